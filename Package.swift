@@ -1,0 +1,109 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The rooms of Isthmus, floor by floor. A target may name only targets of lower floors (and its own floor where drawn);
+// `scripts/check-layers` proves it, and proves that nothing below the edges does I/O or reads a clock.
+//
+//   program     isthmus
+//   edges       SIPTransport   Administration
+//   gateway     PresenceGateway
+//   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting
+//   vocabulary  PresenceDocuments   SIPEvents
+//   syntax      XMLCore   SIPCore   CLibXML2
+//   tests       GatewayTesting   GoldenVectors
+//
+// ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure rooms and
+// their tests then build in a minute (see CONTRIBUTING.md).
+let coreOnly = Context.environment["ISTHMUS_CORE_ONLY"] == "1"
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+var targets: [Target] = [
+    // syntax
+    .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+    room("XMLCore", ["CLibXML2"]),
+    room("SIPCore"),
+    // vocabulary
+    room("PresenceDocuments", ["XMLCore"]),
+    room("SIPEvents", ["SIPCore"]),
+    // meaning
+    room("EnhancedPresence", ["PresenceDocuments", "XMLCore"]),
+    room("SimplePresence", ["PresenceDocuments", "XMLCore"]),
+    room("PresenceMapping", ["PresenceDocuments", "XMLCore"]),
+    room("FederationRouting", ["SIPCore"]),
+    // gateway
+    room(
+        "PresenceGateway",
+        [
+            "SIPCore", "SIPEvents", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping",
+            "FederationRouting",
+        ]),
+    // tests
+    room("GatewayTesting", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
+    room("GoldenVectors", ["PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
+
+    tests("XMLCoreTests", ["XMLCore"]),
+    tests("SIPCoreTests", ["SIPCore"]),
+    tests("SIPEventsTests", ["SIPEvents", "SIPCore"]),
+    tests("PresenceDocumentsTests", ["PresenceDocuments", "XMLCore"]),
+    tests("EnhancedPresenceTests", ["EnhancedPresence", "PresenceDocuments", "XMLCore"]),
+    tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
+    tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
+    tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
+    tests("PresenceGatewayTests", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents"]),
+    tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
+    tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "SIPCore", "PresenceMapping"]),
+]
+
+var dependencies: [Package.Dependency] = []
+
+if !coreOnly {
+    dependencies += [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ]
+    let nio: [Target.Dependency] = [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+    ]
+    let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+    targets += [
+        // edges
+        room("SIPTransport", ["SIPCore", log] + nio),
+        room("Administration", [log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
+        // program
+        .executableTarget(
+            name: "isthmus",
+            dependencies: [
+                "SIPTransport", "Administration", "PresenceGateway", "PresenceMapping", "PresenceDocuments", "EnhancedPresence",
+                "FederationRouting", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Yams", package: "Yams"),
+            ] + nio,
+            swiftSettings: settings),
+
+        tests("SIPTransportTests", ["SIPTransport", "SIPCore"] + nio),
+        tests("ProgramTests", ["isthmus", "PresenceGateway", "PresenceMapping", "GoldenVectors", "SIPCore"]),
+        tests("InteropTests", ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore"] + nio),
+    ]
+}
+
+let package = Package(
+    name: "Isthmus",
+    dependencies: dependencies,
+    targets: targets
+)

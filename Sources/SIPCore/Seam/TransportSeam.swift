@@ -1,0 +1,99 @@
+/// The seam between the pure rooms and whatever moves bytes: NIO sockets in production, the simulated network in tests.
+///
+/// Bytes and `now` go in, bytes and destinations come out. Framing (RFC 3261 18.3) is done on the far side of this seam, so
+/// each `InboundMessage` is exactly one SIP message; parsing is done on this side.
+
+/// How a message travels (RFC 3261 section 18; the token of Via is the upper-case raw value).
+public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
+    case udp, tcp, tls
+
+    /// Whether the transport delivers every byte in order, so that no retransmission is needed (RFC 3261 17.1.2.2).
+    public var isReliable: Bool { self != .udp }
+
+    /// The port when none is written: 5060, for TLS 5061 (RFC 3261 19.1.2).
+    public var defaultPort: Int { self == .tls ? 5061 : 5060 }
+}
+
+/// A transport, a host (name or address literal without brackets) and a port.
+public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
+    public var transport: TransportProtocol
+    public var host: String
+    public var port: Int
+
+    public init(_ transport: TransportProtocol, _ host: String, _ port: Int) {
+        self.transport = transport
+        self.host = host
+        self.port = port
+    }
+
+    /// `tcp:127.0.0.1:5060`, `udp:[::1]:5060`: the form used in the configuration.
+    public var description: String {
+        host.contains(":") ? "\(transport.rawValue):[\(host)]:\(port)" : "\(transport.rawValue):\(host):\(port)"
+    }
+}
+
+/// One accepted or opened connection; never reused within a process.
+public struct ConnectionID: Hashable, Sendable {
+    public var rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// One framed SIP message as it arrived.
+public struct InboundMessage: Sendable {
+    public var bytes: [UInt8]
+    /// The listener, or the local end of a connection that we opened.
+    public var local: TransportAddress
+    /// The packet's source or the connection's far end.
+    public var remote: TransportAddress
+    /// Present on stream transports.
+    public var connection: ConnectionID?
+
+    public init(bytes: [UInt8], local: TransportAddress, remote: TransportAddress, connection: ConnectionID? = nil) {
+        self.bytes = bytes
+        self.local = local
+        self.remote = remote
+        self.connection = connection
+    }
+}
+
+/// Where a message is to go.
+public enum Destination: Hashable, Sendable {
+    /// Over this connection if it still lives; else to the fallback, else it fails.
+    case connection(ConnectionID, fallback: TransportAddress?)
+    /// To this address: from the given listener for UDP; over any live or new connection for streams.
+    case address(TransportAddress, from: TransportAddress?)
+}
+
+/// One SIP message to be sent.
+public struct OutboundMessage: Sendable {
+    public var bytes: [UInt8]
+    public var destination: Destination
+    /// Handed back in `TransportNotice.failed`, so that the core knows which message it was. 0: not interested.
+    public var token: UInt64
+
+    public init(bytes: [UInt8], destination: Destination, token: UInt64 = 0) {
+        self.bytes = bytes
+        self.destination = destination
+        self.token = token
+    }
+}
+
+/// What the transport reports besides messages.
+public enum TransportNotice: Hashable, Sendable {
+    /// The connection ended, by either side.
+    case closed(ConnectionID)
+    /// The message with this token could not be sent.
+    case failed(token: UInt64, reason: String)
+}
+
+/// Anything that speaks SIP without doing I/O: the gateway, and the scripted peers of the tests.
+public protocol SansIOEndpoint: AnyObject {
+    func receive(_ message: InboundMessage, at now: Instant)
+    func receive(_ notice: TransportNotice, at now: Instant)
+    /// Fires every timer due at or before `now`.
+    func advance(to now: Instant)
+    /// When `advance` next has something to do; nil: never.
+    var nextDeadline: Instant? { get }
+    /// Everything to be sent since the last call, in order.
+    func takeOutput() -> [OutboundMessage]
+}
