@@ -1,0 +1,37 @@
+# What each target does is one script or one command; `make help` lists them.
+
+.PHONY: help build run test check format bench clean
+
+help:
+	@echo "make run      build, then show the main job on the terminal: both flows, on real sockets, with every message"
+	@echo "make test     layers, format, build and all tests, with Kamailio and SIPp as peers; the last line counts tests"
+	@echo "make build    build the program (debug); .build/debug/isthmus"
+	@echo "make check    only the layers and the format, in seconds"
+	@echo "make format   format all sources in place"
+	@echo "make bench    the benchmarks of Benchmarks/"
+	@echo "make clean    remove build output"
+
+build:
+	@scripts/install-packages run
+	swift build --product isthmus
+
+run: build
+	@.build/debug/isthmus demo
+
+test:
+	@scripts/install-packages test
+	@scripts/test
+
+check:
+	@scripts/check-layers
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+
+format:
+	swift format --in-place --recursive --parallel Sources Tests Package.swift
+
+bench:
+	@scripts/install-packages run
+	Benchmarks/run
+
+clean:
+	rm -rf .build .build-core
