@@ -1,0 +1,327 @@
+public import SIPCore
+
+/// Endpoints, the links between them and one virtual clock.
+///
+/// Nothing happens by itself: `step` takes the earliest thing that is due (a message arriving, a timer of an endpoint), moves the
+/// clock there and does it. The same seed and the same calls give the same transcript, byte for byte.
+///
+///     send -> [lost | duplicated] -> delay + jitter -> receive          datagrams
+///     send -> connect (once) -> delay, in order -> receive              streams
+///                  \-> refused -> TransportNotice.failed
+public final class SimulatedNetwork {
+    /// Applies to every link without conditions of its own.
+    public var conditions: NetworkConditions
+    public private(set) var transcript: Transcript
+    public var now: Instant { clock.now }
+
+    private struct Station {
+        var name: String
+        var endpoint: any SansIOEndpoint
+        var addresses: [TransportAddress]
+        var isDown = false
+    }
+
+    private struct Stream {
+        var owner: Int
+        var local: TransportAddress
+        var remote: TransportAddress
+        var twin: ConnectionID
+        var lastArrival: Instant
+    }
+
+    private enum Event {
+        case arrival(InboundMessage, station: Int, from: String)
+        case notice(TransportNotice, station: Int)
+    }
+
+    private struct Link: Hashable {
+        var from: String
+        var to: String
+    }
+
+    private var clock: ManualClock
+    private var random: SeededRandom
+    private var stations: [Station] = []
+    private var listeners: [TransportAddress: Int] = [:]
+    private var streams: [ConnectionID: Stream] = [:]
+    private var links: [Link: NetworkConditions] = [:]
+    private var events = EventQueue<Event>()
+    private var nextConnection: UInt64 = 1
+    private var nextEphemeralPort = 40_000
+
+    public init(
+        seed: UInt64, conditions: NetworkConditions = .perfect, clock: ManualClock = ManualClock(), transcriptLimit: Int = 20_000
+    ) {
+        self.conditions = conditions
+        self.clock = clock
+        random = SeededRandom(seed: seed)
+        transcript = Transcript(limit: transcriptLimit, start: clock.now)
+    }
+
+    // MARK: Stations and links
+
+    /// Puts an endpoint on the network; its name stands in the transcript.
+    public func attach(_ endpoint: any SansIOEndpoint, name: String, at addresses: [TransportAddress]) {
+        stations.append(Station(name: name, endpoint: endpoint, addresses: addresses))
+        for address in addresses { listeners[address] = stations.count - 1 }
+    }
+
+    /// Sets the conditions of one direction between two stations; nil returns it to the general ones.
+    public func setConditions(_ conditions: NetworkConditions?, from: String, to: String) {
+        links[Link(from: from, to: to)] = conditions
+    }
+
+    /// Sets the conditions of both directions between two stations.
+    public func setConditions(_ conditions: NetworkConditions?, between one: String, and other: String) {
+        setConditions(conditions, from: one, to: other)
+        setConditions(conditions, from: other, to: one)
+    }
+
+    /// Takes a station off the network as if its machine lost power: connections die, datagrams vanish, timers stand still.
+    public func takeDown(_ name: String) {
+        setDown(true, name)
+        closeConnections(of: name)
+    }
+
+    /// Brings a station back, optionally with a new endpoint in place of the one that died.
+    public func bringUp(_ name: String, with replacement: (any SansIOEndpoint)? = nil) {
+        for index in stations.indices where stations[index].name == name {
+            if let replacement { stations[index].endpoint = replacement }
+        }
+        setDown(false, name)
+    }
+
+    private func setDown(_ isDown: Bool, _ name: String) {
+        for index in stations.indices where stations[index].name == name { stations[index].isDown = isDown }
+    }
+
+    /// Ends every connection of a station; both ends are told.
+    public func closeConnections(of name: String) {
+        let ids = streams.filter { stations[$0.value.owner].name == name }.keys.sorted { $0.rawValue < $1.rawValue }
+        for id in ids { close(id) }
+    }
+
+    /// The connections that live now, each counted once.
+    public var connectionCount: Int { streams.count / 2 }
+
+    // MARK: Time
+
+    /// Does the next thing that is due; false when nothing is.
+    @discardableResult
+    public func step() throws(SimulationError) -> Bool {
+        try step(until: nil)
+    }
+
+    /// Does everything due at or before the given moment, then moves the clock there.
+    public func run(until moment: Instant) throws(SimulationError) {
+        while try step(until: moment) {}
+        clock.advance(to: moment)
+    }
+
+    /// Does everything due within a span of virtual time.
+    public func run(for span: TimeSpan) throws(SimulationError) {
+        try run(until: now + span)
+    }
+
+    /// Steps until the condition holds, at most for a span of virtual time; says whether it held.
+    public func run(atMost span: TimeSpan, until condition: () throws -> Bool) throws -> Bool {
+        let end = now + span
+        collectOutput()
+        if try condition() { return true }
+        while try step(until: end) {
+            if try condition() { return true }
+        }
+        clock.advance(to: end)
+        return try condition()
+    }
+
+    private var stepsAtThisInstant = 0
+
+    private func step(until limit: Instant?) throws(SimulationError) -> Bool {
+        collectOutput()
+        var due = events.nextTime
+        var sleeper: Int?
+        for (index, station) in stations.enumerated() where !station.isDown {
+            guard let deadline = station.endpoint.nextDeadline else { continue }
+            // An event that is due at the same instant goes first: a message that arrives in time is in time.
+            if due.map({ deadline < $0 }) ?? true {
+                due = deadline
+                sleeper = index
+            }
+        }
+        guard let due, limit.map({ due <= $0 }) ?? true else { return false }
+        stepsAtThisInstant = due > now ? 0 : stepsAtThisInstant + 1
+        if stepsAtThisInstant > 200_000 {
+            throw SimulationError.timeStandsStill(at: now, who: sleeper.map { stations[$0].name } ?? "the network")
+        }
+        clock.advance(to: due)
+        if let sleeper {
+            let endpoint = stations[sleeper].endpoint
+            endpoint.advance(to: now)
+            if let again = endpoint.nextDeadline, again <= due {
+                throw SimulationError.timeStandsStill(at: now, who: stations[sleeper].name)
+            }
+        } else if let (_, event) = events.removeFirst() {
+            perform(event)
+        }
+        collectOutput()
+        return true
+    }
+
+    private func perform(_ event: Event) {
+        switch event {
+        case .arrival(let message, let index, let sender):
+            guard !stations[index].isDown else { return }
+            if let connection = message.connection, streams[connection] == nil { return }
+            record(.delivered, from: sender, to: stations[index].name, message.local.transport, message.bytes)
+            stations[index].endpoint.receive(message, at: now)
+        case .notice(let notice, let index):
+            guard !stations[index].isDown else { return }
+            stations[index].endpoint.receive(notice, at: now)
+        }
+    }
+
+    // MARK: Sending
+
+    private func collectOutput() {
+        for index in stations.indices {
+            let output = stations[index].endpoint.takeOutput()
+            if stations[index].isDown { continue }
+            for message in output { send(message, from: index) }
+        }
+    }
+
+    private func send(_ message: OutboundMessage, from sender: Int) {
+        switch message.destination {
+        case .connection(let id, let fallback):
+            if let stream = streams[id], stream.owner == sender {
+                send(message, over: id, stream)
+            } else if let fallback {
+                send(message, to: fallback, from: sender, local: nil)
+            } else {
+                refuse(message, from: sender, to: "connection \(id.rawValue)", .tcp)
+            }
+        case .address(let address, let local):
+            send(message, to: address, from: sender, local: local)
+        }
+    }
+
+    private func send(_ message: OutboundMessage, to address: TransportAddress, from sender: Int, local: TransportAddress?) {
+        if address.transport == .udp {
+            sendDatagram(message, to: address, from: sender, local: local)
+        } else if let id = liveConnection(of: sender, to: address), let stream = streams[id] {
+            send(message, over: id, stream)
+        } else if let receiver = listeners[address], !stations[receiver].isDown,
+            conditions(from: sender, to: receiver).connectionDeath < 1
+        {
+            let id = connect(sender, to: receiver, at: address)
+            if let stream = streams[id] { send(message, over: id, stream) }
+        } else {
+            refuse(message, from: sender, to: address.description, address.transport)
+        }
+    }
+
+    private func sendDatagram(_ message: OutboundMessage, to address: TransportAddress, from sender: Int, local: TransportAddress?) {
+        let name = stations[sender].name
+        guard let source = local ?? stations[sender].addresses.first(where: { $0.transport == .udp }) else {
+            return refuse(message, from: sender, to: address.description, .udp)
+        }
+        guard let receiver = listeners[address] else {
+            return record(.lost, from: name, to: address.description, .udp, message.bytes)
+        }
+        let link = conditions(from: sender, to: receiver)
+        record(.sent, from: name, to: stations[receiver].name, .udp, message.bytes)
+        var copies = 1
+        if random.chance(link.duplication) {
+            copies = 2
+            record(.duplicated, from: name, to: stations[receiver].name, .udp, message.bytes)
+        }
+        for _ in 0..<copies {
+            if random.chance(link.loss) {
+                record(.lost, from: name, to: stations[receiver].name, .udp, message.bytes)
+                continue
+            }
+            var travel = travelTime(link)
+            if random.chance(link.reordering) { travel = travel + (link.delay + link.jitter) * 3 }
+            let inbound = InboundMessage(bytes: message.bytes, local: address, remote: source)
+            events.add(.arrival(inbound, station: receiver, from: name), at: now + travel)
+        }
+    }
+
+    private func send(_ message: OutboundMessage, over id: ConnectionID, _ stream: Stream) {
+        guard let far = streams[stream.twin] else { return }
+        let link = conditions(from: stream.owner, to: far.owner)
+        let (name, farName) = (stations[stream.owner].name, stations[far.owner].name)
+        record(.sent, from: name, to: farName, stream.local.transport, message.bytes)
+        if random.chance(link.connectionDeath) {
+            record(.lost, from: name, to: farName, stream.local.transport, message.bytes)
+            close(id)
+            return
+        }
+        let arrival = max(now + travelTime(link), stream.lastArrival)
+        streams[id]?.lastArrival = arrival
+        let inbound = InboundMessage(bytes: message.bytes, local: far.local, remote: far.remote, connection: stream.twin)
+        events.add(.arrival(inbound, station: far.owner, from: name), at: arrival)
+    }
+
+    private func refuse(_ message: OutboundMessage, from sender: Int, to: String, _ transport: TransportProtocol) {
+        record(.refused, from: stations[sender].name, to: to, transport, message.bytes)
+        guard message.token != 0 else { return }
+        events.add(.notice(.failed(token: message.token, reason: "connection refused"), station: sender), at: now + conditions.delay)
+    }
+
+    // MARK: Connections
+
+    private func liveConnection(of station: Int, to remote: TransportAddress) -> ConnectionID? {
+        streams.filter { $0.value.owner == station && $0.value.remote == remote }.keys.min { $0.rawValue < $1.rawValue }
+    }
+
+    private func connect(_ sender: Int, to receiver: Int, at address: TransportAddress) -> ConnectionID {
+        let host = stations[sender].addresses.first?.host ?? "client"
+        let local = TransportAddress(address.transport, host, nextEphemeralPort)
+        nextEphemeralPort = nextEphemeralPort >= 65_000 ? 40_000 : nextEphemeralPort + 1
+        let near = ConnectionID(rawValue: nextConnection)
+        let far = ConnectionID(rawValue: nextConnection + 1)
+        nextConnection += 2
+        streams[near] = Stream(owner: sender, local: local, remote: address, twin: far, lastArrival: now)
+        streams[far] = Stream(owner: receiver, local: address, remote: local, twin: near, lastArrival: now)
+        record(.opened, from: stations[sender].name, to: stations[receiver].name, address.transport, [])
+        return near
+    }
+
+    private func close(_ id: ConnectionID) {
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        let far = streams.removeValue(forKey: stream.twin)
+        record(.closed, from: stations[stream.owner].name, to: far.map { stations[$0.owner].name } ?? "", stream.local.transport, [])
+        events.add(.notice(.closed(id), station: stream.owner), at: now + conditions.delay)
+        if let far { events.add(.notice(.closed(stream.twin), station: far.owner), at: now + conditions.delay) }
+    }
+
+    // MARK: Chance and record
+
+    private func conditions(from sender: Int, to receiver: Int) -> NetworkConditions {
+        links[Link(from: stations[sender].name, to: stations[receiver].name)] ?? conditions
+    }
+
+    private func travelTime(_ link: NetworkConditions) -> TimeSpan {
+        guard link.jitter > .zero else { return link.delay }
+        return link.delay + TimeSpan(nanoseconds: Int64.random(in: 0...link.jitter.nanoseconds, using: &random))
+    }
+
+    private func record(_ fate: Transcript.Fate, from: String, to: String, _ transport: TransportProtocol, _ bytes: [UInt8]) {
+        transcript.append(Transcript.Entry(time: now, fate: fate, from: from, to: to, transport: transport, bytes: bytes))
+    }
+}
+
+/// A simulation that cannot go on; always a fault of an endpoint, never of the script.
+public enum SimulationError: Error, Equatable, CustomStringConvertible {
+    /// An endpoint asks to be woken at a moment that has come, again and again.
+    case timeStandsStill(at: Instant, who: String)
+
+    public var description: String {
+        switch self {
+        case .timeStandsStill(let moment, let who):
+            "time stands still at \(moment.nanosecondsSince1970) ns: \(who) keeps asking to be woken for what is already due"
+        }
+    }
+}
