@@ -1,0 +1,235 @@
+/// Character classes of RFC 3261 section 25.1 as bits of one 256-entry table.
+enum ASCII {
+    static let token: UInt8 = 1
+    static let digit: UInt8 = 2
+    static let alpha: UInt8 = 4
+    static let hex: UInt8 = 8
+    static let host: UInt8 = 16
+    static let user: UInt8 = 32
+    static let uriParameter: UInt8 = 64
+    static let word: UInt8 = 128
+
+    static let classes: [UInt8] = {
+        var table = [UInt8](repeating: 0, count: 256)
+        func mark(_ characters: String, _ bits: UInt8) {
+            for byte in characters.utf8 { table[Int(byte)] |= bits }
+        }
+        let digits = "0123456789"
+        let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        mark(digits, token | digit | hex | host | user | uriParameter | word)
+        mark(letters, token | alpha | host | user | uriParameter | word)
+        mark("abcdefABCDEF", hex)
+        mark("-.!%*_+`'~", token)
+        mark("-._", host)
+        // Beyond the grammar, `# ^ | { } backquote` are read in a user part, because real peers write them.
+        mark("-_.!~*'()&=+$,;?/%#^|{}`", user)
+        mark("-_.!~*'()[]/:&+$%=@", uriParameter)
+        mark("-.!%*_+`'~()<>:\\\"/[]?{}@", word)
+        return table
+    }()
+
+    @inline(__always)
+    static func lower(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: return byte - 0x30
+        case 0x41...0x46: return byte - 0x37
+        case 0x61...0x66: return byte - 0x57
+        default: return nil
+        }
+    }
+
+    /// Case-insensitive comparison of ASCII text; other bytes compare as they are.
+    static func equal(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
+        var first = left.utf8.makeIterator()
+        var second = right.utf8.makeIterator()
+        while true {
+            switch (first.next(), second.next()) {
+            case (nil, nil): return true
+            case (let a?, let b?): if lower(a) != lower(b) { return false }
+            default: return false
+            }
+        }
+    }
+
+    /// The text with A-Z made lower case; other bytes as they are.
+    static func lowercased(_ text: String) -> String {
+        for byte in text.utf8 where byte &- 0x41 < 26 {
+            return String(decoding: text.utf8.map(lower), as: UTF8.self)
+        }
+        return text
+    }
+}
+
+/// A cursor over the bytes of one header value or URI; never reads past `end`, never allocates.
+struct ByteScanner {
+    let bytes: UnsafeBufferPointer<UInt8>
+    var position: Int
+    var end: Int
+    private let classes: UnsafePointer<UInt8>
+
+    private nonisolated(unsafe) static let classTable: UnsafePointer<UInt8> = {
+        // One table for the life of the process, never written again, so that scanners carry a plain pointer.
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
+        memory.initialize(from: ASCII.classes, count: 256)
+        return UnsafePointer(memory)
+    }()
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+        self.bytes = bytes
+        position = range.lowerBound
+        end = range.upperBound
+        classes = Self.classTable
+    }
+
+    @inline(__always) var isAtEnd: Bool { position >= end }
+    @inline(__always) var current: UInt8? { position < end ? bytes[position] : nil }
+
+    @inline(__always)
+    func isClass(_ byte: UInt8, _ bits: UInt8) -> Bool { classes[Int(byte)] & bits != 0 }
+
+    @inline(__always)
+    mutating func skipLWS() {
+        while position < end {
+            let byte = bytes[position]
+            guard byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A else { return }
+            position += 1
+        }
+    }
+
+    @inline(__always)
+    mutating func consume(_ byte: UInt8) -> Bool {
+        guard position < end, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// Skips LWS, then the byte, then LWS (the grammar's COMMA, SEMI, EQUAL, SLASH); leaves the position alone if it is absent.
+    @inline(__always)
+    mutating func consumeSpaced(_ byte: UInt8) -> Bool {
+        let start = position
+        skipLWS()
+        guard consume(byte) else {
+            position = start
+            return false
+        }
+        skipLWS()
+        return true
+    }
+
+    /// The longest non-empty run of the given classes.
+    @inline(__always)
+    mutating func run(of bits: UInt8) -> Range<Int>? {
+        let start = position
+        while position < end, isClass(bytes[position], bits) { position += 1 }
+        return position > start ? start..<position : nil
+    }
+
+    @inline(__always)
+    mutating func token() -> Range<Int>? { run(of: ASCII.token) }
+
+    /// A quoted string; the range is what stands between the quotes, escapes included.
+    mutating func quotedString() -> Range<Int>? {
+        guard current == 0x22 else { return nil }
+        let start = position + 1
+        var index = start
+        while index < end {
+            switch bytes[index] {
+            case 0x22:
+                position = index + 1
+                return start..<index
+            case 0x5C:
+                index += 2
+            default:
+                index += 1
+            }
+        }
+        return nil
+    }
+
+    /// Decimal digits as a number; nil if there are none or the number exceeds `limit`.
+    mutating func number(limit: UInt64 = UInt64(UInt32.max)) -> UInt64? {
+        guard let digits = run(of: ASCII.digit) else { return nil }
+        var value: UInt64 = 0
+        for index in digits {
+            value = value * 10 + UInt64(bytes[index] - 0x30)
+            if value > limit { return nil }
+        }
+        return value
+    }
+
+    func string(_ range: Range<Int>) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+    }
+
+    /// The content of a quoted string with its escapes resolved.
+    func unquoted(_ range: Range<Int>) -> String {
+        guard range.contains(where: { bytes[$0] == 0x5C }) else { return string(range) }
+        var content: [UInt8] = []
+        content.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            if bytes[index] == 0x5C, index + 1 < range.upperBound { index += 1 }
+            content.append(bytes[index])
+            index += 1
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    /// Case-insensitive comparison with lower-case text.
+    func matches(_ range: Range<Int>, _ lowercase: StaticString) -> Bool {
+        guard range.count == lowercase.utf8CodeUnitCount else { return false }
+        let text = lowercase.utf8Start
+        for offset in 0..<range.count where ASCII.lower(bytes[range.lowerBound + offset]) != text[offset] { return false }
+        return true
+    }
+
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var lower = range.lowerBound
+        var upper = range.upperBound
+        func blank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+        while lower < upper, blank(bytes[lower]) { lower += 1 }
+        while upper > lower, blank(bytes[upper - 1]) { upper -= 1 }
+        return lower..<upper
+    }
+}
+
+/// A header value that can be read from a cursor; a list header is read by repeating this between commas.
+protocol ScannedValue {
+    init?(scanner: inout ByteScanner)
+}
+
+extension ScannedValue {
+    /// Reads the whole text as one value; nil if something is left over.
+    static func scanWhole(_ text: String) -> Self? {
+        var text = text
+        return text.withUTF8 { buffer in
+            var scanner = ByteScanner(buffer, 0..<buffer.count)
+            return scanWhole(&scanner)
+        }
+    }
+
+    static func scanWhole(_ scanner: inout ByteScanner) -> Self? {
+        scanner.skipLWS()
+        guard let value = Self(scanner: &scanner) else { return nil }
+        scanner.skipLWS()
+        return scanner.isAtEnd ? value : nil
+    }
+
+    /// Reads a comma-separated list, empty elements allowed; nil if an element is malformed.
+    static func scanList(_ scanner: inout ByteScanner, into list: inout [Self]) -> Bool {
+        while true {
+            scanner.skipLWS()
+            if scanner.isAtEnd { return true }
+            if scanner.consume(0x2C) { continue }
+            guard let value = Self(scanner: &scanner) else { return false }
+            list.append(value)
+            scanner.skipLWS()
+            if scanner.isAtEnd { return true }
+            guard scanner.consume(0x2C) else { return false }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// One Via value (RFC 3261 20.42, RFC 3581).
+public struct Via: Hashable, Sendable, CustomStringConvertible {
+    /// The transport token as written, such as `TCP`; see ``transport``.
+    public var transportToken: String
+    /// Without brackets.
+    public var sentByHost: String
+    public var sentByPort: Int?
+    public var parameters: SIPParameters
+
+    public init(_ transport: TransportProtocol, host: String, port: Int?, branch: String) {
+        transportToken = transport.rawValue.uppercased()
+        sentByHost = host
+        sentByPort = port
+        parameters = SIPParameters([.init("branch", branch)])
+    }
+
+    /// Reads the whole text as one value; nil if it is malformed.
+    public init?(_ text: String) {
+        guard let value = Self.scanWhole(text) else { return nil }
+        self = value
+    }
+
+    /// nil for a transport that this stack does not speak.
+    public var transport: TransportProtocol? { TransportProtocol(rawValue: ASCII.lowercased(transportToken)) }
+
+    public var branch: String? {
+        get { parameters["branch"] }
+        set { parameters["branch"] = newValue }
+    }
+
+    /// Whether the branch follows RFC 3261 (starts with `z9hG4bK`) and so identifies the transaction.
+    public var hasCookie: Bool { branch.map { $0.utf8.count > 7 && ASCII.equal($0.prefix(7), "z9hG4bK") } ?? false }
+
+    /// The packet's source address, put there by whoever received the request (RFC 3261 18.2.1).
+    public var received: String? {
+        get {
+            guard let value = parameters["received"] else { return nil }
+            return value.utf8.first == 0x5B ? String(value.dropFirst().prefix { $0 != "]" }) : value
+        }
+        set { parameters["received"] = newValue }
+    }
+
+    /// The packet's source port (RFC 3581); nil if absent or without value.
+    public var rport: Int? {
+        get { parameters["rport"].flatMap { Int($0) }.flatMap { (1...65535).contains($0) ? $0 : nil } }
+        set { parameters.set("rport", newValue.map(String.init)) }
+    }
+
+    /// Whether the sender asked for symmetric response routing (RFC 3581 3).
+    public var wantsRport: Bool { parameters.contains("rport") }
+
+    public var maddr: String? { parameters["maddr"] }
+
+    /// `host:port` in lower case, the default port left out only if it was not written.
+    public var sentBy: String {
+        let host = sentByHost.utf8.contains(0x3A) ? "[\(ASCII.lowercased(sentByHost))]" : ASCII.lowercased(sentByHost)
+        return sentByPort.map { "\(host):\($0)" } ?? host
+    }
+
+    public var description: String {
+        let host = sentByHost.utf8.contains(0x3A) ? "[\(sentByHost)]" : sentByHost
+        return "SIP/2.0/\(transportToken) \(host)" + (sentByPort.map { ":\($0)" } ?? "") + parameters.description
+    }
+}
+
+/// Where the parts of a Via value lie.
+struct ViaSpans {
+    var transport: Range<Int>
+    var host: Range<Int>
+    var port: Int?
+
+    init?(_ scanner: inout ByteScanner) {
+        scanner.skipLWS()
+        guard let name = scanner.token(), scanner.matches(name, "sip"), scanner.consumeSpaced(0x2F), let version = scanner.token(),
+            scanner.matches(version, "2.0"), scanner.consumeSpaced(0x2F), let transport = scanner.token()
+        else { return nil }
+        self.transport = transport
+        let gap = scanner.position
+        scanner.skipLWS()
+        guard scanner.position > gap, let host = URISpans.readHost(&scanner) else { return nil }
+        self.host = host
+        if scanner.consumeSpaced(0x3A) {
+            guard let value = scanner.number(limit: 65535) else { return nil }
+            port = Int(value)
+        }
+    }
+}
+
+extension Via: ScannedValue {
+    init?(scanner: inout ByteScanner) {
+        guard let spans = ViaSpans(&scanner), let parameters = SIPParameters(scanner: &scanner) else { return nil }
+        transportToken = scanner.string(spans.transport)
+        sentByHost = scanner.string(spans.host)
+        sentByPort = spans.port
+        self.parameters = parameters
+    }
+}

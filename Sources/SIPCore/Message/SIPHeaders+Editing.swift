@@ -1,0 +1,157 @@
+extension SIPHeaders {
+    /// The first value; setting replaces every line with this name, setting nil removes them.
+    public subscript(name: SIPHeaderName) -> String? {
+        get { first(name) }
+        set { setOptional(name, newValue) }
+    }
+
+    /// Replaces every line with this name by one, at the place of the first; appends if there was none.
+    public mutating func set(_ name: SIPHeaderName, _ value: String) {
+        guard let index = entries.firstIndex(where: { matches($0, name) }) else { return append(name, value) }
+        guard let entry = store(name, value) else { return }
+        entries[index] = entry
+        removeLines(name, after: index)
+    }
+
+    /// Adds a line at the end. A name that is no token is refused silently: it could only be an attempt to inject.
+    public mutating func append(_ name: SIPHeaderName, _ value: String) {
+        if let entry = store(name, value) { entries.append(entry) }
+    }
+
+    /// Adds a line before the first line with this name, or at the top: for Via, Route and Record-Route.
+    public mutating func prepend(_ name: SIPHeaderName, _ value: String) {
+        guard let entry = store(name, value) else { return }
+        entries.insert(entry, at: entries.firstIndex { matches($0, name) } ?? 0)
+    }
+
+    /// Removes every line with this name.
+    public mutating func remove(_ name: SIPHeaderName) {
+        if contains(name) { removeLines(name, after: -1) }
+    }
+
+    /// Removes the first element of a list header, such as the topmost Via or Route, and returns it.
+    @discardableResult
+    public mutating func removeFirstValue(_ name: SIPHeaderName) -> String? {
+        let first = list(name).first
+        replaceFirstListValue(name, nil)
+        return first
+    }
+
+    /// Appends all lines with this name of another message, bytes as they are.
+    public mutating func copy(_ name: SIPHeaderName, from other: SIPHeaders) {
+        for entry in other.entries where other.matches(entry, name) { copy(entry, from: other) }
+    }
+
+    mutating func copy(_ entry: Entry, from other: SIPHeaders) {
+        var copy = entry
+        if entry.known == .unknown {
+            copy.nameStart = UInt32(storage.count)
+            storage.append(contentsOf: other.storage[entry.nameRange])
+        }
+        copy.valueStart = UInt32(storage.count)
+        storage.append(contentsOf: other.storage[entry.valueRange])
+        entries.append(copy)
+    }
+
+    /// Replaces every line with this name by one line per value.
+    public mutating func setList(_ name: SIPHeaderName, _ values: [String]) {
+        let place = entries.firstIndex { matches($0, name) } ?? entries.count
+        removeLines(name, after: -1)
+        entries.insert(contentsOf: values.compactMap { store(name, $0) }, at: min(place, entries.count))
+    }
+
+    mutating func setOptional(_ name: SIPHeaderName, _ value: String?) {
+        if let value { set(name, value) } else { remove(name) }
+    }
+
+    /// Replaces the first element of the first line; nil removes it. Other elements of that line stay.
+    mutating func replaceFirstListValue(_ name: SIPHeaderName, _ value: String?) {
+        guard let index = entries.firstIndex(where: { matches($0, name) }) else {
+            if let value { append(name, value) }
+            return
+        }
+        var elements: [String] = []
+        storage.withUnsafeBufferPointer { bytes in
+            let scanner = ByteScanner(bytes, entries[index].valueRange)
+            ListSplitter.split(bytes, entries[index].valueRange) { elements.append(scanner.string($0)) }
+        }
+        if !elements.isEmpty { elements.removeFirst() }
+        if let value { elements.insert(value, at: 0) }
+        if elements.isEmpty {
+            entries.remove(at: index)
+        } else if let entry = store(name, elements.joined(separator: ", ")) {
+            entries[index] = entry
+        }
+    }
+
+    private mutating func removeLines(_ name: SIPHeaderName, after index: Int) {
+        var position = 0
+        let lines = entries
+        entries.removeAll(keepingCapacity: true)
+        for entry in lines {
+            if position <= index || !matches(entry, name) { entries.append(entry) }
+            position += 1
+        }
+    }
+
+    /// Copies the value (and the spelling of an unknown name) into the storage, made harmless; nil if the name is no token.
+    private mutating func store(_ name: SIPHeaderName, _ value: String) -> Entry? {
+        var entry = Entry(known: name.known, nameStart: 0, nameLength: 0, valueStart: 0, valueLength: 0)
+        if name.known == .unknown {
+            guard !name.spelling.isEmpty, name.spelling.utf8.allSatisfy({ ASCII.classes[Int($0)] & ASCII.token != 0 }) else { return nil }
+            entry.nameStart = UInt32(storage.count)
+            storage.append(contentsOf: name.spelling.utf8)
+            entry.nameLength = UInt32(storage.count) - entry.nameStart
+        }
+        var value = value
+        let start = storage.count
+        value.withUTF8 { bytes in
+            let scanner = ByteScanner(bytes, 0..<bytes.count)
+            let trimmed = scanner.trimmed(0..<bytes.count)
+            storage.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[trimmed]))
+        }
+        for index in start..<storage.count where storage[index] == 0x0D || storage[index] == 0x0A || storage[index] == 0 {
+            storage[index] = 0x20
+        }
+        entry.valueStart = UInt32(start)
+        entry.valueLength = UInt32(storage.count - start)
+        return entry
+    }
+}
+
+extension SIPHeaders {
+    /// The first element of the first line, read as the given type.
+    func parsedFirst<Value: ScannedValue>(_ name: SIPHeaderName) -> Value? {
+        guard let entry = firstEntry(name) else { return nil }
+        return storage.withUnsafeBufferPointer { bytes in
+            var scanner = ByteScanner(bytes, entry.valueRange)
+            scanner.skipLWS()
+            guard let value = Value(scanner: &scanner) else { return nil }
+            scanner.skipLWS()
+            return scanner.isAtEnd || (name.isList && scanner.current == 0x2C) ? value : nil
+        }
+    }
+
+    /// All elements of all lines, read as the given type; malformed ones are left out.
+    func parsedList<Value: ScannedValue>(_ name: SIPHeaderName) -> [Value] {
+        var result: [Value] = []
+        storage.withUnsafeBufferPointer { bytes in
+            for entry in entries where matches(entry, name) {
+                ListSplitter.split(bytes, entry.valueRange) { element in
+                    var scanner = ByteScanner(bytes, element)
+                    if let value = Value.scanWhole(&scanner) { result.append(value) }
+                }
+            }
+        }
+        return result
+    }
+
+    func tag(_ name: SIPHeaderName) -> String? {
+        guard let entry = firstEntry(name) else { return nil }
+        return storage.withUnsafeBufferPointer { bytes in
+            var scanner = ByteScanner(bytes, entry.valueRange)
+            guard let found = NameAddr.scanTag(&scanner), let range = found else { return nil }
+            return scanner.string(range)
+        }
+    }
+}
