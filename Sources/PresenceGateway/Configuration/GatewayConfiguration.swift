@@ -1,0 +1,158 @@
+import SIPCore
+
+/// Everything that one gateway shard needs to know, as a plain value; the program builds it from the configuration file.
+public struct GatewayConfiguration: Hashable, Sendable {
+    /// The host name of this node: `source` of ms-diagnostics, the agent of Warning, the own hop mark (RFC 3261 20.43).
+    public var nodeName: String
+    /// The addresses that are listened on, with their real ports; at least one. The first of a transport is used for Via and Contact.
+    public var listeners: [TransportAddress]
+    /// The host written into Via and Contact instead of the listener's own; nil: the listener's host.
+    public var advertisedHost: String?
+    /// Per domain name in lower case; `*` answers for every domain that is not named.
+    public var domains: [String: DomainConfiguration]
+    public var limits: GatewayLimits
+    public var timing: GatewayTiming
+
+    public init(
+        nodeName: String, listeners: [TransportAddress], advertisedHost: String? = nil, domains: [String: DomainConfiguration],
+        limits: GatewayLimits = GatewayLimits(), timing: GatewayTiming = GatewayTiming()
+    ) {
+        self.nodeName = nodeName
+        self.listeners = listeners
+        self.advertisedHost = advertisedHost
+        self.domains = domains
+        self.limits = limits
+        self.timing = timing
+    }
+
+    /// The entry for a host name, compared without regard to case; nil when neither it nor `*` is configured.
+    public func domain(_ host: String) -> DomainConfiguration? {
+        domains[host] ?? domains[host.lowercased()] ?? domains["*"]
+    }
+}
+
+/// Which presence model a domain speaks: MS-PRES categories, or the PIDF family.
+public enum DomainSide: String, Hashable, Sendable, CaseIterable {
+    case enterprise, simple
+}
+
+/// Where a watcher counts as coming from when containers are resolved (MS-PRES 3.2.5.3).
+public enum SourceNetwork: String, Hashable, Sendable, CaseIterable {
+    case sameEnterprise, federated, publicCloud
+}
+
+/// The flavour of PIDF that is written toward a domain; every flavour is read.
+public enum DomainProfile: String, Hashable, Sendable, CaseIterable {
+    case rpid
+    case rpidDraft = "rpid-draft"
+    case oma
+}
+
+/// The form in which an enterprise domain is asked for presence (MS-PRES 1.3.3).
+public enum UpstreamFormat: String, Hashable, Sendable, CaseIterable {
+    case categories, msrtc, pidf
+}
+
+/// What is known of one domain.
+public struct DomainConfiguration: Hashable, Sendable {
+    public var side: DomainSide
+    /// This gateway is the home server of the domain's users.
+    public var hosted: Bool
+    /// Next hop toward a domain that is not hosted.
+    public var route: TransportAddress?
+    public var network: SourceNetwork
+    public var profile: DomainProfile
+    /// For enterprise domains only: the form that is tried first.
+    public var upstream: UpstreamFormat
+    /// Write the extension that keeps exact enterprise values in PIDF sent to this domain.
+    public var lossless: Bool
+    /// Pool GRUU given to batch watchers as a hint where its users live (MS-PRES 3.4.5.1.3.1).
+    public var poolFqdn: String?
+    /// Refuse everything to and from this domain with this status (400-699).
+    public var refuse: Int?
+
+    public init(
+        side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,
+        profile: DomainProfile = .rpid, upstream: UpstreamFormat = .categories, lossless: Bool = false, poolFqdn: String? = nil,
+        refuse: Int? = nil
+    ) {
+        self.side = side
+        self.hosted = hosted
+        self.route = route
+        self.network = network
+        self.profile = profile
+        self.upstream = upstream
+        self.lossless = lossless
+        self.poolFqdn = poolFqdn
+        self.refuse = refuse
+    }
+
+    /// A domain that is answered with a status and nothing else.
+    public static func refused(_ status: Int) -> DomainConfiguration {
+        DomainConfiguration(side: .simple, refuse: status)
+    }
+}
+
+/// Bounds of everything that grows; each has a defined answer (DESIGN: 413, 503 with Retry-After, `terminated;reason=...`).
+public struct GatewayLimits: Hashable, Sendable {
+    /// Live watcher dialogs of one watcher; beyond it 503 (toward the enterprise 413, MS-PRES 3.4.5.1.3).
+    public var subscriptionsPerWatcher = 1_000
+    /// Live watcher dialogs of one presentity; beyond it 503 (MS-PRES 3.4.5.1.3.1).
+    public var subscriptionsPerPresentity = 10_000
+    /// Live watcher dialogs of this shard; beyond it 503.
+    public var subscriptions = 200_000
+    /// Octets of a body; beyond it 413.
+    public var bodyBytes = 262_144
+    /// Transactions of either kind; beyond it 503.
+    public var transactions = 100_000
+    /// Hosted presentities with a record; beyond it 503.
+    public var presentities = 200_000
+    /// Live publications of one presentity, of either model; beyond it 413 (SERVICE) or 503 (PUBLISH).
+    public var publicationsPerPresentity = 200
+    /// Resources named in one batch subscription; beyond it 413 (MS-PRES 3.4.5.1.3).
+    public var resourcesPerBatch = 200
+    /// Categories named in one subscription; beyond it 413.
+    public var categoriesPerSubscription = 32
+    /// Structured log records kept until they are taken; older ones are dropped and counted.
+    public var logRecords = 4_096
+
+    public init() {}
+}
+
+/// Spans of time that an operator may set; the protocol's own timers are fixed by their standards.
+public struct GatewayTiming: Hashable, Sendable {
+    /// Bounds of what is granted to watchers, and asked of the far side.
+    public struct ExpiryRange: Hashable, Sendable {
+        /// Seconds; a wish below it (but not 0) is refused with 423, unless it is at least 3600 (RFC 6665 4.2.1.1).
+        public var minimum: Int
+        /// Seconds granted when nothing is asked.
+        public var standard: Int
+        /// Seconds; a longer wish is shortened to it.
+        public var maximum: Int
+
+        public init(minimum: Int, standard: Int, maximum: Int) {
+            self.minimum = minimum
+            self.standard = standard
+            self.maximum = maximum
+        }
+    }
+
+    public var enterprise = ExpiryRange(minimum: 60, standard: 28_800, maximum: 43_200)
+    public var simple = ExpiryRange(minimum: 60, standard: 3_600, maximum: 7_200)
+    public var publication = ExpiryRange(minimum: 60, standard: 3_600, maximum: 86_400)
+    /// Least time between two changes notified in one dialog (RFC 3856 6.10 recommends 5 s); the newest state is always sent.
+    public var notifySpacing: TimeSpan = .zero
+    /// How long the first NOTIFY waits for state from the far side before it says `pending`.
+    public var firstNotifyGrace: TimeSpan = .milliseconds(500)
+    /// How long a poll waits for the far side before it is answered with what is known.
+    public var pollWait: TimeSpan = .seconds(3)
+    /// First pause before a dead upstream leg is made anew; it doubles up to `retryMaximum`.
+    public var retryMinimum: TimeSpan = .seconds(5)
+    public var retryMaximum: TimeSpan = .seconds(300)
+    /// How long the last state of a lost upstream leg is shown before the presentity counts as offline.
+    public var staleAfter: TimeSpan = .seconds(180)
+    /// Retry-After, in seconds, of a 503.
+    public var retryAfter = 30
+
+    public init() {}
+}

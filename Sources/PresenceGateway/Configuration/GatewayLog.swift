@@ -1,0 +1,72 @@
+/// One structured log record: a constant message and keyed values; whoever drives the gateway writes it out.
+public struct GatewayLog: Hashable, Sendable {
+    /// Identities of people (presentity, watcher) appear only in records of level `.debug`.
+    public enum Level: Int, Hashable, Sendable, Comparable {
+        case debug, info, notice, warning, error
+
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    public var level: Level
+    public var message: StaticMessage
+    public var metadata: [Field]
+
+    public struct Field: Hashable, Sendable {
+        public var key: String
+        public var value: String
+
+        public init(_ key: String, _ value: String) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// A message that never holds data.
+    public struct StaticMessage: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+        public var description: String
+        public init(stringLiteral value: StaticString) { description = value.description }
+    }
+
+    public init(_ level: Level, _ message: StaticMessage, _ metadata: [Field] = []) {
+        self.level = level
+        self.message = message
+        self.metadata = metadata
+    }
+}
+
+/// Numbers that only grow, for metrics.
+public struct GatewayCounters: Hashable, Sendable {
+    public var requestsReceived: UInt64 = 0
+    public var responsesReceived: UInt64 = 0
+    public var malformedReceived: UInt64 = 0
+    public var requestsSent: UInt64 = 0
+    public var responsesSent: UInt64 = 0
+    public var subscriptionsAccepted: UInt64 = 0
+    public var subscriptionsRefused: UInt64 = 0
+    public var subscriptionsEnded: UInt64 = 0
+    public var notificationsSent: UInt64 = 0
+    public var notificationsSuppressed: UInt64 = 0
+    public var notificationsFailed: UInt64 = 0
+    public var notificationsReceived: UInt64 = 0
+    public var publicationsAccepted: UInt64 = 0
+    public var publicationsRefused: UInt64 = 0
+    public var upstreamLost: UInt64 = 0
+    public var limitsReached: UInt64 = 0
+    public var bodiesEncoded: UInt64 = 0
+    public var bodiesShared: UInt64 = 0
+    public var logRecordsDropped: UInt64 = 0
+
+    public init() {}
+}
+
+/// How much is alive now; every number returns to zero when all dialogs and publications have ended.
+public struct GatewayCounts: Hashable, Sendable {
+    public var watcherDialogs = 0
+    public var upstreamSubscriptions = 0
+    public var presentities = 0
+    public var publications = 0
+    public var transactions = 0
+    public var timers = 0
+
+    public init() {}
+}

@@ -1,0 +1,321 @@
+import SIPCore
+
+/// The notifier's side of one subscription dialog (RFC 6665 section 4.2): when to notify and when it is over, not what.
+///
+///     init --SUBSCRIBE--> held --state known or grace over--> live --refresh--> live
+///       |                   |                                  |
+///       | Expires 0         | Expires 0, expiry, policy        | Expires 0, expiry, policy, NOTIFY failed
+///       v                   v                                  v
+///     fetch -------------> ending --answer to the last NOTIFY--> over
+///
+/// At most one NOTIFY is outstanding; changes meanwhile collapse into one that carries the newest state. A dialog that
+/// negotiated BENOTIFY (MS-SIP 3.5) awaits no answers; one that negotiated ms-piggyback-first-notify (MS-SIP 3.4.5.1) gets the
+/// state in the 200 instead of the first NOTIFY.
+public struct Notifier: Hashable, Sendable {
+    /// What stays the same for the life of the dialog.
+    public struct Configuration: Hashable, Sendable {
+        public var expiry: ExpiryPolicy
+        /// BENOTIFY: notifications are not answered.
+        public var bestEffort: Bool
+        /// Least time between two changes (RFC 3856 section 6.10).
+        public var spacing: TimeSpan
+        /// How long the first NOTIFY waits for state before it says pending.
+        public var grace: TimeSpan
+        /// How long a fetch waits for state.
+        public var fetchWait: TimeSpan
+        /// Pause after a NOTIFY that failed in passing and named no Retry-After.
+        public var retryPause: TimeSpan
+
+        public init(
+            expiry: ExpiryPolicy, bestEffort: Bool = false, spacing: TimeSpan = .zero, grace: TimeSpan = .zero,
+            fetchWait: TimeSpan = .zero, retryPause: TimeSpan = .seconds(30)
+        ) {
+            self.expiry = expiry
+            self.bestEffort = bestEffort
+            self.spacing = spacing
+            self.grace = grace
+            self.fetchWait = fetchWait
+            self.retryPause = retryPause
+        }
+    }
+
+    /// What a notification carries.
+    public enum Content: Hashable, Sendable {
+        /// Everything, as after a SUBSCRIBE.
+        case full
+        /// What changed since the last notification; for full-state formats the same as `full`.
+        case changes
+        /// No body.
+        case none
+    }
+
+    public enum EndReason: Hashable, Sendable {
+        case unsubscribed
+        /// A subscription with Expires 0 from the start was served.
+        case fetched
+        case expired
+        /// Ended from this side, with the reason that was notified.
+        case terminated(TerminationReason)
+        /// The watcher answered a NOTIFY with this status, which ends the subscription (RFC 6665 4.2.2).
+        case refused(status: Int)
+        /// A NOTIFY was not answered at all, or could not be sent.
+        case unreachable
+    }
+
+    public enum Action: Hashable, Sendable {
+        /// Answer 200 with this Expires; `content` other than `none` goes into the 200 itself.
+        case accept(expires: Int, status: SubscriptionStatus, content: Content)
+        /// Answer 423 with this Min-Expires.
+        case refuse(minimumExpires: Int)
+        /// Send NOTIFY, or BENOTIFY if so configured.
+        case notify(SubscriptionStatus, Content)
+        /// Forget the dialog.
+        case end(EndReason)
+    }
+
+    private enum Phase: Hashable, Sendable {
+        case initial, held, fetching, live, ending(EndReason), over
+    }
+
+    private enum Due: Hashable, Sendable {
+        case nothing, changes, full
+        case final(SubscriptionStatus, Content)
+    }
+
+    public let configuration: Configuration
+    private var phase = Phase.initial
+    private var isAuthorized: Bool
+    private var isReady: Bool
+    private var isOutstanding = false
+    private var due = Due.nothing
+    private var expiresAt = Instant(nanosecondsSince1970: 0)
+    private var heldUntil = Instant(nanosecondsSince1970: 0)
+    private var notBefore = Instant(nanosecondsSince1970: 0)
+
+    /// - Parameters:
+    ///   - isAuthorized: false: the subscription is pending until ``authorize(at:)``.
+    ///   - isReady: false: there is nothing to tell yet; ``stateChanged(at:)`` says when there is.
+    public init(_ configuration: Configuration, isAuthorized: Bool = true, isReady: Bool) {
+        self.configuration = configuration
+        self.isAuthorized = isAuthorized
+        self.isReady = isReady
+    }
+
+    /// Whether the dialog is finished.
+    public var isOver: Bool { phase == .over }
+
+    /// Whether nothing but the answer to the last NOTIFY is awaited.
+    public var isEnding: Bool {
+        if case .ending = phase { true } else { phase == .over }
+    }
+
+    /// When the subscription lapses without a refresh.
+    public var expiry: Instant { expiresAt }
+
+    /// The value of Subscription-State that would be sent now.
+    public func status(at now: Instant) -> SubscriptionStatus {
+        let left = secondsLeft(at: now)
+        return isAuthorized && isReady ? .active(expires: left) : .pending(expires: left)
+    }
+
+    // MARK: SUBSCRIBE
+
+    /// Takes the initial SUBSCRIBE, a refresh or an unsubscription; `wish` is the Expires value, nil without one.
+    public mutating func receiveSubscribe(expires wish: Int?, piggyback: Bool = false, at now: Instant) -> [Action] {
+        guard case .grant(let granted) = configuration.expiry.decide(wish) else {
+            if phase == .initial { phase = .over }
+            return [.refuse(minimumExpires: configuration.expiry.minimum)]
+        }
+        if isEnding { return [] }
+        let isFirst = phase == .initial
+        expiresAt = now + .seconds(granted)
+        if granted == 0 { return end(asFetch: isFirst, piggyback: piggyback, at: now) }
+        if isFirst && piggyback {
+            // The 200 is the first notification, whatever is known.
+            phase = .live
+            return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
+        }
+        if piggyback && !isOutstanding {
+            phase = .live
+            due = .nothing
+            notBefore = now + configuration.spacing
+            return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
+        }
+        var actions: [Action] = [.accept(expires: granted, status: status(at: now), content: .none)]
+        if isFirst && !isReady && configuration.grace > .zero {
+            phase = .held
+            heldUntil = now + configuration.grace
+            return actions
+        }
+        if phase != .held { phase = .live }
+        if phase == .live {
+            due = .full
+            notBefore = now
+            actions += flush(at: now)
+        }
+        return actions
+    }
+
+    private mutating func end(asFetch isFetch: Bool, piggyback: Bool, at now: Instant) -> [Action] {
+        let gone = SubscriptionStatus.terminated(reason: .timeout, retryAfter: nil)
+        let reason = isFetch ? EndReason.fetched : .unsubscribed
+        if piggyback {
+            phase = .over
+            return [.accept(expires: 0, status: gone, content: isFetch ? .full : .none), .end(reason)]
+        }
+        var actions: [Action] = [.accept(expires: 0, status: gone, content: .none)]
+        if isFetch && !isReady && configuration.fetchWait > .zero {
+            phase = .fetching
+            heldUntil = now + configuration.fetchWait
+            return actions
+        }
+        actions += finish(gone, isFetch ? .full : .none, reason, at: now)
+        return actions
+    }
+
+    // MARK: state
+
+    /// There is new state to tell.
+    public mutating func stateChanged(at now: Instant) -> [Action] {
+        isReady = true
+        switch phase {
+        case .held:
+            phase = .live
+            due = .full
+            notBefore = now
+            return flush(at: now)
+        case .fetching:
+            return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
+        case .live:
+            if case .nothing = due { due = .changes }
+            return flush(at: now)
+        case .initial, .ending, .over:
+            return []
+        }
+    }
+
+    /// Policy or the far side says pending again, or grants at last (RFC 3857 4.7).
+    public mutating func authorize(_ isGranted: Bool, at now: Instant) -> [Action] {
+        guard isAuthorized != isGranted else { return [] }
+        isAuthorized = isGranted
+        guard phase == .live else { return [] }
+        due = .full
+        notBefore = now
+        return flush(at: now)
+    }
+
+    /// Ends the subscription from this side with a last NOTIFY.
+    public mutating func terminate(_ reason: TerminationReason, retryAfter: Int? = nil, at now: Instant) -> [Action] {
+        guard phase != .initial, !isEnding else { return [] }
+        return finish(.terminated(reason: reason, retryAfter: retryAfter), .none, .terminated(reason), at: now)
+    }
+
+    // MARK: answers
+
+    /// The final answer to the outstanding NOTIFY.
+    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, at now: Instant) -> [Action] {
+        guard isOutstanding else { return [] }
+        isOutstanding = false
+        if case .final = due { return flush(at: now) }
+        if case .ending(let reason) = phase { return close(reason) }
+        switch status {
+        case 200..<300:
+            return flush(at: now)
+        case 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
+            return close(.refused(status: status))
+        default:
+            // It stays; what could not be told is told again with the newest state (RFC 6665 4.2.2).
+            due = .full
+            notBefore = now + (retryAfter.map { .seconds(min(max($0, 0), 86_400)) } ?? configuration.retryPause)
+            return flush(at: now)
+        }
+    }
+
+    /// The outstanding NOTIFY was not answered in time (timer F), or the transport could not deliver it.
+    public mutating func notifyFailed() -> [Action] {
+        guard phase != .over else { return [] }
+        isOutstanding = false
+        if case .ending(let reason) = phase { return close(reason) }
+        return close(.unreachable)
+    }
+
+    // MARK: time
+
+    /// When ``advance(to:)`` next has something to do.
+    public var nextDeadline: Instant? {
+        switch phase {
+        case .initial, .ending, .over: return nil
+        case .held: return min(heldUntil, expiresAt)
+        case .fetching: return heldUntil
+        case .live:
+            if due != .nothing && !isOutstanding { return min(notBefore, expiresAt) }
+            return expiresAt
+        }
+    }
+
+    public mutating func advance(to now: Instant) -> [Action] {
+        switch phase {
+        case .initial, .ending, .over:
+            return []
+        case .fetching:
+            guard now >= heldUntil else { return [] }
+            return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
+        case .held, .live:
+            if now >= expiresAt {
+                return finish(.terminated(reason: .timeout, retryAfter: nil), .none, .expired, at: now)
+            }
+            if phase == .held {
+                guard now >= heldUntil else { return [] }
+                phase = .live
+                due = .full
+                notBefore = now
+            }
+            return flush(at: now)
+        }
+    }
+
+    // MARK: sending
+
+    private mutating func flush(at now: Instant) -> [Action] {
+        guard !isOutstanding else { return [] }
+        if case .final(let status, let content) = due {
+            guard case .ending(let reason) = phase else { return [] }
+            return send(status, content, ending: reason)
+        }
+        guard phase == .live, due != .nothing, now >= notBefore else { return [] }
+        let status = status(at: now)
+        let content: Content
+        if case .active = status { content = due == .full ? .full : .changes } else { content = .none }
+        due = .nothing
+        notBefore = now + configuration.spacing
+        isOutstanding = !configuration.bestEffort
+        return [.notify(status, content)]
+    }
+
+    private mutating func finish(_ status: SubscriptionStatus, _ content: Content, _ reason: EndReason, at now: Instant) -> [Action] {
+        phase = .ending(reason)
+        if isOutstanding {
+            due = .final(status, content)
+            return []
+        }
+        return send(status, content, ending: reason)
+    }
+
+    private mutating func send(_ status: SubscriptionStatus, _ content: Content, ending reason: EndReason) -> [Action] {
+        due = .nothing
+        if configuration.bestEffort { return [.notify(status, content)] + close(reason) }
+        isOutstanding = true
+        return [.notify(status, content)]
+    }
+
+    private mutating func close(_ reason: EndReason) -> [Action] {
+        phase = .over
+        due = .nothing
+        return [.end(reason)]
+    }
+
+    private func secondsLeft(at now: Instant) -> Int {
+        let left = (expiresAt - now).nanoseconds
+        return left <= 0 ? 0 : Int((left + 999_999_999) / 1_000_000_000)
+    }
+}

@@ -1,0 +1,299 @@
+import SIPCore
+
+/// The subscriber's side of one subscription (RFC 6665 section 4.1) over as many dialogs as it takes: first SUBSCRIBE, refreshes,
+/// what every answer and every termination reason asks for, and a new start with growing pauses when the far side fails.
+///
+///     idle --start--> asking --2xx--> waiting --NOTIFY--> established --refresh--> asking'
+///                        |               |                   |
+///                        | refusal       | timer N           | terminated, refresh refused, lapse
+///                        v               v                   v
+///                      over <--never-- (retry table) --later--> resting --pause over--> asking (new dialog)
+///
+/// Every dialog is of the ``Attempt`` that made it; what belongs to an older attempt is answered 481 by its owner. A NOTIFY may
+/// come before the 200 (RFC 6665 4.4.1). A piggybacked state (MS-SIP 3.4.5.1) counts as a NOTIFY.
+public struct Subscriber: Hashable, Sendable {
+    public struct Configuration: Hashable, Sendable {
+        /// Seconds asked for; 0 is a fetch.
+        public var expires: Int
+        /// Pause before the first new start; it doubles with every failure up to `retryMaximum`.
+        public var retryMinimum: TimeSpan
+        public var retryMaximum: TimeSpan
+        /// RFC 6665 4.1.2: 64*T1.
+        public var timerN: TimeSpan
+
+        public init(
+            expires: Int, retryMinimum: TimeSpan = .seconds(5), retryMaximum: TimeSpan = .seconds(300), timerN: TimeSpan = .seconds(32)
+        ) {
+            self.expires = expires
+            self.retryMinimum = retryMinimum
+            self.retryMaximum = retryMaximum
+            self.timerN = timerN
+        }
+    }
+
+    /// Which start a dialog belongs to; grows by one with each.
+    public typealias Attempt = Int
+
+    public enum Request: Hashable, Sendable {
+        /// Outside any dialog: new Call-ID and From tag.
+        case initial(Attempt)
+        case refresh
+        case unsubscribe
+    }
+
+    public enum Failure: Hashable, Sendable {
+        /// The SUBSCRIBE was answered with this status.
+        case refused(status: Int)
+        /// A NOTIFY ended it.
+        case terminated(TerminationReason?)
+        /// No answer, or no NOTIFY within timer N, or the transport failed.
+        case silent
+        /// It was not refreshed in time.
+        case lapsed
+    }
+
+    public enum Action: Hashable, Sendable {
+        case subscribe(Request, expires: Int)
+        /// The far side says active or pending.
+        case status(SubscriptionStatus)
+        /// The subscription is lost; a new start follows after the pause by itself.
+        case lost(Failure, retryIn: TimeSpan)
+        /// It is over for good; forget it. nil: as wished (unsubscribed, or fetched).
+        case end(Failure?)
+    }
+
+    private enum Phase: Hashable, Sendable {
+        case idle, established, resting, leaving, over
+    }
+
+    private static let settled = TimeSpan.seconds(60)
+
+    public private(set) var configuration: Configuration
+    public private(set) var attempt: Attempt = 0
+    private var phase = Phase.idle
+    /// A SUBSCRIBE is unanswered.
+    private var isAsking = false
+    /// To be left as soon as the answer is there.
+    private var wantsToLeave = false
+    private var hasBriefRetry = false
+    private var failures = 0
+    private var startedAt = Instant(nanosecondsSince1970: 0)
+    private var timerN: Instant?
+    private var refreshAt: Instant?
+    private var lapsesAt: Instant?
+    private var restsUntil: Instant?
+
+    public init(_ configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    public var isOver: Bool { phase == .over }
+    public var isFetch: Bool { configuration.expires == 0 }
+
+    // MARK: wishes
+
+    public mutating func start(at now: Instant) -> [Action] {
+        guard phase == .idle else { return [] }
+        return ask(at: now)
+    }
+
+    /// Ends it: SUBSCRIBE with Expires 0 in the dialog, then the last NOTIFY or timer N (RFC 6665 4.1.2.3).
+    /// - Parameter hasDialog: whether a dialog exists; without one there is nothing to leave yet.
+    public mutating func unsubscribe(hasDialog: Bool, at now: Instant) -> [Action] {
+        switch phase {
+        case .over, .leaving: return []
+        case .idle, .resting: return finish(nil)
+        case .established:
+            if isAsking {
+                wantsToLeave = true
+                return []
+            }
+            return hasDialog ? leave(at: now) : finish(nil)
+        }
+    }
+
+    // MARK: answers
+
+    /// A final answer to the SUBSCRIBE.
+    /// - Parameters:
+    ///   - expires: the Expires of a 2xx; authoritative, never longer than asked.
+    ///   - piggybacked: the state that the 200 itself carries (MS-SIP 3.4.5.1).
+    public mutating func receiveAnswer(
+        status: Int, expires: Int? = nil, minimumExpires: Int? = nil, retryAfter: Int? = nil, piggybacked: SubscriptionStatus? = nil,
+        at now: Instant
+    ) -> [Action] {
+        guard isAsking else { return [] }
+        isAsking = false
+        if (200..<300).contains(status) { return accepted(expires, piggybacked, at: now) }
+        if phase == .leaving || wantsToLeave { return finish(nil) }
+        if status == 423, let minimumExpires, minimumExpires > configuration.expires, minimumExpires <= 86_400 * 7, !hasBriefRetry {
+            hasBriefRetry = true
+            configuration.expires = minimumExpires
+            if lapsesAt == nil { return ask(at: now) }
+            isAsking = true
+            timerN = now + configuration.timerN
+            return [.subscribe(.refresh, expires: minimumExpires)]
+        }
+        let wasRefresh = lapsesAt != nil
+        if wasRefresh {
+            switch status {
+            case 404, 405, 410, 416, 480...485, 489, 501, 604:
+                // The dialog is gone (RFC 6665 4.1.2.2); start anew, out of it.
+                return lose(.refused(status: status), .immediately, retryAfter: retryAfter, at: now)
+            default:
+                // It stays valid until its known expiry; try again in time.
+                timerN = nil
+                let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 1), 86_400)) } ?? configuration.retryMinimum
+                refreshAt = now + pause
+                return []
+            }
+        }
+        if TerminationReason(refusal: status) != nil { return finish(.refused(status: status)) }
+        return lose(.refused(status: status), .later, retryAfter: retryAfter, at: now)
+    }
+
+    private mutating func accepted(_ expires: Int?, _ piggybacked: SubscriptionStatus?, at now: Instant) -> [Action] {
+        if phase == .leaving {
+            if piggybacked != nil { return finish(nil) }
+            return []
+        }
+        hasBriefRetry = false
+        grant(expires ?? configuration.expires, at: now)
+        if let piggybacked {
+            let actions = receive(piggybacked, retryAfter: nil, at: now)
+            if phase == .over || !wantsToLeave { return actions }
+            return actions + leave(at: now)
+        }
+        if wantsToLeave { return isFetch ? finish(nil) : leave(at: now) }
+        return []
+    }
+
+    /// The SUBSCRIBE was not answered (timer F) or could not be sent.
+    public mutating func subscribeFailed(at now: Instant) -> [Action] {
+        guard isAsking else { return [] }
+        isAsking = false
+        if phase == .leaving || wantsToLeave { return finish(nil) }
+        return lose(.silent, .later, retryAfter: nil, at: now)
+    }
+
+    // MARK: notifications
+
+    /// A NOTIFY or BENOTIFY of the current attempt's dialog; its owner answers it 200.
+    public mutating func receiveNotify(_ status: SubscriptionStatus, at now: Instant) -> [Action] {
+        switch phase {
+        case .idle, .resting, .over: return []
+        case .leaving: return status.isTerminated ? finish(nil) : []
+        case .established:
+            if case .terminated(_, let retryAfter) = status { return receive(status, retryAfter: retryAfter, at: now) }
+            return receive(status, retryAfter: nil, at: now)
+        }
+    }
+
+    private mutating func receive(_ status: SubscriptionStatus, retryAfter: Int?, at now: Instant) -> [Action] {
+        timerN = nil
+        if case .terminated(let reason, let pause) = status {
+            if isFetch || wantsToLeave { return finish(nil) }
+            let failure = Failure.terminated(reason)
+            switch reason?.retry ?? .later {
+            case .never: return finish(failure)
+            case .immediately: return lose(failure, .immediately, retryAfter: nil, at: now)
+            case .later: return lose(failure, .later, retryAfter: retryAfter ?? pause, at: now)
+            }
+        }
+        if isFetch { return [.status(status)] + finish(nil) }
+        if let left = status.expires { grant(left, at: now) } else if lapsesAt == nil { grant(configuration.expires, at: now) }
+        return [.status(status)]
+    }
+
+    // MARK: time
+
+    public var nextDeadline: Instant? {
+        var next: Instant?
+        for candidate in [timerN, isAsking ? nil : refreshAt, lapsesAt, restsUntil] {
+            if let candidate, next == nil || candidate < (next ?? candidate) { next = candidate }
+        }
+        return next
+    }
+
+    public mutating func advance(to now: Instant) -> [Action] {
+        if let restsUntil, now >= restsUntil {
+            return ask(at: now)
+        }
+        if let timerN, now >= timerN {
+            self.timerN = nil
+            if phase == .leaving || isFetch || wantsToLeave { return finish(isFetch && !wantsToLeave ? .silent : nil) }
+            isAsking = false
+            return lose(.silent, .later, retryAfter: nil, at: now)
+        }
+        if phase == .established, let lapsesAt, now >= lapsesAt, !isFetch {
+            isAsking = false
+            return lose(.lapsed, .immediately, retryAfter: nil, at: now)
+        }
+        if phase == .established, !isAsking, let refreshAt, now >= refreshAt {
+            self.refreshAt = nil
+            isAsking = true
+            timerN = now + configuration.timerN
+            return [.subscribe(.refresh, expires: configuration.expires)]
+        }
+        return []
+    }
+
+    // MARK: steps
+
+    private mutating func ask(at now: Instant) -> [Action] {
+        forgetTimers()
+        attempt += 1
+        startedAt = now
+        phase = .established
+        isAsking = true
+        timerN = now + configuration.timerN
+        return [.subscribe(.initial(attempt), expires: configuration.expires)]
+    }
+
+    private mutating func leave(at now: Instant) -> [Action] {
+        forgetTimers()
+        phase = .leaving
+        isAsking = true
+        timerN = now + configuration.timerN
+        return [.subscribe(.unsubscribe, expires: 0)]
+    }
+
+    /// Takes over the far side's word on the lifetime: refresh at three quarters of it, and at least timer N before it ends if it
+    /// is long enough for that.
+    private mutating func grant(_ seconds: Int, at now: Instant) {
+        let seconds = min(max(seconds, 0), configuration.expires)
+        guard !isFetch else { return }
+        let span = TimeSpan.seconds(seconds)
+        lapsesAt = now + span
+        refreshAt = now + min(span * 3 / 4, max(span - configuration.timerN, span / 2))
+    }
+
+    private mutating func lose(_ failure: Failure, _ retry: TerminationReason.Retry, retryAfter: Int?, at now: Instant) -> [Action] {
+        if isFetch { return finish(failure) }
+        forgetTimers()
+        phase = .resting
+        // A leg that lived for a while starts with a clean slate; one that dies at birth again and again does not.
+        if now - startedAt >= Self.settled { failures = 0 }
+        failures += 1
+        var pause = configuration.retryMinimum
+        for _ in 1..<min(failures, 16) { pause = min(pause * 2, configuration.retryMaximum) }
+        if retry == .immediately && failures <= 1 { pause = .zero }
+        if retry == .later, let retryAfter { pause = max(.seconds(min(max(retryAfter, 0), 86_400)), min(pause, .seconds(1))) }
+        restsUntil = now + pause
+        return [.lost(failure, retryIn: pause)]
+    }
+
+    private mutating func finish(_ failure: Failure?) -> [Action] {
+        forgetTimers()
+        phase = .over
+        isAsking = false
+        return [.end(failure)]
+    }
+
+    private mutating func forgetTimers() {
+        timerN = nil
+        refreshAt = nil
+        lapsesAt = nil
+        restsUntil = nil
+    }
+}

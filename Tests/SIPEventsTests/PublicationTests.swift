@@ -1,0 +1,107 @@
+import SIPCore
+import SIPEvents
+import Testing
+
+@Suite struct PublicationTableTests {
+    let start = Instant(secondsSince1970: 1_000_000)
+    let a = EntityTag("a"), b = EntityTag("b"), c = EntityTag("c")
+
+    func table() -> PublicationTable {
+        PublicationTable(expiry: ExpiryPolicy(minimum: 60, standard: 3_600, maximum: 7_200), limit: 2)
+    }
+
+    @Test("RFC 3903 6 every success gives a new tag and kills the old one")
+    func lifecycle() {
+        var table = table()
+        #expect(
+            table.receive(ifMatch: [], hasBody: true, expires: nil, newTag: a, at: start) == .accepted(.create(a), tag: a, expires: 3_600))
+        #expect(
+            table.receive(ifMatch: [a], hasBody: false, expires: 600, newTag: b, at: start)
+                == .accepted(.refresh(a, to: b), tag: b, expires: 600))
+        #expect(table.receive(ifMatch: [a], hasBody: false, expires: 600, newTag: c, at: start) == .unknownTag)
+        #expect(
+            table.receive(ifMatch: [b], hasBody: true, expires: 600, newTag: c, at: start)
+                == .accepted(.modify(b, to: c), tag: c, expires: 600))
+        #expect(
+            table.receive(ifMatch: [c], hasBody: false, expires: 0, newTag: a, at: start) == .accepted(.remove(c), tag: a, expires: 0))
+        #expect(table.isEmpty)
+    }
+
+    @Test("RFC 3903 6 neither body nor tag, or two tags, is 400")
+    func malformed() {
+        var table = table()
+        #expect(table.receive(ifMatch: [], hasBody: false, expires: 600, newTag: a, at: start) == .malformed)
+        #expect(table.receive(ifMatch: [a, b], hasBody: true, expires: 600, newTag: c, at: start) == .malformed)
+    }
+
+    @Test("RFC 3903 6 a wish below the minimum is 423, a lapsed tag 412, a full table refused")
+    func bounds() {
+        var table = table()
+        #expect(table.receive(ifMatch: [], hasBody: true, expires: 5, newTag: a, at: start) == .tooBrief(minimum: 60))
+        _ = table.receive(ifMatch: [], hasBody: true, expires: 60, newTag: a, at: start)
+        _ = table.receive(ifMatch: [], hasBody: true, expires: 90, newTag: b, at: start)
+        #expect(table.receive(ifMatch: [], hasBody: true, expires: 60, newTag: c, at: start) == .full)
+        #expect(table.nextDeadline == start + .seconds(60))
+        #expect(table.receive(ifMatch: [a], hasBody: false, expires: 60, newTag: c, at: start + .seconds(60)) == .unknownTag)
+        #expect(table.advance(to: start + .seconds(90)) == [a, b])
+        #expect(table.isEmpty)
+    }
+
+    @Test("RFC 3903 6.6 a body with Expires 0 and no tag stores nothing")
+    func nothing() {
+        var table = table()
+        #expect(table.receive(ifMatch: [], hasBody: true, expires: 0, newTag: a, at: start) == .accepted(.nothing, tag: a, expires: 0))
+        #expect(table.isEmpty)
+    }
+}
+
+@Suite struct PublicationClientTests {
+    let start = Instant(secondsSince1970: 1_000_000)
+    let a = EntityTag("a"), b = EntityTag("b")
+
+    @Test("RFC 3903 4.1 publishes, refreshes with the tag, and removes")
+    func lifecycle() {
+        var client = PublicationClient(expires: 600)
+        #expect(client.publish(at: start) == [.publish(ifMatch: nil, hasBody: true, expires: 600)])
+        #expect(client.receiveAnswer(status: 200, tag: a, expires: 400, at: start) == [.published])
+        #expect(client.nextDeadline == start + .seconds(300))
+        #expect(client.advance(to: start + .seconds(300)) == [.publish(ifMatch: a, hasBody: false, expires: 600)])
+        #expect(client.receiveAnswer(status: 200, tag: b, expires: 400, at: start + .seconds(300)) == [.published])
+        #expect(client.withdraw(at: start + .seconds(301)) == [.publish(ifMatch: b, hasBody: false, expires: 0)])
+        #expect(client.receiveAnswer(status: 200, tag: nil, expires: 0, at: start + .seconds(301)) == [.over])
+    }
+
+    @Test("RFC 3903 4.5 after 412 the tag is dropped and the whole state published")
+    func unknownTag() {
+        var client = PublicationClient(expires: 600)
+        _ = client.publish(at: start)
+        _ = client.receiveAnswer(status: 200, tag: a, expires: 600, at: start)
+        #expect(client.publish(at: start) == [.publish(ifMatch: a, hasBody: true, expires: 600)])
+        #expect(
+            client.receiveAnswer(status: 412, tag: nil, expires: nil, at: start) == [.publish(ifMatch: nil, hasBody: true, expires: 600)])
+    }
+
+    @Test("RFC 3903 4 one PUBLISH is outstanding and the newest body follows")
+    func coalesces() {
+        var client = PublicationClient(expires: 600)
+        _ = client.publish(at: start)
+        #expect(client.publish(at: start) == [])
+        #expect(
+            client.receiveAnswer(status: 200, tag: a, expires: 600, at: start) == [
+                .published, .publish(ifMatch: a, hasBody: true, expires: 600),
+            ])
+    }
+
+    @Test("RFC 3903 4.1 423 is met with Min-Expires, 503 with a pause, 403 ends it")
+    func refusals() {
+        var client = PublicationClient(expires: 60)
+        _ = client.publish(at: start)
+        #expect(
+            client.receiveAnswer(status: 423, tag: nil, expires: nil, minimumExpires: 300, at: start) == [
+                .publish(ifMatch: nil, hasBody: true, expires: 300)
+            ])
+        #expect(client.receiveAnswer(status: 503, tag: nil, expires: nil, retryAfter: 12, at: start) == [])
+        #expect(client.advance(to: start + .seconds(12)) == [.publish(ifMatch: nil, hasBody: true, expires: 300)])
+        #expect(client.receiveAnswer(status: 403, tag: nil, expires: nil, at: start) == [.refused(status: 403)])
+    }
+}
