@@ -96,7 +96,7 @@ if !coreOnly {
             ] + nio,
             swiftSettings: settings),
 
-        tests("SIPTransportTests", ["SIPTransport", "SIPCore"] + nio),
+        tests("SIPTransportTests", ["SIPTransport", "SIPCore", log] + nio),
         tests("ProgramTests", ["isthmus", "PresenceGateway", "PresenceMapping", "GoldenVectors", "SIPCore"]),
         tests("InteropTests", ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore"] + nio),
     ]

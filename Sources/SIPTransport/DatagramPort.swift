@@ -1,0 +1,46 @@
+import Logging
+import NIOCore
+import SIPCore
+
+/// One UDP socket of one loop.
+final class DatagramPort {
+    let local: TransportAddress
+    let channel: any Channel
+    let isIPv6: Bool
+    var isDirty = false
+
+    init(local: TransportAddress, channel: any Channel) {
+        self.local = local
+        self.channel = channel
+        isIPv6 = channel.localAddress?.protocol == .inet6
+    }
+}
+
+/// Reads the datagrams of one socket; each is one message (RFC 3261 18.3).
+final class DatagramHandler: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+    private let host: ShardHost
+    private var local: TransportAddress?
+    private var peers = PeerAddressCache()
+
+    init(host: ShardHost) {
+        self.host = host
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let envelope = unwrapInboundIn(data)
+        host.counters.bytesReceived &+= UInt64(envelope.data.readableBytes)
+        // Line ends alone keep a path through a NAT open (RFC 5626 3.5.1 uses them on streams; over UDP they are common practice).
+        guard envelope.data.readableBytesView.contains(where: { $0 != 13 && $0 != 10 && $0 != 0 }) else { return }
+        let local = local ?? context.channel.localAddress?.transportAddress(.udp) ?? TransportAddress(.udp, "", 0)
+        self.local = local
+        host.receive(
+            InboundMessage(bytes: Array(buffer: envelope.data), local: local, remote: peers.address(of: envelope.remoteAddress)))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // An unconnected socket reports a peer's ICMP answer here; it says nothing about the socket itself.
+        host.logger.debug("datagram socket error", metadata: ["error": "\(error)"])
+    }
+}

@@ -1,0 +1,71 @@
+import NIOCore
+import SIPCore
+
+/// RFC 3261 18.1.1: a request that may not fit the path's MTU goes over a congestion controlled transport, and its topmost Via says so;
+/// when the peer refuses that, over UDP after all.
+struct LargeRequestRule {
+    private let largest: Int?
+    private let datagramOnly: Set<TransportAddress>
+    private let memory: TimeAmount
+    /// Peers that refused TCP, until when.
+    private var refusals: [TransportAddress: NIODeadline] = [:]
+    private let limit = 4_096
+
+    init(options: TransportOptions) {
+        largest = options.largestDatagramRequest
+        datagramOnly = options.datagramOnlyPeers
+        memory = options.datagramFallbackMemory.amount
+    }
+
+    /// The request as it goes over TCP; nil when it stays on UDP. Responses always stay: they follow their request (RFC 3261 18.2.2).
+    func moved(_ message: OutboundMessage, to address: TransportAddress, at now: NIODeadline) -> [UInt8]? {
+        guard let largest, message.bytes.count > largest, !datagramOnly.contains(address) else { return nil }
+        if let until = refusals[address], now < until { return nil }
+        return Self.withViaOverTCP(message.bytes)
+    }
+
+    /// Remembers that the peer refused TCP; true when that is news.
+    mutating func refused(_ address: TransportAddress, at now: NIODeadline) -> Bool {
+        if refusals.count >= limit { refusals = refusals.filter { now < $0.value } }
+        if refusals.count >= limit { refusals.removeAll() }
+        let isNews = refusals[address].map { $0 <= now } ?? true
+        refusals[address] = now + memory
+        return isNews
+    }
+
+    /// The request with `UDP` of its topmost Via replaced by `TCP`; nil when it is a response or that Via does not say UDP.
+    static func withViaOverTCP(_ bytes: [UInt8]) -> [UInt8]? {
+        if bytes.starts(with: Array("SIP/2.0 ".utf8)) { return nil }
+        guard let range = topmostViaTransport(bytes), bytes[range].map({ $0 | 0x20 }) == Array("udp".utf8) else { return nil }
+        var moved = bytes
+        moved.replaceSubrange(range, with: Array("TCP".utf8))
+        return moved
+    }
+
+    /// Where the transport token of the first Via stands: after the second slash of `SIP/2.0/UDP`.
+    private static func topmostViaTransport(_ bytes: [UInt8]) -> Range<Int>? {
+        var line = bytes.startIndex
+        while line < bytes.endIndex {
+            let end = bytes[line...].firstIndex(of: 10) ?? bytes.endIndex
+            let text = bytes[line..<end]
+            guard text.contains(where: { $0 != 13 }) else { return nil }
+            if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+                let name = text[..<colon].filter { $0 != 32 && $0 != 9 }.map { $0 | 0x20 }
+                if name == Array("via".utf8) || name == [UInt8(ascii: "v")] {
+                    var slashes = 0
+                    var at = colon
+                    while at < end, slashes < 2 {
+                        if bytes[at] == UInt8(ascii: "/") { slashes += 1 }
+                        at += 1
+                    }
+                    while at < end, bytes[at] == 32 || bytes[at] == 9 { at += 1 }
+                    let start = at
+                    while at < end, bytes[at] != 32, bytes[at] != 9, bytes[at] != 13 { at += 1 }
+                    return slashes == 2 && start < at ? start..<at : nil
+                }
+            }
+            line = end + 1
+        }
+        return nil
+    }
+}

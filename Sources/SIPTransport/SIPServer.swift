@@ -1,0 +1,226 @@
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import SIPCore
+
+/// What an endpoint is told of the shard that it becomes.
+public struct ShardContext: Sendable {
+    public var index: Int
+    public var count: Int
+    /// Every listener with its real port, in the order of the configuration.
+    public var listeners: [TransportAddress]
+    public var now: Instant
+}
+
+/// The listeners, the event loops and their shards: SIP over UDP and TCP for any `SansIOEndpoint`.
+///
+/// Every loop has a socket of its own for each UDP listener (SO_REUSEPORT); accepted connections are dealt out to the loops in turn.
+/// Nothing is read before every listener is bound and every shard has its endpoint.
+public final class SIPServer: Sendable {
+    public let listeners: [TransportAddress]
+    public let shards: [ShardHost]
+    public let clock: HostClock
+    private let group: MultiThreadedEventLoopGroup
+    private let acceptors: [any Channel]
+    private let logger: Logger
+
+    /// Binds all listeners and starts the shards.
+    ///
+    /// - Parameters:
+    ///   - addresses: Ports of 0 pick free ones; `tls` is refused.
+    ///   - shardCount: Event loops and endpoints, at least 1.
+    ///   - selector: Needed when there is more than one shard.
+    ///   - afterTick: Runs on the shard's loop after each tick, to drain logs.
+    ///   - makeEndpoint: Runs on the shard's loop; the endpoint never leaves it.
+    /// - Throws: `TransportError` naming the listener.
+    public static func start(
+        listening addresses: [TransportAddress], shardCount: Int = 1, options: TransportOptions = TransportOptions(),
+        logger: Logger, selector: ShardSelector? = nil,
+        afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)? = nil,
+        makeEndpoint: @escaping @Sendable (ShardContext) -> any SansIOEndpoint
+    ) async throws -> SIPServer {
+        precondition(shardCount == 1 || (shardCount > 1 && selector != nil), "several shards need a selector")
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: shardCount)
+        let clock = HostClock()
+        let shards = group.makeIterator().enumerated().map {
+            ShardHost(index: $0.offset, eventLoop: $0.element, options: options, clock: clock, logger: logger)
+        }
+        let binder = ListenerBinder(group: group, shards: shards, options: options, logger: logger)
+        do {
+            var listeners: [TransportAddress] = []
+            for address in addresses { listeners.append(try await binder.bind(address)) }
+            let bound = listeners
+            for shard in shards {
+                try await shard.eventLoop.submit {
+                    let context = ShardContext(index: shard.index, count: shards.count, listeners: bound, now: clock.now())
+                    shard.begin(makeEndpoint(context), among: shards, selector: selector, afterTick: afterTick)
+                }.get()
+            }
+            let acceptors = binder.opened
+            for channel in acceptors { try await channel.setOption(.autoRead, value: true).get() }
+            return SIPServer(
+                listeners: listeners, shards: shards, clock: clock, group: group, acceptors: acceptors, logger: logger)
+        } catch {
+            for channel in binder.opened { try? await channel.close() }
+            try? await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    private init(
+        listeners: [TransportAddress], shards: [ShardHost], clock: HostClock, group: MultiThreadedEventLoopGroup,
+        acceptors: [any Channel], logger: Logger
+    ) {
+        self.listeners = listeners
+        self.shards = shards
+        self.clock = clock
+        self.group = group
+        self.acceptors = acceptors
+        self.logger = logger
+    }
+
+    /// Counters of all loops, and how many connections live.
+    public func statistics() async -> (counters: TransportCounters, connections: Int) {
+        var sum = TransportCounters()
+        var connections = 0
+        for shard in shards {
+            guard let part = try? await shard.statistics().get() else { continue }
+            sum = sum + part.counters
+            connections += part.connections
+        }
+        return (sum, connections)
+    }
+
+    /// Stops: asks every endpoint to end its business, serves on until `isFinished` holds for all of them or `drain` is over, then
+    /// closes every socket and ends the loops.
+    public func stop(
+        drain: TimeSpan = .zero, asking: (@Sendable (any SansIOEndpoint, Instant) -> Void)? = nil,
+        isFinished: (@Sendable (any SansIOEndpoint) -> Bool)? = nil
+    ) async {
+        if let asking {
+            for shard in shards { try? await shard.perform(asking).get() }
+        }
+        let end = clock.now() + drain
+        while clock.now() < end {
+            var isDone = true
+            for shard in shards {
+                if let isFinished, let finished = try? await shard.perform({ endpoint, _ in isFinished(endpoint) }).get(), !finished {
+                    isDone = false
+                }
+                if let drained = try? await shard.isDrained().get(), !drained { isDone = false }
+            }
+            if isDone { break }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        for channel in acceptors { try? await channel.close() }
+        for shard in shards { try? await shard.stop().get() }
+        try? await group.shutdownGracefully()
+    }
+}
+
+/// Makes the bootstrap close a connection that has no place in the table.
+private struct TooManyConnections: Error {}
+
+/// Binds listeners with reading switched off, so that nothing is lost or answered before the shards are ready.
+private final class ListenerBinder {
+    private let group: MultiThreadedEventLoopGroup
+    private let shards: [ShardHost]
+    private let options: TransportOptions
+    private let logger: Logger
+    private(set) var opened: [any Channel] = []
+
+    init(group: MultiThreadedEventLoopGroup, shards: [ShardHost], options: TransportOptions, logger: Logger) {
+        self.group = group
+        self.shards = shards
+        self.options = options
+        self.logger = logger
+    }
+
+    func bind(_ address: TransportAddress) async throws -> TransportAddress {
+        guard address.transport != .tls else {
+            throw TransportError(.unsupportedTransport, address, "TLS is not supported in this version")
+        }
+        guard (0...65_535).contains(address.port) else {
+            throw TransportError(.addressNotAvailable, address, "the port is not between 0 and 65535")
+        }
+        let socketAddress: SocketAddress
+        do {
+            let resolver = AddressResolver(loop: group.any())
+            if let known = resolver.resolved(address) {
+                socketAddress = known
+            } else {
+                socketAddress = try await resolver.resolve(address).get()
+            }
+        } catch {
+            throw TransportError(.unresolvableHost, address, "the host has no address: \(error)")
+        }
+        do {
+            switch address.transport {
+            case .udp: return try await bindUDP(socketAddress)
+            default: return try await bindTCP(socketAddress, transport: address.transport)
+            }
+        } catch let error as IOError {
+            throw TransportError(Self.code(of: error), address, "cannot listen: \(String(cString: strerror(error.errnoCode)))")
+        }
+    }
+
+    private static func code(of error: IOError) -> TransportError.Code {
+        switch error.errnoCode {
+        case EADDRINUSE: .addressInUse
+        case EADDRNOTAVAIL: .addressNotAvailable
+        case EACCES, EPERM: .notPermitted
+        default: .failed
+        }
+    }
+
+    private func bindUDP(_ address: SocketAddress) async throws -> TransportAddress {
+        var address = address
+        for shard in shards {
+            let channel = try await DatagramBootstrap(group: shard.eventLoop)
+                .channelOption(ChannelOptions.autoRead, value: false)
+                .channelOption(
+                    ChannelOptions.Types.SocketOption(level: .socket, name: .init(rawValue: SO_REUSEPORT)), value: shards.count > 1 ? 1 : 0
+                )
+                .channelOption(ChannelOptions.socketOption(.so_rcvbuf), value: 4 << 20)
+                .channelOption(ChannelOptions.datagramVectorReadMessageCount, value: options.datagramsPerRead)
+                .channelOption(
+                    ChannelOptions.recvAllocator,
+                    value: FixedSizeRecvByteBufferAllocator(capacity: options.datagramsPerRead * 65_536)
+                )
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(DatagramHandler(host: shard))
+                    }
+                }
+                .bind(to: address).get()
+            opened.append(channel)
+            // The port that the first socket was given serves the others too.
+            address = channel.localAddress ?? address
+            let local = address.transportAddress(.udp)
+            try await shard.eventLoop.submit { shard.wires.add(DatagramPort(local: local, channel: channel)) }.get()
+        }
+        return address.transportAddress(.udp)
+    }
+
+    private func bindTCP(_ address: SocketAddress, transport: TransportProtocol) async throws -> TransportAddress {
+        let owners = Dictionary(uniqueKeysWithValues: shards.map { (ObjectIdentifier($0.eventLoop), $0) })
+        let channel = try await ServerBootstrap(group: group, childGroup: group)
+            .serverChannelOption(ChannelOptions.autoRead, value: false)
+            .serverChannelOption(ChannelOptions.backlog, value: 1_024)
+            .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
+            .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let shard = owners[ObjectIdentifier(channel.eventLoop)],
+                        let connection = shard.wires.accepted(channel, transport: transport)
+                    else { throw TooManyConnections() }
+                    try channel.pipeline.syncOperations.addHandler(StreamHandler(connection: connection, host: shard))
+                }
+            }
+            .bind(to: address).get()
+        opened.append(channel)
+        return (channel.localAddress ?? address).transportAddress(transport)
+    }
+}

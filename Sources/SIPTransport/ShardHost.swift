@@ -1,0 +1,218 @@
+import Logging
+import NIOCore
+import SIPCore
+
+/// Picks the shard of a framed message: a pure function, the same on every loop.
+public typealias ShardSelector = @Sendable (InboundMessage) -> Int
+
+/// Drives one `SansIOEndpoint` on one event loop: its shard.
+///
+/// All the work of a tick is gathered. Messages are given to the endpoint as they arrive; when the loop has read all that was ready,
+/// `pump` fires due timers, takes what the endpoint wants to send, writes each connection once and hands other shards their share in
+/// one hop per shard. No task, lock or allocation of a promise per message.
+///
+/// Everything here is confined to `eventLoop`; only `perform` and `start` may be called from elsewhere.
+public final class ShardHost: @unchecked Sendable {
+    public let index: Int
+    public let eventLoop: any EventLoop
+    public let options: TransportOptions
+    public let clock: HostClock
+    let logger: Logger
+    var counters = TransportCounters()
+    private(set) var wires: Wires!
+
+    private var endpoint: (any SansIOEndpoint)?
+    private var afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
+    private var selector: ShardSelector?
+    private var shards: [ShardHost] = []
+    private var mailboxes: [[Mail]] = []
+    private var isPumpScheduled = false
+    private var isStopped = false
+    private var tick: Instant?
+    private var timer: Scheduled<Void>?
+    private var timerInstant: Instant?
+
+    /// What one shard hands to another.
+    enum Mail: Sendable {
+        case inbound(InboundMessage)
+        case outbound(OutboundMessage, shard: Int)
+        case notice(TransportNotice)
+    }
+
+    init(index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, logger: Logger) {
+        self.index = index
+        self.eventLoop = eventLoop
+        self.options = options
+        self.clock = clock
+        self.logger = logger
+        wires = Wires(host: self)
+    }
+
+    /// Gives the shard its endpoint; from then on messages are delivered. On the loop.
+    func begin(
+        _ endpoint: any SansIOEndpoint, among shards: [ShardHost], selector: ShardSelector?,
+        afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
+    ) {
+        eventLoop.preconditionInEventLoop()
+        self.endpoint = endpoint
+        self.shards = shards
+        self.selector = shards.count > 1 ? selector : nil
+        self.afterTick = afterTick
+        mailboxes = Array(repeating: [], count: shards.count)
+        wires.startIdleSweep()
+        schedulePump()
+    }
+
+    /// Runs `body` with the endpoint on its loop, then sends what it caused.
+    public func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (any SansIOEndpoint, Instant) -> Value
+    ) -> EventLoopFuture<Value> {
+        eventLoop.flatSubmit {
+            guard let endpoint = self.endpoint, !self.isStopped else {
+                return self.eventLoop.makeFailedFuture(ChannelError.alreadyClosed)
+            }
+            let value = body(endpoint, self.now())
+            self.schedulePump()
+            return self.eventLoop.makeSucceededFuture(value)
+        }
+    }
+
+    /// This tick's time: read once, the same for all that happens in it.
+    func now() -> Instant {
+        if let tick { return tick }
+        let now = clock.now()
+        tick = now
+        return now
+    }
+
+    // MARK: In
+
+    func receive(_ message: InboundMessage) {
+        counters.messagesReceived &+= 1
+        if let selector {
+            let target = selector(message)
+            if target != index, shards.indices.contains(target) {
+                counters.handedToOtherShards &+= 1
+                post(.inbound(message), to: target)
+                return
+            }
+        }
+        endpoint?.receive(message, at: now())
+        schedulePump()
+    }
+
+    /// Tells one shard what became of its message.
+    func report(_ notice: TransportNotice, to shard: Int) {
+        guard shard != index else {
+            endpoint?.receive(notice, at: now())
+            schedulePump()
+            return
+        }
+        post(.notice(notice), to: shard)
+    }
+
+    /// Tells every shard: any of them may know the connection.
+    func reportToAll(_ notice: TransportNotice) {
+        if shards.count <= 1 { return report(notice, to: index) }
+        for shard in shards.indices { report(notice, to: shard) }
+    }
+
+    // MARK: Between shards
+
+    func post(_ mail: Mail, to shard: Int) {
+        guard mailboxes.indices.contains(shard) else { return }
+        mailboxes[shard].append(mail)
+        schedulePump()
+    }
+
+    private func flushMailboxes() {
+        for shard in mailboxes.indices where !mailboxes[shard].isEmpty {
+            let batch = mailboxes[shard]
+            mailboxes[shard] = []
+            let target = shards[shard]
+            target.eventLoop.execute { target.take(batch) }
+        }
+    }
+
+    private func take(_ batch: [Mail]) {
+        guard !isStopped else { return }
+        for mail in batch {
+            switch mail {
+            case .inbound(let message): endpoint?.receive(message, at: now())
+            case .outbound(let message, let shard): wires.send(message, for: shard)
+            case .notice(let notice): endpoint?.receive(notice, at: now())
+            }
+        }
+        schedulePump()
+    }
+
+    // MARK: The tick
+
+    func schedulePump() {
+        guard !isPumpScheduled, !isStopped else { return }
+        isPumpScheduled = true
+        // On its own loop, `execute` runs after every channel that was ready has been read.
+        eventLoop.execute { self.pump() }
+    }
+
+    private func pump() {
+        isPumpScheduled = false
+        guard let endpoint, !isStopped else {
+            tick = nil
+            return
+        }
+        let now = self.now()
+        if let deadline = endpoint.nextDeadline, deadline <= now { endpoint.advance(to: now) }
+        // A failed send is reported at once and may cause more output; bounded, the rest waits for the next tick.
+        for _ in 0..<8 {
+            let output = endpoint.takeOutput()
+            if output.isEmpty { break }
+            for message in output { wires.send(message, for: index) }
+        }
+        wires.flush()
+        flushMailboxes()
+        afterTick?(endpoint, index)
+        tick = nil
+        armTimer(for: endpoint.nextDeadline)
+    }
+
+    /// One timer per loop, moved only when an earlier deadline appears: the endpoint keeps its own heap.
+    private func armTimer(for deadline: Instant?) {
+        guard let deadline else { return }
+        if let timerInstant, timerInstant <= deadline { return }
+        timer?.cancel()
+        timerInstant = deadline
+        timer = eventLoop.scheduleTask(deadline: clock.deadline(of: deadline)) {
+            self.timer = nil
+            self.timerInstant = nil
+            self.pump()
+        }
+    }
+
+    // MARK: The end
+
+    /// Closes every socket of this loop after what is queued has been written.
+    func stop() -> EventLoopFuture<Void> {
+        eventLoop.flatSubmit {
+            self.pump()
+            self.isStopped = true
+            self.timer?.cancel()
+            self.timer = nil
+            return self.wires.close().always { _ in
+                self.endpoint = nil
+                self.afterTick = nil
+                self.shards = []
+            }
+        }
+    }
+
+    /// Whether everything written has reached the kernel.
+    func isDrained() -> EventLoopFuture<Bool> {
+        eventLoop.submit { self.wires.isDrained }
+    }
+
+    /// Counters of this loop's sockets, and how many connections live.
+    public func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int)> {
+        eventLoop.submit { (self.counters, self.wires.connectionCount) }
+    }
+}

@@ -1,0 +1,49 @@
+import Logging
+import NIOCore
+import SIPCore
+
+/// Cuts the bytes of one connection into messages (RFC 3261 18.3) and hands them to the shard of its loop.
+final class StreamHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: StreamConnection
+    private let host: ShardHost
+    private var input: StreamInput
+    private var isRefused = false
+
+    init(connection: StreamConnection, host: ShardHost) {
+        self.connection = connection
+        self.host = host
+        input = StreamInput(options: host.options)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let buffer = unwrapInboundIn(data)
+        connection.lastActivity = .now()
+        host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
+        guard !isRefused else { return }
+        buffer.withUnsafeReadableBytes { input.append($0) }
+        while !isRefused, let event = input.next() {
+            switch event {
+            case .message(let bytes):
+                host.receive(
+                    InboundMessage(bytes: bytes, local: connection.local, remote: connection.remote, connection: connection.id))
+            case .keepAlive:
+                host.wires.answerKeepAlive(connection)
+            case .refused(let response, let reason):
+                isRefused = true
+                host.wires.refuse(connection, with: response, reason: reason)
+            }
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        host.wires.ended(connection, reason: "closed by the peer")
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        host.wires.ended(connection, reason: "\(error)")
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,65 @@
+import SIPCore
+
+/// Bounds and habits of the sockets; the defaults suit a federation edge.
+public struct TransportOptions: Hashable, Sendable {
+    /// How long a stream connection may be silent in both directions before it is closed.
+    public var idleTimeout: TimeSpan = .seconds(3_600)
+    /// How long a connect may take before the messages that wait for it fail.
+    public var connectTimeout: TimeSpan = .seconds(5)
+    /// Octets that may wait for one connection; a peer that reads slower than that is closed with a notice.
+    public var maximumQueuedBytes = 8 << 20
+    /// Octets of one framed message's start line and headers.
+    public var maximumHeaderBytes = 65_536
+    /// Octets of one framed message's body; what is larger is refused and the connection closed.
+    public var maximumBodyBytes = 1 << 20
+    /// Stream connections of one loop, accepted and opened together; beyond it new ones are closed or fail.
+    public var maximumConnections = 50_000
+    /// Requests longer than this go over TCP although UDP was asked for (RFC 3261 18.1.1 says 1300 when the MTU is unknown); nil: never.
+    public var largestDatagramRequest: Int? = 1_300
+    /// UDP peers known to listen on nothing else: the rule of `largestDatagramRequest` is not applied to them.
+    public var datagramOnlyPeers: Set<TransportAddress> = []
+    /// How long a peer that refused TCP is taken for UDP-only (RFC 3261 18.1.1 falls back to UDP).
+    public var datagramFallbackMemory: TimeSpan = .seconds(60)
+    /// Datagrams read by one system call.
+    public var datagramsPerRead = 16
+
+    public init() {}
+}
+
+/// Numbers of one loop's sockets that only grow, for metrics.
+public struct TransportCounters: Hashable, Sendable {
+    public var messagesReceived: UInt64 = 0
+    public var messagesSent: UInt64 = 0
+    public var bytesReceived: UInt64 = 0
+    public var bytesSent: UInt64 = 0
+    public var connectionsAccepted: UInt64 = 0
+    public var connectionsOpened: UInt64 = 0
+    public var connectionsClosed: UInt64 = 0
+    public var connectionsRefused: UInt64 = 0
+    public var sendFailures: UInt64 = 0
+    public var framingErrors: UInt64 = 0
+    public var queueOverflows: UInt64 = 0
+    public var idleCloses: UInt64 = 0
+    public var largeRequestsOverTCP: UInt64 = 0
+    public var handedToOtherShards: UInt64 = 0
+
+    public init() {}
+
+    public static func + (left: TransportCounters, right: TransportCounters) -> TransportCounters {
+        var sum = left
+        for path in Self.all.map(\.path) { sum[keyPath: path] &+= right[keyPath: path] }
+        return sum
+    }
+
+    /// Every counter with its name as metrics spell it.
+    public static var all: [(name: String, path: WritableKeyPath<TransportCounters, UInt64>)] {
+        [
+            ("messages_received", \.messagesReceived), ("messages_sent", \.messagesSent), ("bytes_received", \.bytesReceived),
+            ("bytes_sent", \.bytesSent), ("connections_accepted", \.connectionsAccepted), ("connections_opened", \.connectionsOpened),
+            ("connections_closed", \.connectionsClosed), ("connections_refused", \.connectionsRefused),
+            ("send_failures", \.sendFailures), ("framing_errors", \.framingErrors), ("queue_overflows", \.queueOverflows),
+            ("idle_closes", \.idleCloses), ("large_requests_over_tcp", \.largeRequestsOverTCP),
+            ("handed_to_other_shards", \.handedToOtherShards),
+        ]
+    }
+}

@@ -1,0 +1,78 @@
+import Logging
+import NIOCore
+import SIPCore
+import SIPTransport
+
+/// Answers every request where it came from and remembers what happened; confined to its loop.
+final class EchoEndpoint: SansIOEndpoint {
+    let index: Int
+    var received: [InboundMessage] = []
+    var notices: [TransportNotice] = []
+    var firings: [Instant] = []
+    var nextDeadline: Instant?
+    private var output: [OutboundMessage] = []
+
+    init(index: Int = 0) { self.index = index }
+
+    func receive(_ message: InboundMessage, at now: Instant) {
+        received.append(message)
+        guard !message.bytes.starts(with: Array("SIP/2.0".utf8)) else { return }
+        let answer = "SIP/2.0 200 OK\r\nX-Shard: \(index)\r\nContent-Length: 0\r\n\r\n"
+        let destination: Destination =
+            message.connection.map { .connection($0, fallback: nil) } ?? .address(message.remote, from: message.local)
+        send(answer, to: destination)
+    }
+
+    func receive(_ notice: TransportNotice, at now: Instant) { notices.append(notice) }
+
+    func advance(to now: Instant) {
+        guard let deadline = nextDeadline, deadline <= now else { return }
+        firings.append(now)
+        nextDeadline = nil
+    }
+
+    func takeOutput() -> [OutboundMessage] {
+        defer { output = [] }
+        return output
+    }
+
+    func send(_ text: String, to destination: Destination, token: UInt64 = 0) {
+        output.append(OutboundMessage(bytes: Array(text.utf8), destination: destination, token: token))
+    }
+}
+
+/// A server of echo endpoints, and a way to look into them.
+struct EchoServer {
+    let server: SIPServer
+
+    init(
+        _ listeners: [String] = ["udp", "tcp"], shards: Int = 1, options: TransportOptions = TransportOptions(),
+        selector: ShardSelector? = nil
+    ) async throws {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        server = try await SIPServer.start(
+            listening: listeners.map { TransportAddress(TransportProtocol(rawValue: $0)!, "127.0.0.1", 0) }, shardCount: shards,
+            options: options, logger: logger, selector: selector
+        ) { EchoEndpoint(index: $0.index) }
+    }
+
+    func port(_ transport: TransportProtocol) -> Int {
+        server.listeners.first { $0.transport == transport }?.port ?? 0
+    }
+
+    func look<Value: Sendable>(shard: Int = 0, _ body: @escaping @Sendable (EchoEndpoint, Instant) -> Value) async throws -> Value {
+        try await server.shards[shard].perform { body($0 as! EchoEndpoint, $1) }.get()
+    }
+
+    /// Looks until it holds; a test that waits for what never comes fails at its time limit.
+    func wait(shard: Int = 0, for condition: @escaping @Sendable (EchoEndpoint) -> Bool) async throws {
+        while try await !look(shard: shard, { endpoint, _ in condition(endpoint) }) { await Task.yield() }
+    }
+}
+
+func request(_ method: String = "OPTIONS", body: String = "", via: String = "UDP") -> String {
+    "\(method) sip:alice@example.org SIP/2.0\r\nVia: SIP/2.0/\(via) 192.0.2.1:5060;branch=z9hG4bKa\r\nMax-Forwards: 70\r\n"
+        + "From: <sip:bob@contoso.com>;tag=1\r\nTo: <sip:alice@example.org>\r\nCall-ID: a@example.org\r\nCSeq: 1 \(method)\r\n"
+        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+}
