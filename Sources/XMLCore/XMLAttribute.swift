@@ -1,0 +1,110 @@
+/// One attribute of an element, copied out; namespace declarations are none.
+public struct XMLAttribute: Hashable, Sendable {
+    /// The namespace name, empty for unqualified attributes.
+    public var namespace: String
+    /// The prefix as written, empty for none.
+    public var prefix: String
+    public var localName: String
+    /// The value, references decoded and white space normalised (XML 1.0 3.3.3).
+    public var value: String
+
+    public init(namespace: String = "", prefix: String = "", localName: String, value: String) {
+        self.namespace = namespace
+        self.prefix = prefix
+        self.localName = localName
+        self.value = value
+    }
+}
+
+extension XMLElement {
+    /// The value of an unqualified attribute.
+    public func attribute(_ localName: StaticString) -> String? {
+        guard let found = find(localName) else { return nil }
+        return tree.string(found.valueStart, found.valueEnd)
+    }
+
+    /// The value of an attribute by expanded name.
+    public func attribute(_ name: XMLName) -> String? {
+        guard let found = find(name) else { return nil }
+        return tree.string(found.valueStart, found.valueEnd)
+    }
+
+    /// Whether an unqualified attribute is there with exactly this value, white space at both ends apart.
+    public func attribute(_ localName: StaticString, equals value: StaticString) -> Bool {
+        withAttribute(localName) { own in
+            own.count == value.utf8CodeUnitCount && (own.baseAddress.map { XMLBytes.equal($0, value.utf8Start, own.count) } ?? true)
+        } ?? false
+    }
+
+    /// Calls `body` with the trimmed bytes of an unqualified attribute, valid during the call only; nil when there is none.
+    public func withAttribute<Result>(
+        _ localName: StaticString, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result? {
+        guard let found = find(localName) else { return nil }
+        return try withExtendedLifetime(tree) { try body(XMLBytes.trim(tree.bytes(found.valueStart, found.valueEnd))) }
+    }
+
+    /// `xml:lang` of this element or of the nearest ancestor that has one (XML 1.0 2.12).
+    public var language: String? {
+        var element: XMLElement? = self
+        while let current = element {
+            if current.node.pointee.attributeCount > 0, let value = current.attribute(.lang) { return value.isEmpty ? nil : value }
+            element = current.parent
+        }
+        return nil
+    }
+
+    /// Number of attributes, namespace declarations apart.
+    public var attributeCount: Int { Int(node.pointee.attributeCount) }
+
+    /// Every attribute, in document order.
+    public var attributes: [XMLAttribute] {
+        let first = Int(node.pointee.attributes)
+        return (first..<first + attributeCount).map { index in
+            let attribute = tree.attributes[index]
+            let start = attribute.nameStart
+            let localStart = start + (attribute.prefixLength > 0 ? UInt32(attribute.prefixLength) + 1 : 0)
+            return XMLAttribute(
+                namespace: tree.namespace(ofBinding: attribute.binding), prefix: tree.string(start, start + UInt32(attribute.prefixLength)),
+                localName: tree.string(localStart, localStart + UInt32(attribute.localLength)),
+                value: tree.string(attribute.valueStart, attribute.valueEnd))
+        }
+    }
+
+    private func find(_ localName: StaticString) -> XMLTree.Attribute? {
+        let node = node.pointee
+        var index = Int(node.attributes)
+        let end = index + Int(node.attributeCount)
+        let count = localName.utf8CodeUnitCount
+        while index < end {
+            let attribute = tree.attributes + index
+            if attribute.pointee.prefixLength == 0, Int(attribute.pointee.localLength) == count,
+                XMLBytes.equal(tree.buffer + Int(attribute.pointee.nameStart), localName.utf8Start, count)
+            {
+                return attribute.pointee
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    private func find(_ name: XMLName) -> XMLTree.Attribute? {
+        let node = node.pointee
+        var index = Int(node.attributes)
+        let end = index + Int(node.attributeCount)
+        while index < end {
+            let attribute = tree.attributes[index]
+            if attribute.name == name.id { return attribute }
+            if attribute.name == XMLTree.unknownName {
+                let start = attribute.nameStart + (attribute.prefixLength > 0 ? UInt32(attribute.prefixLength) + 1 : 0)
+                if tree.equals(start, start + UInt32(attribute.localLength), name.localName),
+                    tree.namespace(ofBinding: attribute.binding) == name.namespace.uri
+                {
+                    return attribute
+                }
+            }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,25 @@
+/// Byte helpers of this room.
+enum XMLBytes {
+    @inline(__always)
+    static func equal(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
+        guard let right else { return count == 0 }
+        var index = 0
+        while index < count {
+            if left[index] != right[index] { return false }
+            index += 1
+        }
+        return true
+    }
+
+    @inline(__always)
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
+
+    /// The bytes without XML white space at both ends.
+    static func trim(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        var low = 0
+        var high = bytes.count
+        while low < high, isSpace(bytes[low]) { low += 1 }
+        while high > low, isSpace(bytes[high - 1]) { high -= 1 }
+        return UnsafeBufferPointer(rebasing: bytes[low..<high])
+    }
+}

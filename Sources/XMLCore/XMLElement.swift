@@ -1,0 +1,177 @@
+/// A handle to one element of an ``XMLTree``: two words, which keep the tree alive.
+public struct XMLElement: Sendable {
+    public let tree: XMLTree
+    let index: Int32
+
+    @inline(__always)
+    var node: UnsafeMutablePointer<XMLTree.Node> { tree.nodes + Int(index) }
+
+    /// Whether this element has the given expanded name.
+    @inline(__always)
+    public func `is`(_ name: XMLName) -> Bool {
+        let own = node.pointee.name
+        return own == name.id || (own == XMLTree.unknownName && matchesSlowly(name))
+    }
+
+    /// For a name that was registered after the document was parsed.
+    @inline(never)
+    private func matchesSlowly(_ name: XMLName) -> Bool {
+        localNameEquals(name.localName) && namespace == name.namespace.uri
+    }
+
+    /// Whether the element is in the given namespace.
+    public func isIn(_ namespace: XMLNamespace) -> Bool {
+        let binding = node.pointee.binding
+        guard binding >= 0 else { return namespace.id == 0 }
+        let known = tree.bindings[Int(binding)].namespace
+        return known == namespace.id || (known == XMLTree.unknownName && self.namespace == namespace.uri)
+    }
+
+    /// The namespace name, empty for none.
+    public var namespace: String { tree.namespace(ofBinding: node.pointee.binding) }
+
+    /// The local name.
+    public var localName: String {
+        let range = localNameRange
+        return tree.string(range.start, range.end)
+    }
+
+    /// Whether the local name has exactly these characters; makes no String of its own.
+    public func localNameEquals(_ text: String) -> Bool {
+        let range = localNameRange
+        return tree.equals(range.start, range.end, text)
+    }
+
+    var localNameRange: (start: UInt32, end: UInt32) {
+        let node = node.pointee
+        let start = node.start + 1 + (node.prefixLength > 0 ? UInt32(node.prefixLength) + 1 : 0)
+        return (start, start + UInt32(node.localLength))
+    }
+
+    /// Calls `body` with the local name's bytes, valid during the call only.
+    public func withLocalName<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        let range = localNameRange
+        return try withExtendedLifetime(tree) { try body(tree.bytes(range.start, range.end)) }
+    }
+
+    /// The parent element; nil for the root.
+    public var parent: XMLElement? {
+        let parent = node.pointee.parent
+        return parent < 0 ? nil : XMLElement(tree: tree, index: parent)
+    }
+
+    // MARK: children
+
+    /// The child elements in document order.
+    public var children: XMLChildren { XMLChildren(tree: tree, first: node.pointee.firstChild) }
+
+    /// The first child element of that name.
+    public func first(_ name: XMLName) -> XMLElement? {
+        for child in children where child.is(name) { return child }
+        return nil
+    }
+
+    /// Every child element of that name.
+    public func all(_ name: XMLName) -> [XMLElement] { children.filter { $0.is(name) } }
+
+    /// Whether there are no child elements.
+    public var isLeaf: Bool {
+        var children = children.makeIterator()
+        return children.next() == nil
+    }
+
+    // MARK: text
+
+    /// The element's own text (not that of its children), pieces joined, white space as written.
+    public var text: String { withText { String(decoding: $0, as: UTF8.self) } }
+
+    /// ``text`` without white space at both ends.
+    public var trimmedText: String { withTrimmedText { String(decoding: $0, as: UTF8.self) } }
+
+    /// Whether the text, white space at both ends apart, is exactly this.
+    public func textEquals(_ text: StaticString) -> Bool {
+        withTrimmedText { own in
+            own.count == text.utf8CodeUnitCount
+                && own.baseAddress.map { XMLBytes.equal($0, text.utf8Start, own.count) } ?? true
+        }
+    }
+
+    /// Calls `body` with the text's bytes, valid during the call only.
+    public func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(tree) {
+            var only: (UInt32, UInt32)?
+            var next = node.pointee.firstChild
+            while next >= 0 {
+                let child = tree.nodes[Int(next)]
+                next = child.next
+                guard child.name == XMLTree.textNode else { continue }
+                guard only == nil else { return try joined().withUnsafeBufferPointer(body) }
+                only = (child.start, child.end)
+            }
+            guard let only else { return try body(UnsafeBufferPointer(start: tree.buffer, count: 0)) }
+            return try body(tree.bytes(only.0, only.1))
+        }
+    }
+
+    /// As ``withText(_:)``, white space at both ends left out.
+    public func withTrimmedText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        try withText { try body(XMLBytes.trim($0)) }
+    }
+
+    private func joined() -> [UInt8] {
+        var result: [UInt8] = []
+        var next = node.pointee.firstChild
+        while next >= 0 {
+            let child = tree.nodes[Int(next)]
+            next = child.next
+            if child.name == XMLTree.textNode { result.append(contentsOf: tree.bytes(child.start, child.end)) }
+        }
+        return result
+    }
+
+    // MARK: source
+
+    /// Where the element starts in the document.
+    public var position: XMLPosition { tree.position(atOffset: Int(node.pointee.start)) }
+
+    /// The exact bytes of the element in the document, its tags included.
+    public var sourceBytes: [UInt8] { Array(tree.bytes(node.pointee.start, node.pointee.end)) }
+}
+
+/// The child elements of an element, in document order.
+public struct XMLChildren: Sequence, Sendable {
+    let tree: XMLTree
+    let first: Int32
+
+    public struct Iterator: IteratorProtocol {
+        let tree: XMLTree
+        var upcoming: Int32
+
+        @inline(__always)
+        public mutating func next() -> XMLElement? {
+            while upcoming >= 0 {
+                let index = upcoming
+                let node = tree.nodes + Int(index)
+                upcoming = node.pointee.next
+                if node.pointee.name != XMLTree.textNode { return XMLElement(tree: tree, index: index) }
+            }
+            return nil
+        }
+    }
+
+    @inline(__always)
+    public func makeIterator() -> Iterator { Iterator(tree: tree, upcoming: first) }
+}
+
+extension XMLTree {
+    func namespace(ofBinding binding: Int32) -> String {
+        guard binding >= 0 else { return "" }
+        let binding = bindings[Int(binding)]
+        return string(binding.uriStart, binding.uriEnd)
+    }
+
+    func equals(_ start: UInt32, _ end: UInt32, _ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { $0.count == Int(end - start) && XMLBytes.equal(buffer + Int(start), $0.baseAddress, $0.count) }
+    }
+}

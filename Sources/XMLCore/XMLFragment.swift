@@ -1,0 +1,144 @@
+/// One element cut out of a document, self-contained and independent of it: how unknown extensions and pass-through bodies are kept.
+public struct XMLFragment: Hashable, Sendable {
+    /// A namespace declaration; the prefix is empty for the default namespace, the URI is empty for `xmlns=""`.
+    public struct Declaration: Hashable, Sendable {
+        public var prefix: String
+        public var uri: String
+
+        public init(prefix: String, uri: String) {
+            self.prefix = prefix
+            self.uri = uri
+        }
+    }
+
+    /// The element as it stood in its document, byte for byte.
+    public let source: [UInt8]
+    /// Declarations of outer elements that the source relies on; empty when it stands on its own.
+    public let inherited: [Declaration]
+    /// The namespace name of the element, empty for none.
+    public let namespace: String
+    public let localName: String
+    /// Where the source's root name ends, that is where declarations may be put.
+    let nameEnd: Int
+
+    /// The element as a document of its own: ``source`` with the ``inherited`` declarations added to its first tag.
+    public var bytes: [UInt8] { bytes(adding: inherited) }
+
+    func bytes(adding declarations: [Declaration]) -> [UInt8] {
+        guard !declarations.isEmpty else { return source }
+        var result: [UInt8] = []
+        result.reserveCapacity(source.count + declarations.count * 64)
+        result.append(contentsOf: source[..<nameEnd])
+        for declaration in declarations { XMLWriter.append(declaration, to: &result) }
+        result.append(contentsOf: source[nameEnd...])
+        return result
+    }
+
+    /// Parses bytes that are one element, for instance a literal in code.
+    ///
+    /// - Throws: ``XMLError`` when they are not a well-formed document.
+    public init(parsing bytes: [UInt8], limits: XMLLimits = .standard) throws(XMLError) {
+        self = try XMLTree.parse(bytes, limits: limits).root.fragment()
+    }
+
+    init(source: [UInt8], inherited: [Declaration], namespace: String, localName: String, nameEnd: Int) {
+        self.source = source
+        self.inherited = inherited
+        self.namespace = namespace
+        self.localName = localName
+        self.nameEnd = nameEnd
+    }
+
+    /// Whether the element has the given expanded name.
+    public func `is`(_ name: XMLName) -> Bool { localName == name.localName && namespace == name.namespace.uri }
+
+    /// Parses the fragment again, to look into it.
+    public func parsed() throws(XMLError) -> XMLElement { try XMLTree.parse(bytes).root }
+}
+
+extension XMLElement {
+    /// A copy of this element that outlives the document.
+    public func fragment() -> XMLFragment {
+        let node = node.pointee
+        let nameLength = Int(node.localLength) + (node.prefixLength > 0 ? Int(node.prefixLength) + 1 : 0)
+        return XMLFragment(
+            source: sourceBytes, inherited: inheritedDeclarations(), namespace: namespace, localName: localName, nameEnd: 1 + nameLength)
+    }
+
+    /// The namespace that a prefix means here, empty prefix for the default; nil when it is not declared.
+    public func namespace(ofPrefix prefix: String) -> String? {
+        if prefix == "xml" { return XMLNamespace.xml.uri }
+        var element: XMLElement? = self
+        while let current = element {
+            for binding in current.declarations where tree.equals(binding.prefixStart, binding.prefixStart + binding.prefixLength, prefix) {
+                return tree.string(binding.uriStart, binding.uriEnd)
+            }
+            element = current.parent
+        }
+        return prefix.isEmpty ? "" : nil
+    }
+
+    /// A QName in content, such as the value of `xsi:type`, as namespace and local name; nil when its prefix is not declared.
+    public func resolve(qualifiedName text: String) -> (namespace: String, localName: String)? {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return (namespace(ofPrefix: "") ?? "", text) }
+        guard let namespace = namespace(ofPrefix: String(text[..<colon])) else { return nil }
+        return (namespace, String(text[text.index(after: colon)...]))
+    }
+
+    private var declarations: UnsafeBufferPointer<XMLTree.Binding> {
+        UnsafeBufferPointer(start: tree.bindings + Int(node.pointee.bindings), count: Int(node.pointee.bindingCount))
+    }
+
+    /// Outer declarations that this element's source relies on: prefixes that occur in it before a colon, also in values
+    /// (`xsi:type` holds such names), and the default namespace where a name without prefix is not under an inner default.
+    private func inheritedDeclarations() -> [XMLFragment.Declaration] {
+        var result: [XMLFragment.Declaration] = []
+        let source = tree.bytes(node.pointee.start, node.pointee.end)
+        var outer = parent
+        var seen: [UnsafeBufferPointer<UInt8>] = declarations.map { tree.bytes($0.prefixStart, $0.prefixStart + $0.prefixLength) }
+        let reliesOnDefault = reliesOnOuterDefault()
+        var defaultSeen = false
+        while let element = outer {
+            for binding in element.declarations {
+                let prefix = tree.bytes(binding.prefixStart, binding.prefixStart + binding.prefixLength)
+                guard !seen.contains(where: { $0.elementsEqual(prefix) }) else { continue }
+                seen.append(prefix)
+                if prefix.isEmpty { defaultSeen = true }
+                let needed = prefix.isEmpty ? reliesOnDefault : Self.mentions(prefix, in: source)
+                if needed {
+                    result.append(
+                        XMLFragment.Declaration(
+                            prefix: String(decoding: prefix, as: UTF8.self), uri: tree.string(binding.uriStart, binding.uriEnd)))
+                }
+            }
+            outer = element.parent
+        }
+        if reliesOnDefault, !defaultSeen { result.append(XMLFragment.Declaration(prefix: "", uri: "")) }
+        return result.sorted { $0.prefix < $1.prefix }
+    }
+
+    private var declaresDefault: Bool { declarations.contains { $0.prefixLength == 0 } }
+
+    private func reliesOnOuterDefault() -> Bool {
+        if declaresDefault { return false }
+        if node.pointee.prefixLength == 0 { return true }
+        // A value may be a QName without prefix, which means the default namespace.
+        if attribute(.xsiType)?.utf8.contains(UInt8(ascii: ":")) == false { return true }
+        return children.contains { $0.reliesOnOuterDefault() }
+    }
+
+    private static func mentions(_ prefix: UnsafeBufferPointer<UInt8>, in source: UnsafeBufferPointer<UInt8>) -> Bool {
+        let count = prefix.count
+        guard let name = prefix.baseAddress, let base = source.baseAddress, source.count > count else { return false }
+        var index = 0
+        while index + count < source.count {
+            if base[index + count] == UInt8(ascii: ":"), XMLBytes.equal(base + index, name, count),
+                index == 0 || XMLCharacterClass.table[Int(base[index - 1])] & XMLCharacterClass.name == 0
+            {
+                return true
+            }
+            index += 1
+        }
+        return false
+    }
+}

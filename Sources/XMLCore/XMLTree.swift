@@ -1,0 +1,121 @@
+/// A parsed document: one flat array of nodes over one byte buffer, which holds the source and, behind it, decoded text.
+///
+/// Elements are handles into it and keep it alive. A tree is immutable once the parser has returned it.
+public final class XMLTree: @unchecked Sendable {
+    struct Node {
+        /// Id of a known name, ``XMLTree/unknownName`` or, for text, ``XMLTree/textNode``.
+        var name: UInt32
+        var parent: Int32
+        var next: Int32
+        var firstChild: Int32
+        /// Source range of an element; buffer range of a text.
+        var start: UInt32
+        var end: UInt32
+        var attributes: UInt32
+        var bindings: UInt32
+        /// Binding of the element's namespace, or -1.
+        var binding: Int32
+        var attributeCount: UInt16
+        var bindingCount: UInt16
+        var prefixLength: UInt16
+        var localLength: UInt16
+    }
+
+    struct Attribute {
+        var name: UInt32
+        var binding: Int32
+        var nameStart: UInt32
+        var valueStart: UInt32
+        var valueEnd: UInt32
+        var prefixLength: UInt16
+        var localLength: UInt16
+    }
+
+    /// One namespace declaration.
+    struct Binding {
+        /// Id of a known namespace, 0 for none, ``XMLTree/unknownName`` for others.
+        var namespace: UInt32
+        var prefixStart: UInt32
+        var prefixLength: UInt32
+        var uriStart: UInt32
+        var uriEnd: UInt32
+    }
+
+    static let textNode: UInt32 = 0
+    static let unknownName: UInt32 = 0x8000_0000
+
+    var buffer: UnsafeMutablePointer<UInt8>
+    var bufferCapacity: Int
+    var nodes: UnsafeMutablePointer<Node>
+    var nodeCapacity: Int
+    var attributes: UnsafeMutablePointer<Attribute>
+    var attributeCapacity: Int
+    var bindings: UnsafeMutablePointer<Binding>
+    var bindingCapacity: Int
+    /// Bytes of the source; they are the first of `buffer`.
+    var sourceCount = 0
+    var nodeCount = 0
+    var attributeCount = 0
+    var bindingCount = 0
+
+    init() {
+        bufferCapacity = 8_192
+        nodeCapacity = 128
+        attributeCapacity = 128
+        bindingCapacity = 16
+        buffer = .allocate(capacity: bufferCapacity)
+        nodes = .allocate(capacity: nodeCapacity)
+        attributes = .allocate(capacity: attributeCapacity)
+        bindings = .allocate(capacity: bindingCapacity)
+    }
+
+    deinit {
+        buffer.deallocate()
+        nodes.deallocate()
+        attributes.deallocate()
+        bindings.deallocate()
+    }
+
+    /// Parses a document with a parser of its own; for a stream of documents keep an ``XMLParser``.
+    public static func parse(_ bytes: [UInt8], limits: XMLLimits = .standard) throws(XMLError) -> XMLTree {
+        try XMLParser(limits: limits).parse(bytes)
+    }
+
+    /// The document element.
+    public var root: XMLElement { XMLElement(tree: self, index: 0) }
+
+    /// Line and column of a byte offset; a scan from the start, for messages only.
+    public func position(atOffset offset: Int) -> XMLPosition {
+        Self.position(in: UnsafeBufferPointer(start: buffer, count: sourceCount), offset: offset)
+    }
+
+    static func position(in bytes: UnsafeBufferPointer<UInt8>, offset: Int) -> XMLPosition {
+        var line = 1
+        var column = 1
+        for byte in bytes.prefix(max(0, offset)) {
+            if byte == 0x0A {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+        return XMLPosition(line: line, column: column, offset: offset)
+    }
+
+    func bytes(_ start: UInt32, _ end: UInt32) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: buffer + Int(start), count: Int(end - start))
+    }
+
+    func string(_ start: UInt32, _ end: UInt32) -> String {
+        String(decoding: bytes(start, end), as: UTF8.self)
+    }
+
+    static func grow<Element>(_ pointer: inout UnsafeMutablePointer<Element>, _ capacity: inout Int, keeping count: Int) {
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: pointer, count: count)
+        pointer.deallocate()
+        pointer = larger
+        capacity *= 2
+    }
+}
