@@ -30,6 +30,29 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+// The tables of Mappings/, compiled into the program so that it runs alone, moved anywhere.
+let mappingTables: [Resource] = [
+    "activity-token-to-rpid",
+    "availability-classes",
+    "availability-to-msrtc-pidf",
+    "availability-to-pidf",
+    "availability-to-xpidf",
+    "capabilities",
+    "combine",
+    "contact",
+    "container-policy",
+    "fields",
+    "free-busy",
+    "languages",
+    "location-to-place",
+    "msrtc-pidf-to-availability",
+    "other-text-to-availability",
+    "place-to-location",
+    "rpid-to-availability",
+    "time-zones",
+    "xpidf-to-availability",
+].map { .embedInCode("../../Mappings/\($0).json") }
+
 var targets: [Target] = [
     // syntax
     .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
@@ -41,7 +64,7 @@ var targets: [Target] = [
     // meaning
     room("EnhancedPresence", ["PresenceDocuments", "XMLCore"]),
     room("SimplePresence", ["PresenceDocuments", "XMLCore"]),
-    room("PresenceMapping", ["PresenceDocuments", "XMLCore"]),
+    room("PresenceMapping", ["PresenceDocuments", "XMLCore"], resources: mappingTables),
     room("FederationRouting", ["SIPCore"]),
     // gateway
     room(

@@ -1,0 +1,129 @@
+/// What rows say, as values: one struct per table, made once when the tables are loaded.
+
+/// A row's id and loss, carried along with what it decides.
+struct RowNote: Sendable, Hashable {
+    var id: String
+    var loss: String?
+
+    init(_ row: MappingRow) {
+        id = row.id
+        loss = row.loss
+    }
+}
+
+/// Row of `availability-to-pidf`.
+struct PIDFOutcome: Sendable {
+    var row: RowNote
+    var isOpen: Bool
+    var rpid: String?
+}
+
+/// Row of `availability-to-msrtc-pidf`.
+struct MSRTCOutcome: Sendable {
+    var row: RowNote
+    var stateAvailability: Int
+    var stateText: String
+    var availability: Int
+    var activity: Int
+}
+
+/// Row of `availability-classes`.
+struct ClassOutcome: Sendable {
+    var row: RowNote
+    var name: String
+    var range: NumberRange
+    var publish: Int
+    var isIdle: Bool
+    var showsLastActive: Bool
+    var idleAdds: Int?
+    var text: String
+}
+
+/// Row of `activity-token-to-rpid`.
+struct TokenOutcome: Sendable {
+    var row: RowNote
+    var token: String?
+    var availability: NumberRange?
+    var rpid: String?
+    var other: String?
+    var bounds: NumberRange?
+}
+
+/// Row of `rpid-to-availability`, `other-text-to-availability`, `msrtc-pidf-to-availability` or `xpidf-to-availability`.
+struct AvailabilityOutcome: Sendable {
+    var row: RowNote
+    var availability: Int
+    var rank: Int
+    var token: String?
+    var custom: String?
+    var bounds: NumberRange?
+    var isOpen: Bool?
+    var rpid: String?
+
+    init(_ row: MappingRow) {
+        self.row = RowNote(row)
+        availability = row.integer("availability") ?? 0
+        rank = row.integer("rank") ?? 0
+        token = row.text("token")
+        custom = row.text("custom")
+        bounds = row.range("bounds")
+        isOpen = row.text("basic").map { $0 == "open" }
+        rpid = row.text("rpid")
+    }
+}
+
+/// Row of `availability-to-xpidf`.
+struct XPIDFOutcome: Sendable {
+    var row: RowNote
+    var status: String
+    var substatus: String
+}
+
+/// Row of `combine`.
+struct CombineOutcome: Sendable {
+    var row: RowNote
+    var by: String
+    var prefer: String
+}
+
+/// Row of `contact`.
+struct ContactOutcome: Sendable {
+    var row: RowNote
+    var kind: String
+    var type: String
+    var label: String?
+    var relationship: String?
+    var scheme: String?
+    var element: String?
+}
+
+/// Row of `languages`.
+struct LanguageOutcome: Sendable {
+    var row: RowNote
+    var lcid: Int
+    var tag: String
+}
+
+/// Row of `time-zones`.
+struct TimeZoneOutcome: Sendable {
+    var row: RowNote
+    var name: String
+    var abbreviation: String?
+    var bias: Int
+}
+
+/// Row of `free-busy`.
+struct FreeBusyOutcome: Sendable {
+    var row: RowNote
+    var slot: Int
+    var name: String?
+    var isOpen: Bool?
+    var rpid: String?
+    var isForReadingOnly: Bool
+}
+
+/// Row of `place-to-location`, `location-to-place` or `capabilities`: a word and what it becomes.
+struct WordOutcome: Sendable {
+    var row: RowNote
+    var word: String?
+}
