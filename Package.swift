@@ -121,7 +121,11 @@ if !coreOnly {
 
         tests("SIPTransportTests", ["SIPTransport", "SIPCore", log] + nio),
         tests("ProgramTests", ["isthmus", "PresenceGateway", "PresenceMapping", "GoldenVectors", "SIPCore"]),
-        tests("InteropTests", ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore"] + nio),
+        .testTarget(
+            name: "InteropTests",
+            dependencies: ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore"] + nio,
+            exclude: ["Peers"],
+            swiftSettings: settings),
     ]
 }
 
