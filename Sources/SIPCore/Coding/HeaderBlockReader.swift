@@ -1,0 +1,110 @@
+/// Reads header lines up to the empty line (RFC 3261 7.3): folding, compact names, CRLF or bare LF.
+struct HeaderBlockReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private(set) var position: Int
+    let end: Int
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, from position: Int, to end: Int) {
+        self.bytes = bytes
+        self.position = position
+        self.end = end
+    }
+
+    enum Line: Equatable {
+        /// `isFolded`: the value contains line breaks.
+        case field(name: Range<Int>, value: Range<Int>, isFolded: Bool)
+        /// The empty line.
+        case end
+        /// No colon, no token before it, a bare CR or a NUL octet.
+        case malformed(Range<Int>)
+        /// The bytes end before the empty line.
+        case truncated
+    }
+
+    /// The first octet below 0x20 at or after the index, eight at a time; `end` if there is none.
+    @inline(__always)
+    static func nextControl(_ bytes: UnsafeBufferPointer<UInt8>, _ from: Int, _ end: Int) -> Int {
+        var index = from
+        guard let base = UnsafeRawPointer(bytes.baseAddress) else { return end }
+        while index &+ 8 <= end {
+            let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let hits = (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
+            if hits != 0 { return index &+ hits.trailingZeroBitCount / 8 }
+            index &+= 8
+        }
+        while index < end {
+            if bytes[index] < 0x20 { return index }
+            index &+= 1
+        }
+        return end
+    }
+
+    /// The end of the line that starts here and the start of the next one; nil if the bytes end first. `isSound` turns false at a bare CR or NUL.
+    @inline(__always)
+    static func lineEnd(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, _ isSound: inout Bool
+    ) -> (end: Int, next: Int)? {
+        var index = start
+        while true {
+            index = nextControl(bytes, index, end)
+            guard index < end else { return nil }
+            switch bytes[index] {
+            case 0x0A: return (index, index + 1)
+            case 0x0D:
+                guard index + 1 < end else { return nil }
+                if bytes[index + 1] == 0x0A { return (index, index + 2) }
+                isSound = false
+            case 0x00:
+                // A quoted pair may name any octet (RFC 3261 25.1).
+                if index == start || bytes[index - 1] != 0x5C { isSound = false }
+            default: break
+            }
+            index += 1
+        }
+    }
+
+    @inline(__always)
+    mutating func next() -> Line {
+        let start = position
+        var isSound = true
+        guard var line = Self.lineEnd(bytes, start, end, &isSound) else { return .truncated }
+        if line.end == start {
+            position = line.next
+            return .end
+        }
+        var isFolded = false
+        while line.next < end, bytes[line.next] == 0x20 || bytes[line.next] == 0x09 {
+            isFolded = true
+            guard let continuation = Self.lineEnd(bytes, line.next, end, &isSound) else { return .truncated }
+            line = continuation
+        }
+        position = line.next
+        guard isSound else { return .malformed(start..<line.end) }
+        var scanner = ByteScanner(bytes, start..<line.end)
+        guard let name = scanner.token() else { return .malformed(start..<line.end) }
+        scanner.skipLWS()
+        guard scanner.consume(0x3A) else { return .malformed(start..<line.end) }
+        return .field(name: name, value: scanner.trimmed(scanner.position..<line.end), isFolded: isFolded)
+    }
+
+    /// The value with every line break and the blanks around it made one space.
+    static func unfold(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let byte = bytes[index]
+            guard byte == 0x0D || byte == 0x0A else {
+                result.append(byte)
+                index += 1
+                continue
+            }
+            while let last = result.last, last == 0x20 || last == 0x09 { result.removeLast() }
+            while index < range.upperBound, bytes[index] == 0x0D || bytes[index] == 0x0A || bytes[index] == 0x20 || bytes[index] == 0x09 {
+                index += 1
+            }
+            result.append(0x20)
+        }
+        return result
+    }
+}

@@ -1,0 +1,166 @@
+/// Cuts a byte stream into messages by Content-Length (RFC 3261 18.3), with the keep-alives of RFC 5626 3.5.1.
+///
+/// Every octet is looked at a bounded number of times, however slowly it drips in. After a failure the stream cannot be trusted: answer,
+/// then close.
+///
+///     idle --CRLF--> idle (pong)   idle --CRLFCRLF--> idle (ping)
+///     idle --octet--> head --empty line--> body --Content-Length octets--> idle (message)
+///     head, body --violation--> failed
+public struct StreamFramer: Sendable {
+    public enum Event: Equatable, Sendable {
+        /// Exactly one message.
+        case message([UInt8])
+        /// A double CRLF between messages: answer with one CRLF.
+        case ping
+        /// A single CRLF between messages: the answer to a ping of ours. A ping that arrives in halves shows as pong, then ping.
+        case pong
+        /// Nothing more will come out; see ``SIPParseError/response(toTag:)``.
+        case failure(SIPParseError)
+    }
+
+    private enum State: Sendable {
+        case idle(halfPing: Bool)
+        /// `scanned`: where to go on looking for the empty line.
+        case head(scanned: Int)
+        case body(end: Int)
+        case failed
+    }
+
+    private let limits: SIPLimits
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var state = State.idle(halfPing: false)
+
+    public init(limits: SIPLimits = .standard) { self.limits = limits }
+
+    /// Octets received and not yet handed out.
+    public var bufferedCount: Int { buffer.count - start }
+
+    /// Whether a message has begun and not ended: the time to bound.
+    public var isInsideMessage: Bool {
+        if case .idle = state { return false }
+        return true
+    }
+
+    /// Takes octets in; call ``next()`` until it returns nil.
+    public mutating func append(_ bytes: some Collection<UInt8>) {
+        if case .failed = state { return }
+        if start == buffer.count {
+            buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 18)
+            rebase(start)
+        } else if start > 1 << 16, start > buffer.count / 2 {
+            buffer.removeFirst(start)
+            rebase(start)
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    private mutating func rebase(_ offset: Int) {
+        switch state {
+        case .head(let scanned): state = .head(scanned: scanned - offset)
+        case .body(let end): state = .body(end: end - offset)
+        case .idle, .failed: break
+        }
+        start = 0
+    }
+
+    /// The next event that the octets so far allow.
+    public mutating func next() -> Event? {
+        while true {
+            switch state {
+            case .failed:
+                return nil
+            case .idle(let halfPing):
+                guard start < buffer.count else { return nil }
+                switch buffer[start] {
+                case 0x0D:
+                    guard start + 1 < buffer.count else { return nil }
+                    guard buffer[start + 1] == 0x0A else { return fail(SIPParseError(.startLine, reason: "Bare CR Between Messages")) }
+                    if !halfPing, start + 3 < buffer.count, buffer[start + 2] == 0x0D, buffer[start + 3] == 0x0A {
+                        start += 4
+                        return .ping
+                    }
+                    start += 2
+                    state = .idle(halfPing: !halfPing)
+                    return halfPing ? .ping : .pong
+                case 0x0A:
+                    start += 1
+                default:
+                    state = .head(scanned: start)
+                }
+            case .head(let scanned):
+                guard let bodyStart = findBody(from: scanned) else {
+                    if buffer.count - start > limits.headerBytes {
+                        return fail(SIPParseError(.tooLarge, status: .messageTooLarge, reason: "Header Fields Too Large"))
+                    }
+                    return nil
+                }
+                switch contentLength(in: start..<bodyStart) {
+                case .success(let length): state = .body(end: bodyStart + length)
+                case .failure(let error): return fail(error)
+                }
+            case .body(let end):
+                guard buffer.count >= end else { return nil }
+                let message = start == 0 && end == buffer.count ? buffer : Array(buffer[start..<end])
+                start = end
+                state = .idle(halfPing: false)
+                return .message(message)
+            }
+        }
+    }
+
+    private mutating func fail(_ error: SIPParseError) -> Event {
+        state = .failed
+        buffer = []
+        start = 0
+        return .failure(error)
+    }
+
+    /// Where the body starts: after the first empty line.
+    private mutating func findBody(from scanned: Int) -> Int? {
+        let limit = min(buffer.count, start + limits.headerBytes)
+        let found: Int? = buffer.withUnsafeBufferPointer { bytes in
+            var index = scanned
+            while true {
+                index = HeaderBlockReader.nextControl(bytes, index, limit)
+                guard index < limit else { return nil }
+                if bytes[index] == 0x0A {
+                    if index + 1 < limit, bytes[index + 1] == 0x0A { return index + 2 }
+                    if index + 2 < limit, bytes[index + 1] == 0x0D, bytes[index + 2] == 0x0A { return index + 3 }
+                }
+                index += 1
+            }
+        }
+        // The last three octets may be the beginning of the empty line.
+        if found == nil { state = .head(scanned: max(start, max(scanned, limit - 3))) }
+        return found
+    }
+
+    private func contentLength(in head: Range<Int>) -> Result<Int, SIPParseError> {
+        let length: Int? = buffer.withUnsafeBufferPointer { bytes in
+            var isSound = true
+            guard let line = HeaderBlockReader.lineEnd(bytes, head.lowerBound, head.upperBound, &isSound) else { return nil }
+            var reader = HeaderBlockReader(bytes, from: line.next, to: head.upperBound)
+            var length: Int?
+            var lines = 0
+            while true {
+                guard case let field = reader.next(), field != .end, field != .truncated else { return length }
+                lines += 1
+                guard lines <= limits.headerCount else { return nil }
+                guard case .field(let name, let value, _) = field else { continue }
+                guard name.count == 14 || name.count == 1,
+                    HeaderTable.shared.lookup(UnsafeBufferPointer(rebasing: bytes[name])) == .contentLength
+                else { continue }
+                var scanner = ByteScanner(bytes, value)
+                guard length == nil, let number = scanner.number(), scanner.isAtEnd, number <= UInt64(limits.bodyBytes) else { return nil }
+                length = Int(number)
+            }
+        }
+        if let length { return .success(length) }
+        // The parser knows what exactly is wrong, and who asked.
+        switch SIPParser.parse(Array(buffer[head]), framing: .stream, limits: limits) {
+        case .failure(let error): return .failure(error)
+        case .success: return .failure(SIPParseError(.contentLength, reason: "Malformed Content-Length"))
+        }
+    }
+}
