@@ -1,0 +1,70 @@
+import PresenceDocuments
+
+/// The members of one container and their version (MS-PRES 1.3.1.3, 3.5.1).
+public struct ContainerMembership: Hashable, Sendable {
+    /// Starts at 0 and grows with every request that names the container (MS-PRES 3.5.5.2).
+    public private(set) var version: UInt32
+    /// In the order in which they were added.
+    public private(set) var members: [ContainerMember]
+    private var users: Set<PresenceAddress> = []
+    private var domains: Set<String> = []
+    private var classes: Set<ContainerMemberType> = []
+
+    public init(version: UInt32 = 0, members: [ContainerMember] = []) {
+        self.version = version
+        self.members = []
+        for member in members { add(member) }
+    }
+
+    /// Whether a `user` member is this address (MS-PRES 3.2.5.3 rule 1).
+    public func hasUser(_ address: PresenceAddress) -> Bool { users.contains(address) }
+
+    /// Whether a `domain` member is this domain, or with `orParent` a parent of it (MS-PRES 3.2.5.3 rule 2).
+    public func hasDomain(_ domain: String, orParent: Bool) -> Bool {
+        guard !domain.isEmpty, !domains.isEmpty else { return false }
+        if domains.contains(domain) { return true }
+        return orParent && domains.contains { domain.hasSuffix("." + $0) }
+    }
+
+    /// Whether a member stands for a whole class of watchers (MS-PRES 3.2.5.3 rules 3 to 5).
+    public func has(_ type: ContainerMemberType) -> Bool { classes.contains(type) }
+
+    /// Applies the changes in order; what is already so is no fault, and the version moves all the same (MS-PRES 3.5.5.2).
+    mutating func apply(_ changes: [ContainerMemberChange]) {
+        for change in changes {
+            switch change.action {
+            case .add: add(change.member)
+            case .remove: remove(change.member)
+            }
+        }
+        version = version == .max ? 1 : version + 1
+    }
+
+    private mutating func add(_ member: ContainerMember) {
+        let isNew =
+            switch member.type {
+            case .user: users.insert(PresenceAddress(member.value ?? "")).inserted
+            case .domain: domains.insert(Self.domain(member)).inserted
+            default: classes.insert(member.type).inserted
+            }
+        if isNew { members.append(member) }
+    }
+
+    private mutating func remove(_ member: ContainerMember) {
+        switch member.type {
+        case .user:
+            let address = PresenceAddress(member.value ?? "")
+            guard users.remove(address) != nil else { return }
+            members.removeAll { $0.type == .user && PresenceAddress($0.value ?? "") == address }
+        case .domain:
+            let domain = Self.domain(member)
+            guard domains.remove(domain) != nil else { return }
+            members.removeAll { $0.type == .domain && Self.domain($0) == domain }
+        default:
+            guard classes.remove(member.type) != nil else { return }
+            members.removeAll { $0.type == member.type }
+        }
+    }
+
+    private static func domain(_ member: ContainerMember) -> String { PresenceAddress("@" + (member.value ?? "")).domain }
+}

@@ -1,0 +1,90 @@
+import PresenceDocuments
+
+/// The instances of one presentity, by container and category, with what the quotas and the resolution ask of them.
+///
+/// ```
+/// pair (category, container) -> instances, by instance number; a pair without instances is not kept
+/// category                   -> containers that hold it, highest first; bytes over all of them
+/// ```
+struct CategoryStore: Sendable {
+    private(set) var instances: [ContainerCategory: [CategoryInstance]] = [:]
+    private var containers: [CategoryName: [ContainerID]] = [:]
+    private var bytes: [CategoryName: Int] = [:]
+    private(set) var count = 0
+    /// Instances that end by themselves.
+    private(set) var timeBoundCount = 0
+
+    subscript(id: PublicationID) -> CategoryInstance? {
+        guard let held = instances[id.pair], let index = Self.position(of: id.instance, in: held) else { return nil }
+        return held[index]
+    }
+
+    /// The instances of a pair, by instance number.
+    func instances(of pair: ContainerCategory) -> [CategoryInstance] { instances[pair] ?? [] }
+
+    /// The containers that hold the category, highest number first (MS-PRES 3.2.5.3).
+    func containers(holding category: CategoryName) -> [ContainerID] { containers[category] ?? [] }
+
+    /// Every pair that holds something, in order.
+    var pairs: [ContainerCategory] { instances.keys.sorted() }
+
+    /// Bytes of all bodies of a category over all instances and containers (MS-PRES 3.2.5.4).
+    func byteCount(of category: CategoryName) -> Int { bytes[category] ?? 0 }
+
+    mutating func put(_ instance: CategoryInstance) {
+        let pair = instance.id.pair
+        if let index = instances[pair].flatMap({ Self.position(of: instance.id.instance, in: $0) }) {
+            if let old = instances[pair]?[index] { discount(old) }
+            instances[pair]?[index] = instance
+        } else if let held = instances[pair] {
+            let index = held.firstIndex { $0.id.instance > instance.id.instance } ?? held.endIndex
+            instances[pair]?.insert(instance, at: index)
+        } else {
+            instances[pair] = [instance]
+            var holders = containers[pair.category] ?? []
+            holders.insert(pair.container, at: holders.firstIndex { $0 < pair.container } ?? holders.endIndex)
+            containers[pair.category] = holders
+        }
+        bytes[pair.category, default: 0] += instance.bodyBytes
+        count += 1
+        if instance.deadline != nil { timeBoundCount += 1 }
+    }
+
+    mutating func remove(_ id: PublicationID) {
+        let pair = id.pair
+        guard let held = instances[pair], let index = Self.position(of: id.instance, in: held) else { return }
+        discount(held[index])
+        if held.count > 1 {
+            instances[pair]?.remove(at: index)
+        } else {
+            instances[pair] = nil
+            let left = containers[pair.category]?.filter { $0 != pair.container } ?? []
+            containers[pair.category] = left.isEmpty ? nil : left
+        }
+    }
+
+    /// Removes every instance that `isEnded` says has ended.
+    /// - Returns: The pairs that lost one.
+    mutating func removeAll(where isEnded: (CategoryInstance) -> Bool) -> Set<ContainerCategory> {
+        let ended = instances.values.flatMap { $0.filter(isEnded) }.map(\.id)
+        ended.forEach { remove($0) }
+        return Set(ended.map(\.pair))
+    }
+
+    /// The earliest deadline; nil when nothing ends by itself.
+    var nextDeadline: DateTime? {
+        guard timeBoundCount > 0 else { return nil }
+        return instances.values.lazy.flatMap { $0.lazy.compactMap(\.deadline) }.min()
+    }
+
+    private mutating func discount(_ instance: CategoryInstance) {
+        count -= 1
+        if instance.deadline != nil { timeBoundCount -= 1 }
+        let left = (bytes[instance.id.category] ?? 0) - instance.bodyBytes
+        bytes[instance.id.category] = left > 0 ? left : nil
+    }
+
+    private static func position(of instance: UInt32, in held: [CategoryInstance]) -> Int? {
+        held.firstIndex { $0.id.instance == instance }
+    }
+}

@@ -1,0 +1,248 @@
+// MS-PRES 2.2.2.1 and 6.2: the categories document, in which published data reach watchers and the user's own endpoints.
+
+import XMLCore
+
+/// The body of a category: read into a document where this gateway knows the category, else kept byte for byte.
+public enum CategoryBody: Hashable, Sendable {
+    case state(StateDocument)
+    case note(NoteDocument)
+    case contactCard(ContactCardDocument)
+    case services(ServicesDocument)
+    case device(DeviceDocument)
+    case calendarData(CalendarDataDocument)
+    case legacyInterop(LegacyInteropDocument)
+    /// Any other body, or one that was not asked to be read.
+    case raw(XMLFragment)
+}
+
+/// One `category` of a categories document: an instance, or the marker that there is none (MS-PRES 2.2.2.1).
+///
+/// Watchers see name, instance and publishTime only; the user's own endpoints see all attributes (MS-PRES 2.2.2.1, 3.2.5.3).
+public struct CategoryElement: Hashable, Sendable {
+    public var name: CategoryName
+    /// Absent in empty markers; readers take absence as 0.
+    public var instance: UInt32?
+    /// When the server committed the instance: UTC, three fraction digits, no zone letter.
+    public var publishTime: DateTime?
+    public var container: ContainerID?
+    public var version: UInt32?
+    public var expireType: ExpireType?
+    public var endpointID: String?
+    /// Seconds of life left, of instances with expireType `time`.
+    public var expires: Int64?
+    /// Absent when the instance has an empty body, and in markers.
+    public var body: CategoryBody?
+    public var attributes: [XMLAttribute]
+    /// Elements after the first, which the standard does not foresee.
+    public var additionalContent: [XMLFragment]
+
+    public init(
+        name: CategoryName, instance: UInt32? = nil, publishTime: DateTime? = nil, container: ContainerID? = nil,
+        version: UInt32? = nil, expireType: ExpireType? = nil, endpointID: String? = nil, expires: Int64? = nil,
+        body: CategoryBody? = nil, attributes: [XMLAttribute] = [], additionalContent: [XMLFragment] = []
+    ) {
+        self.name = name
+        self.instance = instance
+        self.publishTime = publishTime
+        self.container = container
+        self.version = version
+        self.expireType = expireType
+        self.endpointID = endpointID
+        self.expires = expires
+        self.body = body
+        self.attributes = attributes
+        self.additionalContent = additionalContent
+    }
+
+    /// Whether the element only says that nothing is published: no instance, no publishTime, no body (MS-PRES 3.2.5.3, 4.2.2).
+    public var isEmptyMarker: Bool { instance == nil && publishTime == nil && version == nil && body == nil }
+}
+
+/// Category instances of one presentity (MS-PRES 2.2.2.1, 6.2).
+public struct CategoriesDocument: Hashable, Sendable {
+    /// The presentity, with its scheme.
+    public var uri: String
+    public var categories: [CategoryElement]
+    public var attributes: [XMLAttribute]
+    /// Unknown children of the root.
+    public var extensions: [XMLFragment]
+
+    public init(
+        uri: String, categories: [CategoryElement] = [], attributes: [XMLAttribute] = [], extensions: [XMLFragment] = []
+    ) {
+        self.uri = uri
+        self.categories = categories
+        self.attributes = attributes
+        self.extensions = extensions
+    }
+}
+
+/// How the bodies of categories are read.
+public enum CategoryBodyReading: Hashable, Sendable {
+    /// Every body is kept byte for byte.
+    case raw
+    /// Bodies of known categories are read, and a fault in one refuses the document.
+    case strict
+    /// Bodies of known categories are read; one that cannot be read is kept byte for byte (MS-PRES 2.2.2.7).
+    case tolerant
+}
+
+// MARK: elements
+
+private enum CategoriesNames {
+    static let categories = XMLName("categories", in: .msCategories)
+    static let category = XMLName("category", in: .msCategories)
+}
+
+// MARK: decode
+
+extension CategoriesDocument: MSRTCDocument {
+    public static let rootName = CategoriesNames.categories
+    public static let mediaType = MediaType("application/msrtc-event-categories+xml")
+    static let rule: StaticString = "MS-PRES 6.2"
+
+    public init(reading element: XMLElement) throws(DocumentError) {
+        try self.init(reading: element, bodies: .strict)
+    }
+
+    /// Reads the document from its root element, the bodies as wanted.
+    public init(reading element: XMLElement, bodies: CategoryBodyReading) throws(DocumentError) {
+        try element.expect(Self.rootName, rule: Self.rule)
+        var attributes = AttributeReader(element, rule: Self.rule)
+        self.init(uri: try attributes.requiredString("uri"))
+        self.attributes = attributes.others(besides: ["uri"])
+        for child in element.children {
+            if child.is(CategoriesNames.category) {
+                categories.append(try CategoryElement(reading: child, bodies: bodies))
+            } else {
+                extensions.append(child.fragment())
+            }
+        }
+    }
+}
+
+extension CategoryElement {
+    init(reading element: XMLElement, bodies: CategoryBodyReading) throws(DocumentError) {
+        var attributes = AttributeReader(element, rule: CategoriesDocument.rule)
+        self.init(name: try attributes.requiredToken("name"))
+        instance = try attributes.unsigned("instance")
+        publishTime = try attributes.dateTime("publishTime")
+        container = try attributes.container("container")
+        version = try attributes.unsigned("version")
+        expireType = attributes.token("expireType")
+        endpointID = attributes.string("endpointId")
+        expires = try attributes.integer("expires")
+        self.attributes = attributes.others(besides: Self.attributeNames)
+        for child in element.children {
+            if body == nil {
+                body = try CategoryBody(reading: child, of: name, bodies: bodies)
+            } else {
+                additionalContent.append(child.fragment())
+            }
+        }
+    }
+
+    private static let attributeNames: Set<String> = [
+        "name", "instance", "publishTime", "container", "version", "expireType", "endpointId", "expires",
+    ]
+}
+
+extension CategoryBody {
+    init(reading element: XMLElement, of category: CategoryName, bodies: CategoryBodyReading) throws(DocumentError) {
+        switch bodies {
+        case .raw:
+            self = .raw(element.fragment())
+        case .strict:
+            self = try Self.read(element, of: category)
+        case .tolerant:
+            do throws(DocumentError) {
+                self = try Self.read(element, of: category)
+            } catch {
+                self = .raw(element.fragment())
+            }
+        }
+    }
+
+    private static func read(_ element: XMLElement, of category: CategoryName) throws(DocumentError) -> CategoryBody {
+        switch category {
+        case .state, .dndState: .state(try StateDocument(reading: element))
+        case .note: .note(try NoteDocument(reading: element))
+        case .contactCard: .contactCard(try ContactCardDocument(reading: element))
+        case .services: .services(try ServicesDocument(reading: element))
+        case .device: .device(try DeviceDocument(reading: element))
+        case .calendarData, .workingHours: .calendarData(try CalendarDataDocument(reading: element))
+        case .legacyInterop: .legacyInterop(try LegacyInteropDocument(reading: element))
+        default: .raw(element.fragment())
+        }
+    }
+
+    /// The body read as far as its category is known; a raw body of a known category is parsed now.
+    /// - Throws: ``DocumentError`` when a known category holds something else.
+    public func read(as category: CategoryName) throws(DocumentError) -> CategoryBody {
+        guard case .raw(let fragment) = self else { return self }
+        let element: XMLElement
+        do { element = try fragment.parsed() } catch { throw DocumentError(error) }
+        return try Self.read(element, of: category)
+    }
+
+    /// The body as an element to be kept.
+    public var fragment: XMLFragment? {
+        switch self {
+        case .state(let document): document.fragment
+        case .note(let document): document.fragment
+        case .contactCard(let document): document.fragment
+        case .services(let document): document.fragment
+        case .device(let document): document.fragment
+        case .calendarData(let document): document.fragment
+        case .legacyInterop(let document): document.fragment
+        case .raw(let fragment): fragment
+        }
+    }
+}
+
+// MARK: encode
+
+extension CategoriesDocument {
+    public func write(to writer: inout XMLWriter) {
+        writer.start("categories")
+        writer.namespace("", .msCategories)
+        writer.attribute("uri", uri)
+        writer.attributes(attributes)
+        for category in categories { category.write(to: &writer) }
+        writer.fragments(extensions)
+        writer.end()
+    }
+}
+
+extension CategoryElement {
+    fileprivate func write(to writer: inout XMLWriter) {
+        writer.start("category")
+        writer.attribute("name", name.rawValue)
+        writer.attribute("instance", ifPresent: instance)
+        writer.attribute("publishTime", ifPresent: publishTime?.publishTime)
+        writer.attribute("container", ifPresent: container.map { String($0.rawValue) })
+        writer.attribute("version", ifPresent: version)
+        writer.attribute("expireType", ifPresent: expireType)
+        writer.attribute("endpointId", ifPresent: endpointID)
+        writer.attribute("expires", ifPresent: expires)
+        writer.attributes(attributes)
+        body?.write(to: &writer)
+        writer.fragments(additionalContent)
+        writer.end()
+    }
+}
+
+extension CategoryBody {
+    fileprivate func write(to writer: inout XMLWriter) {
+        switch self {
+        case .state(let document): document.write(to: &writer)
+        case .note(let document): document.write(to: &writer)
+        case .contactCard(let document): document.write(to: &writer)
+        case .services(let document): document.write(to: &writer)
+        case .device(let document): document.write(to: &writer)
+        case .calendarData(let document): document.write(to: &writer)
+        case .legacyInterop(let document): document.write(to: &writer)
+        case .raw(let fragment): writer.fragment(fragment)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// MS-PRES 2.2.2.10 and 6.5: who may act for a user.
+
+import XMLCore
+
+/// One who may act for the user (MS-PRES 6.5).
+public struct DelegateElement: Hashable, Sendable {
+    /// URI without its scheme.
+    public var uri: String
+    public var publish: Bool
+    public var redelegate: Bool
+
+    public init(uri: String, publish: Bool, redelegate: Bool) {
+        self.uri = uri
+        self.publish = publish
+        self.redelegate = redelegate
+    }
+}
+
+/// Everybody who may act for the user, always complete (MS-PRES 6.5).
+public struct DelegatesDocument: Hashable, Sendable {
+    public var version: UInt32
+    public var delegates: [DelegateElement]
+
+    public init(version: UInt32, delegates: [DelegateElement] = []) {
+        self.version = version
+        self.delegates = delegates
+    }
+}
+
+// MARK: elements
+
+private enum DelegateNames {
+    static let delegates = XMLName("delegates", in: .msDelegates)
+    static let delegate = XMLName("delegate", in: .msDelegates)
+}
+
+// MARK: decode
+
+extension DelegatesDocument: MSRTCDocument {
+    public static let rootName = DelegateNames.delegates
+    static let rule: StaticString = "MS-PRES 6.5"
+
+    public init(reading element: XMLElement) throws(DocumentError) {
+        try element.expect(Self.rootName, rule: Self.rule)
+        var attributes = AttributeReader(element, rule: Self.rule)
+        self.init(version: try attributes.requiredUnsigned("version"))
+        for child in element.children where child.is(DelegateNames.delegate) {
+            var attributes = AttributeReader(child, rule: Self.rule)
+            delegates.append(
+                DelegateElement(
+                    uri: try attributes.requiredString("uri"), publish: try attributes.requiredBoolean("publish"),
+                    redelegate: try attributes.requiredBoolean("redelegate")))
+        }
+    }
+}
+
+// MARK: encode
+
+extension DelegatesDocument {
+    public func write(to writer: inout XMLWriter) {
+        writer.start("delegates")
+        writer.namespace("", .msDelegates)
+        writer.attribute("version", String(version))
+        for delegate in delegates {
+            writer.start("delegate")
+            writer.attribute("uri", delegate.uri)
+            writer.attribute("publish", delegate.publish ? "true" : "false")
+            writer.attribute("redelegate", delegate.redelegate ? "true" : "false")
+            writer.end()
+        }
+        writer.end()
+    }
+}

@@ -1,0 +1,111 @@
+// MS-PRES 2.2.2.7.3 and 7.5: the `services` category.
+
+import XMLCore
+
+/// One address of a user and what it can do (MS-PRES 2.2.2.7.3).
+public struct ServiceElement: Hashable, Sendable {
+    public var uri: String?
+    public var capabilities: CapabilityList?
+    public var attributes: [XMLAttribute]
+    public var extensions: ExtensionBlock
+
+    public init(
+        uri: String?, capabilities: CapabilityList? = nil, attributes: [XMLAttribute] = [],
+        extensions: ExtensionBlock = ExtensionBlock()
+    ) {
+        self.uri = uri
+        self.capabilities = capabilities
+        self.attributes = attributes
+        self.extensions = extensions
+    }
+}
+
+/// What a user can be reached by (MS-PRES 2.2.2.7.3); in practice the list may be empty.
+public struct ServicesDocument: Hashable, Sendable {
+    public var services: [ServiceElement]
+    public var majorVersion: UInt32?
+    public var minorVersion: UInt32?
+    public var attributes: [XMLAttribute]
+    public var extensions: ExtensionBlock
+
+    public init(
+        services: [ServiceElement] = [], majorVersion: UInt32? = nil, minorVersion: UInt32? = nil,
+        attributes: [XMLAttribute] = [], extensions: ExtensionBlock = ExtensionBlock()
+    ) {
+        self.services = services
+        self.majorVersion = majorVersion
+        self.minorVersion = minorVersion
+        self.attributes = attributes
+        self.extensions = extensions
+    }
+}
+
+// MARK: elements
+
+private enum ServiceNames {
+    static let services = XMLName("services", in: .msService)
+    static let service = XMLName("service", in: .msService)
+    static let capabilities = XMLName("capabilities", in: .msService)
+}
+
+// MARK: decode
+
+extension ServicesDocument: MSRTCDocument {
+    public static let rootName = ServiceNames.services
+    static let rule: StaticString = "MS-PRES 7.5"
+
+    public init(reading element: XMLElement) throws(DocumentError) {
+        try element.expect(Self.rootName, rule: Self.rule)
+        var attributes = AttributeReader(element, rule: Self.rule)
+        self.init(majorVersion: try attributes.unsigned("majorVersion"), minorVersion: try attributes.unsigned("minorVersion"))
+        self.attributes = attributes.others(besides: ["majorVersion", "minorVersion"])
+        var extensions = ExtensionReader()
+        for child in element.children {
+            if child.is(ServiceNames.service) {
+                services.append(try ServiceElement(reading: child))
+            } else {
+                extensions.take(child)
+            }
+        }
+        self.extensions = extensions.block
+    }
+}
+
+extension ServiceElement {
+    init(reading element: XMLElement) throws(DocumentError) {
+        var attributes = AttributeReader(element, rule: ServicesDocument.rule)
+        self.init(uri: attributes.string("uri"))
+        self.attributes = attributes.others(besides: ["uri"])
+        var extensions = ExtensionReader()
+        for child in element.children {
+            if child.is(ServiceNames.capabilities), capabilities == nil {
+                capabilities = try CapabilityList(reading: child, in: .msService, rule: ServicesDocument.rule)
+            } else {
+                extensions.take(child)
+            }
+        }
+        self.extensions = extensions.block
+    }
+}
+
+// MARK: encode
+
+extension ServicesDocument {
+    public func write(to writer: inout XMLWriter) {
+        writer.start("services")
+        writer.namespace("", .msService)
+        writer.attribute("majorVersion", ifPresent: majorVersion)
+        writer.attribute("minorVersion", ifPresent: minorVersion)
+        writer.attributes(attributes)
+        for service in services {
+            writer.start("service")
+            writer.attribute("uri", ifPresent: service.uri)
+            writer.attributes(service.attributes)
+            service.capabilities?.write(to: &writer)
+            writer.generations(service.extensions)
+            writer.end()
+        }
+        writer.generations(extensions)
+        writer.end()
+    }
+}

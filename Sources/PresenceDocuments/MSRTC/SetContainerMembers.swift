@@ -1,0 +1,123 @@
+// MS-PRES 2.2.2.5.2 and 6.11: the request that changes who sees a container.
+
+import XMLCore
+
+/// A member to add to or to remove from a container (MS-PRES 2.2.2.5.2).
+public struct ContainerMemberChange: Hashable, Sendable {
+    /// What to do; the schema says `remove`, the text `delete`: both are read, `remove` is written (MS-PRES 2.2.2.5.2, 6.11).
+    public enum Action: Hashable, Sendable {
+        case add
+        case remove
+    }
+
+    public var action: Action
+    public var member: ContainerMember
+
+    public init(_ action: Action, _ member: ContainerMember) {
+        self.action = action
+        self.member = member
+    }
+}
+
+/// The changes of one container (MS-PRES 2.2.2.5.2).
+public struct ContainerChange: Hashable, Sendable {
+    /// Never 0: that container has no member list.
+    public var id: ContainerID
+    /// The version of the membership that the sender believes to be current; 0 for a new container.
+    public var version: UInt32
+    public var changes: [ContainerMemberChange]
+
+    public init(id: ContainerID, version: UInt32, changes: [ContainerMemberChange]) {
+        self.id = id
+        self.version = version
+        self.changes = changes
+    }
+}
+
+/// Changes of container memberships, committed whole or not at all (MS-PRES 2.2.2.5.2, 3.5.5.2).
+public struct SetContainerMembersDocument: Hashable, Sendable {
+    public var containers: [ContainerChange]
+
+    public init(containers: [ContainerChange]) {
+        self.containers = containers
+    }
+}
+
+// MARK: elements
+
+private enum SetMembersNames {
+    static let setContainerMembers = XMLName("setContainerMembers", in: .msContainerManagement)
+    static let container = XMLName("container", in: .msContainerManagement)
+    static let member = XMLName("member", in: .msContainerManagement)
+}
+
+// MARK: decode
+
+extension SetContainerMembersDocument: MSRTCDocument {
+    public static let rootName = SetMembersNames.setContainerMembers
+    public static let mediaType = MediaType("application/msrtc-setcontainermembers+xml")
+    static let rule: StaticString = "MS-PRES 6.11"
+
+    public init(reading element: XMLElement) throws(DocumentError) {
+        try element.expect(Self.rootName, rule: Self.rule)
+        self.init(containers: [])
+        for child in element.children where child.is(SetMembersNames.container) {
+            containers.append(try ContainerChange(reading: child))
+        }
+        guard !containers.isEmpty else { throw element.missing(element: "container", rule: Self.rule) }
+    }
+}
+
+extension ContainerChange {
+    fileprivate init(reading element: XMLElement) throws(DocumentError) {
+        let rule = SetContainerMembersDocument.rule
+        var attributes = AttributeReader(element, rule: rule)
+        guard let id = try attributes.container("id") else { throw element.missing(attribute: "id", rule: rule) }
+        guard id != .default else {
+            throw element.invalid("id", value: "0", expected: "a container number from 1 to 32767", rule: rule)
+        }
+        self.init(id: id, version: try attributes.requiredUnsigned("version"), changes: [])
+        for child in element.children where child.is(SetMembersNames.member) {
+            changes.append(try ContainerMemberChange(reading: child))
+        }
+        guard !changes.isEmpty else { throw element.missing(element: "member", rule: rule) }
+    }
+}
+
+extension ContainerMemberChange {
+    fileprivate init(reading element: XMLElement) throws(DocumentError) {
+        let rule = SetContainerMembersDocument.rule
+        let member = try ContainerMember(reading: element, rule: rule)
+        guard ContainerMemberType.known.contains(member.type) else {
+            throw element.invalid("type", value: member.type.rawValue, expected: "a type of member", rule: rule)
+        }
+        switch element.attribute("action") {
+        case nil, "add": self.init(.add, member)
+        case "remove", "delete": self.init(.remove, member)
+        case let other?: throw element.invalid("action", value: other, expected: "add or remove", rule: rule)
+        }
+    }
+}
+
+// MARK: encode
+
+extension SetContainerMembersDocument {
+    public func write(to writer: inout XMLWriter) {
+        writer.start("setContainerMembers")
+        writer.namespace("", .msContainerManagement)
+        for container in containers {
+            writer.start("container")
+            writer.attribute("id", String(container.id.rawValue))
+            writer.attribute("version", String(container.version))
+            for change in container.changes {
+                writer.start("member")
+                writer.attribute("action", change.action == .add ? "add" : "remove")
+                writer.attribute("type", change.member.type.rawValue)
+                writer.attribute("value", ifPresent: change.member.value)
+                writer.end()
+            }
+            writer.end()
+        }
+        writer.end()
+    }
+}
