@@ -1,7 +1,79 @@
 import ArgumentParser
 
-@main struct Isthmus: AsyncParsableCommand {
+/// The one program: the server, and the offline and client tools that share its rooms.
+@main struct Isthmus {
+    static let version = "0.1.0"
+
+    static func main() async {
+        // A reader that has gone is an error of one write, not the end of the process.
+        Terminal.ignoreBrokenPipes()
+        await Terminal.exit(run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// Parses and runs one command line; the exit code is 0 done, 1 input refused, 2 usage, 3 could not reach.
+    static func run(_ arguments: [String]) async -> Int32 {
+        do {
+            var command = try IsthmusCommand.parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            return 0
+        } catch let failure as CommandFailure {
+            for line in failure.lines { Terminal.complain(line) }
+            return failure.code.rawValue
+        } catch let failure as ExitCode {
+            return failure.rawValue
+        } catch {
+            let text = IsthmusCommand.fullMessage(for: error)
+            guard IsthmusCommand.exitCode(for: error) != .success else {
+                // --help and --version.
+                Terminal.write(text + "\n")
+                return 0
+            }
+            Terminal.complainVerbatim(text.hasSuffix("\n") ? text : text + "\n")
+            return CommandFailure.Code.usage.rawValue
+        }
+    }
+}
+
+/// The root of the command line; the commands stand in the order in which a newcomer meets them.
+struct IsthmusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "isthmus",
-        abstract: "SIP presence interoperability gateway between MS-PRES and PIDF/RPID.")
+        abstract: "SIP presence interoperability gateway between Microsoft enhanced presence (MS-PRES) and SIMPLE (PIDF/RPID).",
+        discussion: """
+            Exit codes: 0 done, 1 input refused, 2 usage, 3 could not reach the other side.
+
+            EXAMPLES
+              isthmus demo
+              isthmus convert --from pidf --to categories presence.xml
+              isthmus check --config isthmus.yaml
+              isthmus serve --config isthmus.yaml
+              isthmus watch sip:alice@example.org --via tcp:127.0.0.1:5060 --format categories
+            """,
+        version: Isthmus.version,
+        subcommands: [ServeCommand.self, CheckCommand.self, RouteCommand.self])
+}
+
+/// Why a command did not do what was asked; printed as `isthmus: LINE`.
+struct CommandFailure: Error, Hashable {
+    enum Code: Int32, Hashable {
+        case inputRefused = 1
+        case usage = 2
+        case unreachable = 3
+    }
+
+    var code: Code
+    var lines: [String]
+
+    init(_ code: Code, _ lines: [String]) {
+        self.code = code
+        self.lines = lines
+    }
+
+    init(_ code: Code, _ line: String) {
+        self.init(code, [line])
+    }
 }

@@ -1,0 +1,22 @@
+import ArgumentParser
+import SIPCore
+
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Read a configuration file and name the line and key of every mistake.",
+        discussion: """
+            Exit code 0 when `serve` would accept the file, 1 when not. Nothing is opened or started.
+
+            EXAMPLES
+              isthmus check --config isthmus.yaml
+            """)
+
+    @OptionGroup var file: ConfigurationOption
+
+    func run() throws {
+        let configuration = try file.read()
+        let listeners = configuration.listeners.map(\.description).joined(separator: " ")
+        Terminal.write("\(file.config): ok: \(configuration.domains.count) domains, listening on \(listeners)\n")
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Logging
+import SIPCore
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the gateway.",
+        discussion: """
+            Prints one line `ready ADDRESS...` on standard output when it accepts traffic; logs go to standard error.
+            SIGTERM and SIGINT end every dialog, then the process; SIGHUP reads domains, limits and timing anew.
+
+            EXAMPLES
+              isthmus serve --config isthmus.yaml
+              isthmus serve --config isthmus.yaml --log-format json --log-level debug
+            """)
+
+    @OptionGroup var file: ConfigurationOption
+    @Option(help: "The form of the log lines: \(LogFormat.allCases.map(\.rawValue).joined(separator: " or ")).")
+    var logFormat = LogFormat.logfmt
+    @Option(help: "The least level that is logged; identities of people appear at debug only.")
+    var logLevel = Logger.Level.info
+    @Option(help: ArgumentHelp("How long SIGTERM waits for dialogs to end.", valueName: "seconds"))
+    var drain = 5
+
+    func validate() throws {
+        guard (0...3_600).contains(drain) else { throw ValidationError("--drain must be from 0 to 3600 seconds") }
+    }
+
+    func run() async throws {
+        let configuration = try file.read()
+        let format = logFormat
+        let level = logLevel
+        let logger = Logger(label: "isthmus") { _ in StructuredLogHandler(logLevel: level, format: format) }
+        let node = try await RunningGateway.start(configuration, logger: logger)
+        Terminal.write("ready \(node.addresses.joined(separator: " "))\n")
+        for await signal in ProcessSignals.stream() {
+            guard signal == .reload else { break }
+            do {
+                await node.reload(try file.read())
+            } catch let failure as CommandFailure {
+                for line in failure.lines { logger.error("configuration not reloaded", metadata: ["problem": "\(line)"]) }
+            }
+        }
+        await node.stop(drain: .seconds(drain))
+    }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}

@@ -1,0 +1,101 @@
+import Yams
+
+/// Collects the mistakes of one file, so that all of them are reported and not only the first.
+final class ConfigurationProblems {
+    private(set) var all: [ConfigurationProblem] = []
+
+    func add(_ problem: ConfigurationProblem) {
+        all.append(problem)
+    }
+}
+
+/// One value of the file with its path: every question that is asked of it either answers or notes a mistake.
+struct ConfigurationNode {
+    let node: Node
+    let key: String
+    let problems: ConfigurationProblems
+
+    /// Notes a mistake at this value.
+    func refuse(_ rule: String) {
+        problems.add(
+            ConfigurationProblem(
+                line: node.mark?.line ?? 0, column: node.mark?.column ?? 0, key: key, value: node.scalar?.string, rule: rule))
+    }
+
+    private func child(_ name: String, _ node: Node) -> ConfigurationNode {
+        ConfigurationNode(node: node, key: key.isEmpty ? name : "\(key).\(name)", problems: problems)
+    }
+
+    /// Every entry of a mapping, in the order of the file; nil and a mistake when it is something else.
+    func entries() -> [(name: String, keyNode: ConfigurationNode, value: ConfigurationNode)]? {
+        guard let mapping = node.mapping else {
+            refuse("must be a mapping: { key: value, ... }")
+            return nil
+        }
+        return mapping.compactMap { name, value in
+            guard let text = name.scalar?.string else {
+                child("?", name).refuse("a key must be a word")
+                return nil
+            }
+            return (text, child(text, name), child(text, value))
+        }
+    }
+
+    /// The values of a mapping whose keys are fixed; any other key is a mistake that names the known ones.
+    func fields(_ known: [String]) -> [String: ConfigurationNode]? {
+        guard let entries = entries() else { return nil }
+        var fields: [String: ConfigurationNode] = [:]
+        for entry in entries {
+            if known.contains(entry.name) {
+                fields[entry.name] = entry.value
+            } else {
+                problems.add(
+                    ConfigurationProblem(
+                        line: entry.keyNode.node.mark?.line ?? 0, column: entry.keyNode.node.mark?.column ?? 0, key: entry.keyNode.key,
+                        value: nil, rule: "unknown key; known here: \(known.joined(separator: ", "))"))
+            }
+        }
+        return fields
+    }
+
+    func elements() -> [ConfigurationNode]? {
+        guard let sequence = node.sequence else {
+            refuse("must be a list: [ a, b ]")
+            return nil
+        }
+        return sequence.enumerated().map { child("\($0.offset + 1)", $0.element) }
+    }
+
+    func string() -> String? {
+        guard let scalar = node.scalar, !scalar.string.isEmpty else {
+            refuse("must be a text")
+            return nil
+        }
+        return scalar.string
+    }
+
+    func bool() -> Bool? {
+        switch node.scalar.map({ $0.style == .plain ? $0.string : "" }) {
+        case "true": return true
+        case "false": return false
+        default:
+            refuse("must be true or false")
+            return nil
+        }
+    }
+
+    func integer(_ range: ClosedRange<Int>) -> Int? {
+        guard let text = node.scalar?.string, let value = Int(text), range.contains(value) else {
+            refuse("must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return value
+    }
+
+    /// One of the values of an enumeration, by its raw value.
+    func choice<Value: RawRepresentable & CaseIterable>(_ type: Value.Type) -> Value? where Value.RawValue == String {
+        if let text = node.scalar?.string, let value = Value(rawValue: text) { return value }
+        refuse("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+        return nil
+    }
+}

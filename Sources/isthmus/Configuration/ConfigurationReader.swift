@@ -1,0 +1,234 @@
+import PresenceGateway
+import SIPCore
+import SIPTransport
+import Yams
+
+/// Reads a configuration file (YAML) into a `ProgramConfiguration`, or into all of its mistakes.
+///
+/// Unknown keys are mistakes, and so is what this version cannot do yet: nothing that is written is silently ignored.
+struct ConfigurationReader {
+    private static let unsupported = "is not supported in this version"
+
+    private var configuration = ProgramConfiguration()
+    private let problems = ConfigurationProblems()
+
+    /// - Parameter file: The name for the mistakes; nothing is read from it here.
+    static func read(_ text: String, file: String) throws(ConfigurationError) -> ProgramConfiguration {
+        var reader = ConfigurationReader()
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: text)
+        } catch {
+            throw ConfigurationError(file: file, problems: [syntaxProblem(error)])
+        }
+        guard let root else {
+            let problem = ConfigurationProblem(line: 1, column: 1, key: "", value: nil, rule: "the file is empty; `listen` and `domains` are needed")
+            throw ConfigurationError(file: file, problems: [problem])
+        }
+        reader.readRoot(ConfigurationNode(node: root, key: "", problems: reader.problems))
+        guard reader.problems.all.isEmpty else { throw ConfigurationError(file: file, problems: reader.problems.all) }
+        return reader.configuration
+    }
+
+    private static func syntaxProblem(_ error: any Error) -> ConfigurationProblem {
+        func problem(_ mark: Mark?, _ rule: String) -> ConfigurationProblem {
+            ConfigurationProblem(line: mark?.line ?? 1, column: mark?.column ?? 1, key: "", value: nil, rule: rule)
+        }
+        switch error as? YamlError {
+        case .scanner(_, let text, let mark, _), .parser(_, let text, let mark, _), .composer(_, let text, let mark, _):
+            return problem(mark, "not valid YAML: \(text)")
+        case .duplicatedKeysInMapping(let names, let context):
+            return problem(context.mark, "key given more than once: \(Set(names).sorted().joined(separator: ", "))")
+        case .reader(let text, _, _, _):
+            return problem(nil, "not valid YAML: \(text)")
+        default:
+            return problem(nil, "not valid YAML: \(error)")
+        }
+    }
+
+    // MARK: Sections
+
+    private mutating func readRoot(_ root: ConfigurationNode) {
+        let known = ["node", "listen", "tls", "store", "domains", "limits", "timing", "transport", "mappings", "admin"]
+        guard let fields = root.fields(known) else { return }
+        if let node = fields["node"] { readNode(node) }
+        if let listen = fields["listen"] { readListen(listen) } else { root.refuse("`listen` is missing: at least one listener is needed") }
+        if let tls = fields["tls"] { tls.refuse("TLS \(Self.unsupported)") }
+        if let store = fields["store"] { readStore(store) }
+        if let domains = fields["domains"] { readDomains(domains) } else { root.refuse("`domains` is missing: nobody could be reached") }
+        if let limits = fields["limits"] { readLimits(limits) }
+        if let timing = fields["timing"] { readTiming(timing) }
+        if let transport = fields["transport"] { readTransport(transport) }
+        if let mappings = fields["mappings"] { configuration.mappingsDirectory = mappings.string() }
+        if let admin = fields["admin"] { readAdmin(admin) }
+    }
+
+    private mutating func readNode(_ node: ConfigurationNode) {
+        guard let fields = node.fields(["name", "advertised", "shards"]) else { return }
+        if let name = fields["name"]?.string() { configuration.nodeName = name }
+        configuration.advertisedHost = fields["advertised"]?.string()
+        if let shards = fields["shards"]?.integer(1...256) { configuration.shards = shards }
+    }
+
+    private mutating func readListen(_ listen: ConfigurationNode) {
+        guard let elements = listen.elements() else { return }
+        if elements.isEmpty { listen.refuse("at least one listener is needed") }
+        for element in elements {
+            guard let address = address(element) else { continue }
+            if address.transport == .tls {
+                element.refuse("TLS \(Self.unsupported)")
+            } else if address.port != 0, configuration.listeners.contains(address) {
+                element.refuse("is listed twice")
+            } else {
+                configuration.listeners.append(address)
+            }
+        }
+    }
+
+    private func readStore(_ store: ConfigurationNode) {
+        guard let fields = store.fields(["memory", "sqlite", "postgresql"]) else { return }
+        fields["sqlite"]?.refuse("storage in a database \(Self.unsupported); use store: { memory: true }")
+        fields["postgresql"]?.refuse("storage in a database \(Self.unsupported); use store: { memory: true }")
+        if let memory = fields["memory"], memory.bool() == false { memory.refuse("memory is the only store of this version") }
+    }
+
+    private mutating func readDomains(_ domains: ConfigurationNode) {
+        guard let entries = domains.entries() else { return }
+        if entries.isEmpty { domains.refuse("at least one domain is needed") }
+        for entry in entries {
+            let name = entry.name.lowercased()
+            let isName = name.utf8.allSatisfy {
+                $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") || (48...57).contains($0) || (97...122).contains($0)
+            }
+            guard name == "*" || (isName && !name.hasPrefix(".") && !name.hasPrefix("-")) else {
+                entry.keyNode.refuse("is neither a domain name nor \"*\"")
+                continue
+            }
+            guard configuration.domains[name] == nil else {
+                entry.keyNode.refuse("is given more than once (names compare without case)")
+                continue
+            }
+            if let domain = readDomain(entry.value) { configuration.domains[name] = domain }
+        }
+    }
+
+    private mutating func readDomain(_ entry: ConfigurationNode) -> DomainConfiguration? {
+        let known = [
+            "side", "hosted", "route", "network", "profile", "upstream", "lossless", "pool-fqdn", "refuse", "discover", "udp-only",
+        ]
+        guard let fields = entry.fields(known) else { return nil }
+        fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
+        if let refuse = fields["refuse"] {
+            if fields.count > 1 { refuse.refuse("stands alone: a refused domain has no other keys") }
+            return refuse.integer(400...699).map(DomainConfiguration.refused)
+        }
+        if fields["discover"] != nil { return nil }
+        guard let sideNode = fields["side"] else {
+            entry.refuse("`side` is missing: enterprise or simple")
+            return nil
+        }
+        guard let side = sideNode.choice(DomainSide.self) else { return nil }
+        var domain = DomainConfiguration(side: side)
+        if let hosted = fields["hosted"]?.bool() { domain.hosted = hosted }
+        if let route = fields["route"], let next = address(route) {
+            if next.transport == .tls {
+                route.refuse("TLS \(Self.unsupported)")
+            } else if next.port == 0 {
+                route.refuse("a route needs a port")
+            }
+            domain.route = next
+        }
+        if let network = fields["network"]?.choice(SourceNetwork.self) { domain.network = network }
+        if let profile = fields["profile"]?.choice(DomainProfile.self) { domain.profile = profile }
+        if let upstream = fields["upstream"] {
+            if side != .enterprise { upstream.refuse("is for enterprise domains; a simple domain is always asked for PIDF") }
+            if let format = upstream.choice(UpstreamFormat.self) { domain.upstream = format }
+        }
+        if let lossless = fields["lossless"]?.bool() { domain.lossless = lossless }
+        domain.poolFqdn = fields["pool-fqdn"]?.string()
+        if domain.hosted, let route = fields["route"] { route.refuse("a hosted domain has no route: this gateway is its home server") }
+        if !domain.hosted, fields["route"] == nil { entry.refuse("needs `route`, or `hosted: true`, or `refuse`") }
+        if let only = fields["udp-only"], let value = only.bool(), value {
+            if let route = domain.route, route.transport == .udp {
+                configuration.transport.datagramOnlyPeers.insert(route)
+            } else {
+                only.refuse("is for domains with a route over UDP")
+            }
+        }
+        return domain
+    }
+
+    private mutating func readLimits(_ limits: ConfigurationNode) {
+        let paths: [(String, WritableKeyPath<GatewayLimits, Int>)] = [
+            ("subscriptions-per-watcher", \.subscriptionsPerWatcher), ("subscriptions-per-presentity", \.subscriptionsPerPresentity),
+            ("subscriptions", \.subscriptions), ("body-bytes", \.bodyBytes), ("transactions", \.transactions),
+            ("presentities", \.presentities), ("publications-per-presentity", \.publicationsPerPresentity),
+            ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
+        ]
+        guard let fields = limits.fields(paths.map(\.0)) else { return }
+        for (name, path) in paths {
+            if let value = fields[name]?.integer(1...100_000_000) { configuration.limits[keyPath: path] = value }
+        }
+        // What the gateway would answer with 413 must reach it.
+        configuration.transport.maximumBodyBytes = max(configuration.transport.maximumBodyBytes, configuration.limits.bodyBytes * 2)
+    }
+
+    private mutating func readTiming(_ timing: ConfigurationNode) {
+        let ranges: [(String, WritableKeyPath<GatewayTiming, GatewayTiming.ExpiryRange>)] = [
+            ("enterprise-expires", \.enterprise), ("simple-expires", \.simple), ("publication-expires", \.publication),
+        ]
+        let spans: [(String, WritableKeyPath<GatewayTiming, TimeSpan>)] = [
+            ("notify-spacing-ms", \.notifySpacing), ("first-notify-ms", \.firstNotifyGrace), ("poll-wait-ms", \.pollWait),
+            ("retry-minimum-ms", \.retryMinimum), ("retry-maximum-ms", \.retryMaximum), ("stale-after-ms", \.staleAfter),
+        ]
+        guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s"]) else { return }
+        for (name, path) in ranges {
+            guard let node = fields[name], let parts = node.fields(["minimum", "default", "maximum"]) else { continue }
+            var range = configuration.timing[keyPath: path]
+            let seconds = 1...31_536_000
+            if let value = parts["minimum"]?.integer(seconds) { range.minimum = value }
+            if let value = parts["default"]?.integer(seconds) { range.standard = value }
+            if let value = parts["maximum"]?.integer(seconds) { range.maximum = value }
+            if !(range.minimum <= range.standard && range.standard <= range.maximum) {
+                node.refuse("must rise: minimum \(range.minimum), default \(range.standard), maximum \(range.maximum)")
+            }
+            configuration.timing[keyPath: path] = range
+        }
+        for (name, path) in spans {
+            if let value = fields[name]?.integer(0...86_400_000) { configuration.timing[keyPath: path] = .milliseconds(value) }
+        }
+        if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.timing.retryAfter = value }
+    }
+
+    private mutating func readTransport(_ transport: ConfigurationNode) {
+        enum LargeRequests: String, CaseIterable { case tcp, udp }
+        let known = ["idle-s", "connect-ms", "queue-bytes", "header-bytes", "connections", "large-udp-requests"]
+        guard let fields = transport.fields(known) else { return }
+        if let value = fields["idle-s"]?.integer(1...604_800) { configuration.transport.idleTimeout = .seconds(value) }
+        if let value = fields["connect-ms"]?.integer(1...600_000) { configuration.transport.connectTimeout = .milliseconds(value) }
+        if let value = fields["queue-bytes"]?.integer(65_536...1_073_741_824) { configuration.transport.maximumQueuedBytes = value }
+        if let value = fields["header-bytes"]?.integer(1_024...1_048_576) { configuration.transport.maximumHeaderBytes = value }
+        if let value = fields["connections"]?.integer(1...10_000_000) { configuration.transport.maximumConnections = value }
+        if fields["large-udp-requests"]?.choice(LargeRequests.self) == .udp { configuration.transport.largestDatagramRequest = nil }
+    }
+
+    private mutating func readAdmin(_ admin: ConfigurationNode) {
+        guard let fields = admin.fields(["http"]), let http = fields["http"], let text = http.string() else { return }
+        do {
+            let (host, port) = try TransportAddress.parseHostPort(text[...], defaultPort: nil)
+            configuration.admin = ProgramConfiguration.AdminAddress(host: host, port: port)
+        } catch {
+            http.refuse("\(error.rule); as in 127.0.0.1:8080")
+        }
+    }
+
+    private func address(_ node: ConfigurationNode) -> TransportAddress? {
+        guard let text = node.string() else { return nil }
+        do {
+            return try TransportAddress.parse(text)
+        } catch {
+            node.refuse(error.rule)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import PresenceGateway
+import SIPCore
+import SIPTransport
+
+/// A whole configuration file as values: what the gateway, the transport and the administration listener are told.
+struct ProgramConfiguration: Hashable, Sendable {
+    /// Where `serve` answers HTTP.
+    struct AdminAddress: Hashable, Sendable {
+        var host: String
+        var port: Int
+    }
+
+    var nodeName = "localhost"
+    var advertisedHost: String?
+    /// Event loops, each with a gateway of its own.
+    var shards = 1
+    var listeners: [TransportAddress] = []
+    var domains: [String: DomainConfiguration] = [:]
+    var limits = GatewayLimits()
+    var timing = GatewayTiming()
+    var transport = TransportOptions()
+    var admin: AdminAddress?
+    /// A directory whose tables replace those that are compiled in.
+    var mappingsDirectory: String?
+
+    /// What one shard is told, once the listeners have their real ports.
+    func gateway(listeners bound: [TransportAddress]) -> GatewayConfiguration {
+        GatewayConfiguration(
+            nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)
+    }
+}

@@ -1,0 +1,113 @@
+import Administration
+import Logging
+import NIOCore
+import PresenceGateway
+import SIPCore
+import SIPTransport
+import Synchronization
+
+/// The gateway as `serve` and `demo` run it: shards on event loops, their logs, the administration listener, reload and stop.
+final class RunningGateway: Sendable {
+    let server: SIPServer
+    private let logger: Logger
+    private let started: ProgramConfiguration
+    private let administration: AdministrationServer?
+    private let pages: StatusPages
+
+    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened.
+    static func start(_ configuration: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
+        let router = ShardRouter(shards: configuration.shards)
+        let server: SIPServer
+        do {
+            server = try await SIPServer.start(
+                listening: configuration.listeners, shardCount: configuration.shards, options: configuration.transport, logger: logger,
+                selector: { router.shard(of: $0.bytes) },
+                afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
+                makeEndpoint: { context in
+                    Gateway(
+                        configuration: configuration.gateway(listeners: context.listeners), shard: context.index, shards: context.count,
+                        seed: .random(in: .min ... .max))
+                })
+        } catch let error as TransportError {
+            throw CommandFailure(.inputRefused, error.description)
+        }
+        let pages = StatusPages(nodeName: configuration.nodeName, server: server)
+        var administration: AdministrationServer?
+        if let admin = configuration.admin {
+            do {
+                administration = try await AdministrationServer.start(
+                    host: admin.host, port: admin.port, sources: .init(health: pages.health, metrics: pages.metrics), logger: logger)
+            } catch {
+                await server.stop()
+                throw CommandFailure(.inputRefused, "admin.http: \(admin.host):\(admin.port): cannot listen: \(error)")
+            }
+        }
+        logger.info("serving", metadata: ["node": "\(configuration.nodeName)", "shards": "\(configuration.shards)"])
+        return RunningGateway(
+            server: server, logger: logger, started: configuration, administration: administration, pages: pages)
+    }
+
+    private init(
+        server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: AdministrationServer?, pages: StatusPages
+    ) {
+        self.server = server
+        self.logger = logger
+        self.started = started
+        self.administration = administration
+        self.pages = pages
+    }
+
+    /// Every address that accepts traffic, with its real port, in the form of the `ready` line.
+    var addresses: [String] {
+        server.listeners.map(\.description) + (administration.map { ["http:\($0.host):\($0.port)"] } ?? [])
+    }
+
+    /// Takes over domains, limits and timing; what needs new sockets waits for a restart and is said so.
+    func reload(_ configuration: ProgramConfiguration) async {
+        if configuration.listeners != started.listeners || configuration.admin != started.admin || configuration.shards != started.shards
+            || configuration.transport != started.transport
+        {
+            logger.warning("listen, admin, transport and node.shards change only with a restart")
+        }
+        let gateway = configuration.gateway(listeners: server.listeners)
+        for shard in server.shards {
+            try? await shard.perform { endpoint, now in (endpoint as? Gateway)?.reconfigure(gateway, at: now) }.get()
+        }
+        logger.notice("configuration reloaded", metadata: ["domains": "\(configuration.domains.count)"])
+    }
+
+    /// Ends every dialog, waits at most `drain` for the far sides, and closes all sockets.
+    func stop(drain: TimeSpan) async {
+        logger.notice("stopping")
+        pages.beginStopping()
+        await server.stop(
+            drain: drain,
+            asking: { endpoint, now in (endpoint as? Gateway)?.shutdown(at: now) },
+            isFinished: { endpoint in (endpoint as? Gateway)?.isDrained ?? true })
+        await administration?.stop()
+        logger.notice("stopped")
+    }
+
+    private static func drainLogs(of endpoint: any SansIOEndpoint, shard: Int, to logger: Logger) {
+        guard let gateway = endpoint as? Gateway else { return }
+        for record in gateway.takeLogs() {
+            let level = record.level.loggerLevel
+            guard level >= logger.logLevel else { continue }
+            var metadata: Logger.Metadata = ["shard": "\(shard)"]
+            for field in record.metadata { metadata[field.key] = "\(field.value)" }
+            logger.log(level: level, "\(record.message)", metadata: metadata)
+        }
+    }
+}
+
+extension GatewayLog.Level {
+    var loggerLevel: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Administration
+import NIOCore
+import PresenceGateway
+import SIPCore
+import SIPTransport
+import Synchronization
+
+/// What the administration listener shows of a running gateway: numbers only, no names.
+final class StatusPages: Sendable {
+    private let nodeName: String
+    private let server: SIPServer
+    private let startedAt: Instant
+    private let isStopping = Atomic(false)
+
+    init(nodeName: String, server: SIPServer) {
+        self.nodeName = nodeName
+        self.server = server
+        startedAt = server.clock.now()
+    }
+
+    func beginStopping() {
+        isStopping.store(true, ordering: .relaxed)
+    }
+
+    func health() async -> HealthReport {
+        let (_, counts) = await gatewayNumbers()
+        var named: [String: Int] = [:]
+        for (name, path) in Self.countPaths { named[name] = counts[keyPath: path] }
+        return HealthReport(
+            status: isStopping.load(ordering: .relaxed) ? .stopping : .ok, node: nodeName, version: Isthmus.version,
+            uptimeSeconds: (server.clock.now() - startedAt).seconds, listeners: server.listeners.map(\.description), counts: named)
+    }
+
+    func metrics() async -> [Metric] {
+        let (counters, counts) = await gatewayNumbers()
+        let (sockets, connections) = await server.statistics()
+        var metrics = [
+            Metric("isthmus_uptime_seconds", .gauge, help: "Since the start.", value: Double((server.clock.now() - startedAt).seconds)),
+            Metric("isthmus_connections", .gauge, help: "Stream connections alive.", value: Double(connections)),
+        ]
+        for (name, path) in Self.countPaths {
+            metrics.append(Metric("isthmus_\(name)", .gauge, help: "Alive now.", value: Double(counts[keyPath: path])))
+        }
+        for (name, path) in Self.counterPaths {
+            metrics.append(Metric("isthmus_\(name)_total", .counter, help: "Since the start.", value: Double(counters[keyPath: path])))
+        }
+        for (name, path) in TransportCounters.all {
+            metrics.append(
+                Metric("isthmus_transport_\(name)_total", .counter, help: "Since the start.", value: Double(sockets[keyPath: path])))
+        }
+        return metrics
+    }
+
+    private func gatewayNumbers() async -> (GatewayCounters, GatewayCounts) {
+        var counters = GatewayCounters()
+        var counts = GatewayCounts()
+        for shard in server.shards {
+            let part = try? await shard.perform { endpoint, _ in
+                (endpoint as? Gateway).map { ($0.counters, $0.counts) }
+            }.get()
+            guard let (shardCounters, shardCounts) = part ?? nil else { continue }
+            for (_, path) in Self.counterPaths { counters[keyPath: path] &+= shardCounters[keyPath: path] }
+            for (_, path) in Self.countPaths { counts[keyPath: path] += shardCounts[keyPath: path] }
+        }
+        return (counters, counts)
+    }
+
+    private static var countPaths: [(String, WritableKeyPath<GatewayCounts, Int>)] {
+        [
+            ("watcher_dialogs", \.watcherDialogs), ("upstream_subscriptions", \.upstreamSubscriptions), ("presentities", \.presentities),
+            ("publications", \.publications), ("transactions", \.transactions), ("timers", \.timers),
+        ]
+    }
+
+    private static var counterPaths: [(String, WritableKeyPath<GatewayCounters, UInt64>)] {
+        [
+            ("requests_received", \.requestsReceived), ("responses_received", \.responsesReceived),
+            ("malformed_received", \.malformedReceived), ("requests_sent", \.requestsSent), ("responses_sent", \.responsesSent),
+            ("subscriptions_accepted", \.subscriptionsAccepted), ("subscriptions_refused", \.subscriptionsRefused),
+            ("subscriptions_ended", \.subscriptionsEnded), ("notifications_sent", \.notificationsSent),
+            ("notifications_suppressed", \.notificationsSuppressed), ("notifications_failed", \.notificationsFailed),
+            ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
+            ("publications_refused", \.publicationsRefused), ("upstream_lost", \.upstreamLost), ("limits_reached", \.limitsReached),
+            ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
+        ]
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// Standard output and standard error, unbuffered, so that lines appear when they are written and never interleave.
+enum Terminal {
+    static func write(_ text: String) {
+        write(Array(text.utf8))
+    }
+
+    static func write(_ bytes: [UInt8]) {
+        put(bytes, to: 1)
+    }
+
+    /// One line `isthmus: TEXT` on standard error.
+    static func complain(_ text: String) {
+        put(Array("isthmus: \(text)\n".utf8), to: 2)
+    }
+
+    /// Text on standard error as it is: usage messages, reports, progress, logs.
+    static func complainVerbatim(_ text: String) {
+        put(Array(text.utf8), to: 2)
+    }
+
+    static var errorIsTerminal: Bool { isatty(2) == 1 }
+    static var outputIsTerminal: Bool { isatty(1) == 1 }
+
+    static func ignoreBrokenPipes() {
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    static func exit(_ code: Int32) -> Never {
+        Glibc.exit(code)
+    }
+
+    private static func put(_ bytes: [UInt8], to descriptor: Int32) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+}
