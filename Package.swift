@@ -120,7 +120,9 @@ if !coreOnly {
             swiftSettings: settings),
 
         tests("SIPTransportTests", ["SIPTransport", "SIPCore", log] + nio),
-        tests("ProgramTests", ["isthmus", "PresenceGateway", "PresenceMapping", "GoldenVectors", "SIPCore"]),
+        tests(
+            "ProgramTests",
+            ["isthmus", "SIPTransport", "Administration", "PresenceGateway", "PresenceMapping", "GoldenVectors", "SIPCore", log]),
         .testTarget(
             name: "InteropTests",
             dependencies: ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore"] + nio,

@@ -134,7 +134,8 @@ private final class AdministrationHandler: ChannelInboundHandler {
         headers.add(name: "Cache-Control", value: "no-store")
         if page.status == .methodNotAllowed { headers.add(name: "Allow", value: "GET, HEAD") }
         if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
-        context.write(wrapOutboundOut(.head(HTTPResponseHead(version: request.version, status: page.status, headers: headers))), promise: nil)
+        context.write(
+            wrapOutboundOut(.head(HTTPResponseHead(version: request.version, status: page.status, headers: headers))), promise: nil)
         if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
         let channel = context.channel
         let done = context.eventLoop.makePromise(of: Void.self)

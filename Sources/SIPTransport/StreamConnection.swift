@@ -36,6 +36,8 @@ final class StreamConnection {
     var inFlightBytes = 0
     var isDirty = false
     var lastActivity: NIODeadline
+    /// Since when a message has begun and not ended: a peer that never ends it is closed.
+    var insideSince: NIODeadline?
 
     init(id: ConnectionID, local: TransportAddress, remote: TransportAddress, state: State, channel: (any Channel)?) {
         self.id = id

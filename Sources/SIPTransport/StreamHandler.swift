@@ -8,13 +8,16 @@ final class StreamHandler: ChannelInboundHandler {
 
     private let connection: StreamConnection
     private let host: ShardHost
-    private var input: StreamInput
+    private var framer: StreamFramer
     private var isRefused = false
 
     init(connection: StreamConnection, host: ShardHost) {
         self.connection = connection
         self.host = host
-        input = StreamInput(options: host.options)
+        var limits = SIPLimits.standard
+        limits.headerBytes = host.options.maximumHeaderBytes
+        limits.bodyBytes = host.options.maximumBodyBytes
+        framer = StreamFramer(limits: limits)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -22,19 +25,22 @@ final class StreamHandler: ChannelInboundHandler {
         connection.lastActivity = .now()
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
         guard !isRefused else { return }
-        buffer.withUnsafeReadableBytes { input.append($0) }
-        while !isRefused, let event = input.next() {
+        framer.append(buffer.readableBytesView)
+        while !isRefused, let event = framer.next() {
             switch event {
             case .message(let bytes):
                 host.receive(
                     InboundMessage(bytes: bytes, local: connection.local, remote: connection.remote, connection: connection.id))
-            case .keepAlive:
+            case .ping:
                 host.wires.answerKeepAlive(connection)
-            case .refused(let response, let reason):
+            case .pong:
+                break
+            case .failure(let error):
                 isRefused = true
-                host.wires.refuse(connection, with: response, reason: reason)
+                host.wires.refuse(connection, error)
             }
         }
+        connection.insideSince = framer.isInsideMessage ? connection.insideSince ?? .now() : nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -4,6 +4,8 @@ import SIPCore
 public struct TransportOptions: Hashable, Sendable {
     /// How long a stream connection may be silent in both directions before it is closed.
     public var idleTimeout: TimeSpan = .seconds(3_600)
+    /// How long a peer may take from the first to the last octet of one message.
+    public var messageTimeout: TimeSpan = .seconds(32)
     /// How long a connect may take before the messages that wait for it fail.
     public var connectTimeout: TimeSpan = .seconds(5)
     /// Octets that may wait for one connection; a peer that reads slower than that is closed with a notice.

@@ -145,11 +145,14 @@ final class Wires {
         host.schedulePump()
     }
 
-    /// The peer sent what cannot be framed: one last answer, if there is one, then the end, since the rest of the stream has no meaning.
-    func refuse(_ connection: StreamConnection, with response: [UInt8]?, reason: String) {
+    /// The peer sent what cannot be framed: one last answer, if there is a request to answer, then the end, since the rest of the stream
+    /// has no meaning.
+    func refuse(_ connection: StreamConnection, _ error: SIPParseError) {
         host.counters.framingErrors &+= 1
-        host.logger.info("unframeable input", metadata: ["reason": "\(reason)", "connection": "\(connection.id.rawValue)"])
-        if let response { connection.outgoing.writeBytes(response) }
+        host.logger.info("unframeable input", metadata: ["reason": "\(error)", "connection": "\(connection.id.rawValue)"])
+        if let response = error.response(toTag: "unframed\(connection.id.rawValue)") {
+            connection.outgoing.writeBytes(response.serialized())
+        }
         write(connection)
         connection.channel?.close(promise: nil)
     }
@@ -332,19 +335,23 @@ final class Wires {
     /// One sweep per loop instead of one timer per connection.
     func startIdleSweep() {
         let timeout = host.options.idleTimeout
-        let interval = TimeSpan(nanoseconds: max(timeout.nanoseconds / 4, 50_000_000)).amount
+        let interval = TimeSpan(nanoseconds: min(max(timeout.nanoseconds / 4, 50_000_000), 5_000_000_000)).amount
         let bound = NIOLoopBound(self, eventLoop: host.eventLoop)
         host.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
             let wires = bound.value
             if wires.isClosing { return task.cancel() }
-            wires.closeIdle(since: .now() - timeout.amount)
+            wires.closeIdle(at: .now())
         }
     }
 
-    private func closeIdle(since oldest: NIODeadline) {
-        for connection in connections.values where connection.state == .open && connection.lastActivity < oldest {
+    private func closeIdle(at now: NIODeadline) {
+        let oldest = now - host.options.idleTimeout.amount
+        let oldestMessage = now - host.options.messageTimeout.amount
+        for connection in connections.values where connection.state == .open {
+            let isStuck = connection.insideSince.map { $0 < oldestMessage } ?? false
+            guard isStuck || connection.lastActivity < oldest else { continue }
             host.counters.idleCloses &+= 1
-            abandon(connection, reason: "idle")
+            abandon(connection, reason: isStuck ? "a message that never ended" : "idle")
         }
     }
 

@@ -22,7 +22,8 @@ struct ConfigurationReader {
             throw ConfigurationError(file: file, problems: [syntaxProblem(error)])
         }
         guard let root else {
-            let problem = ConfigurationProblem(line: 1, column: 1, key: "", value: nil, rule: "the file is empty; `listen` and `domains` are needed")
+            let problem = ConfigurationProblem(
+                line: 1, column: 1, key: "", value: nil, rule: "the file is empty; `listen` and `domains` are needed")
             throw ConfigurationError(file: file, problems: [problem])
         }
         reader.readRoot(ConfigurationNode(node: root, key: "", problems: reader.problems))
@@ -129,7 +130,8 @@ struct ConfigurationReader {
         }
         guard let side = sideNode.choice(DomainSide.self) else { return nil }
         var domain = DomainConfiguration(side: side)
-        if let hosted = fields["hosted"]?.bool() { domain.hosted = hosted }
+        let hosted = fields["hosted"].map { $0.bool() }
+        domain.hosted = hosted == true
         if let route = fields["route"], let next = address(route) {
             if next.transport == .tls {
                 route.refuse("TLS \(Self.unsupported)")
@@ -147,7 +149,10 @@ struct ConfigurationReader {
         if let lossless = fields["lossless"]?.bool() { domain.lossless = lossless }
         domain.poolFqdn = fields["pool-fqdn"]?.string()
         if domain.hosted, let route = fields["route"] { route.refuse("a hosted domain has no route: this gateway is its home server") }
-        if !domain.hosted, fields["route"] == nil { entry.refuse("needs `route`, or `hosted: true`, or `refuse`") }
+        // A `hosted` that could not be read is one mistake, not two.
+        if !domain.hosted, hosted != .some(nil), fields["route"] == nil {
+            entry.refuse("needs `route`, or `hosted: true`, or `refuse`")
+        }
         if let only = fields["udp-only"], let value = only.bool(), value {
             if let route = domain.route, route.transport == .udp {
                 configuration.transport.datagramOnlyPeers.insert(route)

@@ -38,7 +38,8 @@ struct StructuredLogHandler: LogHandler {
     }
 
     private static func quotedIfNeeded(_ text: String) -> String {
-        let isPlain = !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=") && $0 < 0x7F }
+        let isPlain =
+            !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=") && $0 < 0x7F }
         return isPlain ? text : JSONText.string(text)
     }
 

@@ -1,0 +1,87 @@
+import PresenceGateway
+import SIPCore
+import SIPTransport
+import Testing
+
+@testable import isthmus
+
+@Suite struct ConfigurationReaderTests {
+    static let example = """
+        node:    { name: edge1.example.net }
+        listen:  [ "udp:127.0.0.1:5060", "tcp:[::1]:0" ]
+        store:   { memory: true }
+        domains:
+          contoso.com:  { side: enterprise, hosted: true }
+          Fabrikam.com: { side: enterprise, route: "tcp:sip.fabrikam.com", network: publicCloud, upstream: msrtc }
+          example.org:  { side: simple, route: "udp:127.0.0.1:5080", network: federated, profile: rpid-draft, udp-only: true }
+          "*":          { refuse: 403 }
+        limits:  { subscriptions-per-watcher: 7, body-bytes: 1000 }
+        timing:  { simple-expires: { minimum: 10, default: 20, maximum: 30 }, poll-wait-ms: 250 }
+        transport: { idle-s: 60, large-udp-requests: udp }
+        admin:   { http: "127.0.0.1:8080" }
+        """
+
+    @Test("every section of an example becomes values") func example() throws {
+        let configuration = try ConfigurationReader.read(Self.example, file: "x.yaml")
+        #expect(configuration.nodeName == "edge1.example.net")
+        #expect(configuration.listeners == [TransportAddress(.udp, "127.0.0.1", 5060), TransportAddress(.tcp, "::1", 0)])
+        #expect(configuration.domains["contoso.com"] == DomainConfiguration(side: .enterprise, hosted: true))
+        #expect(
+            configuration.domains["fabrikam.com"]
+                == DomainConfiguration(
+                    side: .enterprise, route: TransportAddress(.tcp, "sip.fabrikam.com", 5060), network: .publicCloud, upstream: .msrtc))
+        #expect(configuration.domains["example.org"]?.profile == .rpidDraft)
+        #expect(configuration.domains["*"]?.refuse == 403)
+        #expect(configuration.transport.datagramOnlyPeers == [TransportAddress(.udp, "127.0.0.1", 5080)])
+        #expect(configuration.transport.largestDatagramRequest == nil)
+        #expect(configuration.transport.idleTimeout == .seconds(60))
+        #expect(configuration.limits.subscriptionsPerWatcher == 7)
+        #expect(configuration.timing.simple == .init(minimum: 10, standard: 20, maximum: 30))
+        #expect(configuration.timing.pollWait == .milliseconds(250))
+        #expect(configuration.admin == .init(host: "127.0.0.1", port: 8080))
+    }
+
+    /// A mistake per line: the text, where it is reported, and a piece of what is said.
+    static let mistakes: [(text: String, position: String, part: String)] = [
+        ("listen: []\ndomains: { a: { refuse: 403 } }", "1:9", "at least one listener"),
+        ("listen: [ \"udp:127.0.0.1:70000\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "port must be a number"),
+        ("listen: [ \"udp:::1:5060\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "brackets"),
+        ("listen: [ \"tls:127.0.0.1:5061\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "TLS is not supported in this version"),
+        ("listen: [ \"udp:a:5060\" ]", "1:1", "`domains` is missing"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple } }", "2:15", "needs `route`"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: both, hosted: true } }", "2:23", "enterprise, simple"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, hosted: yes } }", "2:39", "true or false"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 200 } }", "2:25", "from 400 to 699"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403, side: simple } }", "2:25", "stands alone"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { discover: true } }", "2:27", "DNS is not supported"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a b: { refuse: 403 } }", "2:12", "neither a domain name"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ncolour: red", "3:1", "unknown key"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { sqlite: x.db }", "3:18", "not supported in this version"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"8080\" }", "3:16", "has no port"),
+        ("listen: [ \"udp:a:5060\" ]\nlisten: [ \"udp:a:5060\" ]", "1:1", "more than once"),
+        ("listen: [ \"udp:a:5060\"", "2:1", "not valid YAML"),
+        ("", "1:1", "empty"),
+        ("- a", "1:1", "must be a mapping"),
+    ]
+
+    @Test("a mistake is reported with its line, column and rule", arguments: mistakes)
+    func mistake(text: String, position: String, part: String) throws {
+        let error = try #require(throws: ConfigurationError.self) { try ConfigurationReader.read(text, file: "x.yaml") }
+        #expect(error.lines.count == 1)
+        #expect(error.lines[0].hasPrefix("x.yaml:\(position):"), "\(error.lines[0])")
+        #expect(error.lines[0].contains(part), "\(error.lines[0])")
+    }
+
+    @Test("all mistakes are reported, in the order of the file") func allMistakes() throws {
+        let text = """
+            node: { nam: x }
+            listen: [ "sctp:1", "udp:127.0.0.1:5060" ]
+            domains: { a: { side: simple }, b: { refuse: 1 } }
+            limits: { body-bytes: -1 }
+            """
+        let error = try #require(throws: ConfigurationError.self) { try ConfigurationReader.read(text, file: "x.yaml") }
+        #expect(error.problems.count == 5)
+        #expect(error.lines.map { $0.split(separator: ":")[1] } == ["1", "2", "3", "3", "4"])
+        #expect(error.problems.map(\.key).contains("domains.b.refuse"))
+    }
+}
