@@ -108,3 +108,29 @@ extension XMLElement {
         return nil
     }
 }
+
+extension XMLElement {
+    /// Every attribute but the unqualified ones named; makes no String for those.
+    public func attributes(besides known: [StaticString]) -> [XMLAttribute] {
+        guard attributeCount > 0 else { return [] }
+        let first = Int(node.pointee.attributes)
+        var hasOthers = false
+        for index in first..<first + attributeCount {
+            let attribute = tree.attributes[index]
+            let isKnown =
+                attribute.prefixLength == 0
+                && known.contains { name in
+                    name.utf8CodeUnitCount == Int(attribute.localLength)
+                        && XMLBytes.equal(tree.buffer + Int(attribute.nameStart), name.utf8Start, name.utf8CodeUnitCount)
+                }
+            if !isKnown {
+                hasOthers = true
+                break
+            }
+        }
+        guard hasOthers else { return [] }
+        return attributes.filter { attribute in
+            !(attribute.namespace.isEmpty && known.contains { attribute.localName == String(describing: $0) })
+        }
+    }
+}

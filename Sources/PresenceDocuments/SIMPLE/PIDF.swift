@@ -22,7 +22,7 @@ public struct PIDFDocument: Hashable, Sendable {
     /// RFC 4479; one describes the presentity, several are reports in conflict.
     public var persons: [PIDFPerson] = []
     public var devices: [PIDFDevice] = []
-    /// Status information that stood directly under `presence`, where no standard puts it; written into the person.
+    /// RPID elements that stood directly under `presence`, where no standard puts them.
     public var rpid = RPID()
     /// CIPID elements that stood directly under `presence`, as MS-PRES 2.2.2.8 does with the display name.
     public var cipid = CIPID()

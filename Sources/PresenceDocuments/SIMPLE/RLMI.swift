@@ -66,3 +66,83 @@ public struct RLMIInstance: Hashable, Sendable {
         self.poolFqdn = poolFqdn
     }
 }
+
+/// Names of RFC 4662.
+enum RLMIName {
+    static let list = XMLName("list", in: .rlmi)
+    static let resource = XMLName("resource", in: .rlmi)
+    static let instance = XMLName("instance", in: .rlmi)
+    static let name = XMLName("name", in: .rlmi)
+}
+
+extension RLMIDocument: PresenceDocument {
+    public init(_ root: XMLElement) throws(DocumentError) {
+        let rule = "RFC 4662 5.2"
+        guard root.is(RLMIName.list) else { throw .wrongRoot(root, expected: RLMIName.list, rule: rule) }
+        guard let version = try root.integer("version", in: 0...Int(UInt32.max), rule: rule) else {
+            throw .missing("version", in: root, rule: rule)
+        }
+        let fullState = try root.required("fullState", rule: rule)
+        guard ["true", "1", "false", "0"].contains(fullState) else {
+            throw .invalid("attribute fullState", fullState, in: root, rule: rule)
+        }
+        self.init(
+            uri: try root.required("uri", rule: rule), version: UInt32(truncatingIfNeeded: version),
+            fullState: fullState == "true" || fullState == "1")
+        cid = root.attribute("cid")
+        for child in root.children {
+            if child.is(RLMIName.name) { names.append(child.note) }
+            if child.is(RLMIName.resource) { resources.append(try RLMIResource(child)) }
+        }
+    }
+
+    public func encode() -> [UInt8] {
+        var writer = XMLWriter(declaration: true)
+        writer.start("list")
+        writer.namespace("", .rlmi)
+        writer.attribute("uri", uri)
+        writer.attribute("version", String(version))
+        writer.attribute("fullState", fullState ? "true" : "false")
+        writer.attribute("cid", ifPresent: cid)
+        for name in names { name.write("name", to: &writer) }
+        for resource in resources {
+            writer.start("resource")
+            writer.attribute("uri", resource.uri)
+            for name in resource.names { name.write("name", to: &writer) }
+            for instance in resource.instances { instance.write(to: &writer) }
+            writer.end()
+        }
+        return writer.finish()
+    }
+}
+
+extension RLMIResource {
+    init(_ element: XMLElement) throws(DocumentError) {
+        self.init(uri: try element.required("uri", rule: "RFC 4662 5.4"))
+        for child in element.children {
+            if child.is(RLMIName.name) { names.append(child.note) }
+            if child.is(RLMIName.instance) { instances.append(try RLMIInstance(child)) }
+        }
+    }
+}
+
+extension RLMIInstance {
+    init(_ element: XMLElement) throws(DocumentError) {
+        let rule = "RFC 4662 5.5"
+        self.init(
+            id: try element.required("id", rule: rule), state: State(try element.required("state", rule: rule)),
+            reason: element.attribute("reason"), cid: element.attribute("cid"),
+            statusCode: try element.integer("statusCode", in: 0...999, rule: "MS-PRES 2.2.2.4"), poolFqdn: element.attribute("poolFqdn"))
+    }
+
+    func write(to writer: inout XMLWriter) {
+        writer.start("instance")
+        writer.attribute("id", id)
+        writer.attribute("state", state.name)
+        writer.attribute("reason", ifPresent: reason)
+        writer.attribute("statusCode", ifPresent: statusCode.map { String($0) })
+        writer.attribute("cid", ifPresent: cid)
+        writer.attribute("poolFqdn", ifPresent: poolFqdn)
+        writer.end()
+    }
+}

@@ -20,3 +20,41 @@ public struct TimedStatus: Hashable, Sendable {
         self.basic = basic
     }
 }
+
+/// Names of RFC 4481.
+enum TimedStatusName {
+    static let timedStatus = XMLName("timed-status", in: .timedStatus)
+    static let basic = XMLName("basic", in: .timedStatus)
+    static let note = XMLName("note", in: .timedStatus)
+    static let ownAttributes: [StaticString] = ["from", "until"]
+}
+
+extension TimedStatus {
+    init(_ element: XMLElement) throws(DocumentError) {
+        guard let from = try element.dateTime("from", rule: "RFC 4481 2") else {
+            throw .missing("from", in: element, rule: "RFC 4481 2")
+        }
+        self.init(from: from, until: try element.dateTime("until", rule: "RFC 4481 2"))
+        attributes = element.attributes(besides: TimedStatusName.ownAttributes)
+        for child in element.children {
+            switch child {
+            case TimedStatusName.basic, PIDFName.basic: basic = try child.basicStatus()
+            case TimedStatusName.note, PIDFName.note: notes.append(child.note)
+            default:
+                if try !rpid.read(child) { extensions.append(child.fragment()) }
+            }
+        }
+    }
+
+    func write(to writer: inout XMLWriter) {
+        writer.start("ts:timed-status")
+        writer.attribute("from", from.text)
+        writer.attribute("until", ifPresent: until?.text)
+        for attribute in attributes { writer.attribute(attribute) }
+        if let basic { writer.element("ts:basic", basic.name) }
+        for note in notes { note.write("ts:note", to: &writer) }
+        rpid.write(to: &writer)
+        for fragment in extensions { writer.fragment(fragment) }
+        writer.end()
+    }
+}

@@ -69,3 +69,91 @@ public struct XPIDFSubstatus: PresenceToken {
         .online, .away, .idle, .busy, .beRightBack, .onThePhone, .outToLunch, .hide, XPIDFSubstatus("unknown"),
     ]
 }
+
+/// Names of xpidf; old senders put them in no namespace.
+enum XPIDFName {
+    static let presence = XMLName("presence")
+    static let presentity = XMLName("presentity")
+    static let display = XMLName("display")
+    static let atom = XMLName("atom")
+    static let address = XMLName("address")
+    static let status = XMLName("status")
+    static let substatus = XMLName("msnsubstatus")
+    static let note = XMLName("note")
+    static let rule = "xpidf"
+}
+
+extension XPIDFDocument: PresenceDocument {
+    /// A DOCTYPE line is common and is passed over.
+    public static var limits: XMLLimits { .skippingDoctype }
+
+    public init(_ root: XMLElement) throws(DocumentError) {
+        guard root.is(XPIDFName.presence) else { throw .wrongRoot(root, expected: XPIDFName.presence, rule: XPIDFName.rule) }
+        guard let presentity = root.first(XPIDFName.presentity) else { throw .missing("presentity", in: root, rule: XPIDFName.rule) }
+        self.init(presentity: try presentity.required("uri", rule: XPIDFName.rule))
+        displayName = root.first(XPIDFName.display)?.attribute("name")
+        for element in root.children where element.is(XPIDFName.atom) {
+            var atom = XPIDFAtom(id: element.attribute("id") ?? element.attribute("atomid"))
+            for child in element.children where child.is(XPIDFName.address) { atom.addresses.append(try XPIDFAddress(child)) }
+            atoms.append(atom)
+        }
+    }
+
+    public func encode() -> [UInt8] {
+        var writer = XMLWriter(declaration: true)
+        writer.start("presence")
+        writer.start("presentity")
+        writer.attribute("uri", presentity)
+        writer.end()
+        if let displayName {
+            writer.start("display")
+            writer.attribute("name", displayName)
+            writer.end()
+        }
+        for atom in atoms {
+            writer.start("atom")
+            writer.attribute("id", ifPresent: atom.id)
+            for address in atom.addresses { address.write(to: &writer) }
+            writer.end()
+        }
+        return writer.finish()
+    }
+}
+
+extension XPIDFAddress {
+    init(_ element: XMLElement) throws(DocumentError) {
+        self.init(uri: try element.required("uri", rule: XPIDFName.rule))
+        if let priority = element.withAttribute("priority", { Decimal.thousandths($0) }) {
+            guard let priority else {
+                throw .invalid("attribute priority", element.attribute("priority") ?? "", in: element, rule: XPIDFName.rule)
+            }
+            self.priority = priority
+        }
+        for child in element.children {
+            switch child {
+            case XPIDFName.status: status = XPIDFStatus(try child.required("status", rule: XPIDFName.rule))
+            case XPIDFName.substatus: substatus = child.attribute("substatus").map { XPIDFSubstatus($0.trimmed) }
+            case XPIDFName.note: note = child.trimmedText
+            default: continue
+            }
+        }
+    }
+
+    func write(to writer: inout XMLWriter) {
+        writer.start("address")
+        writer.attribute("uri", uri)
+        writer.attribute("priority", ifPresent: priority.map { Decimal.text(thousandths: $0) })
+        if let status {
+            writer.start("status")
+            writer.attribute("status", status.name)
+            writer.end()
+        }
+        if let substatus {
+            writer.start("msnsubstatus")
+            writer.attribute("substatus", substatus.name)
+            writer.end()
+        }
+        if let note { writer.element("note", note) }
+        writer.end()
+    }
+}

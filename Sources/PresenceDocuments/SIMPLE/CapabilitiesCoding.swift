@@ -1,0 +1,192 @@
+import XMLCore
+
+/// Names of RFC 5196.
+enum CapabilitiesName {
+    static let servcaps = XMLName("servcaps", in: .capabilities)
+    static let devcaps = XMLName("devcaps", in: .capabilities)
+    static let supported = XMLName("supported", in: .capabilities)
+    static let notSupported = XMLName("notsupported", in: .capabilities)
+    static let language = XMLName("l", in: .capabilities)
+    static let scheme = XMLName("s", in: .capabilities)
+    static let noAttributes: [StaticString] = []
+}
+
+extension ServiceCapabilities {
+    /// In the order of the schema, which is how they are written.
+    private static let booleans: [(name: String, place: any WritableKeyPath<ServiceCapabilities, Bool?> & Sendable)] = [
+        ("application", \.application), ("audio", \.audio), ("automata", \.automata), ("control", \.control), ("data", \.data),
+        ("isfocus", \.isFocus), ("message", \.message), ("text", \.text), ("video", \.video),
+    ]
+    private static let sets: [(name: String, place: any WritableKeyPath<ServiceCapabilities, CapabilitySet?> & Sendable)] = [
+        ("actor", \.actor), ("class", \.class), ("duplex", \.duplex), ("event-packages", \.eventPackages), ("extensions", \.sipExtensions),
+        ("methods", \.methods), ("languages", \.languages), ("schemes", \.schemes),
+    ]
+    private static let order = [
+        "actor", "application", "audio", "automata", "class", "control", "data", "description", "duplex", "event-packages", "extensions",
+        "isfocus", "message", "methods", "languages", "priority", "schemes", "text", "type", "video",
+    ]
+
+    init(_ element: XMLElement) throws(DocumentError) {
+        self.init()
+        attributes = element.attributes(besides: CapabilitiesName.noAttributes)
+        for child in element.children {
+            guard child.isIn(.capabilities) else {
+                extensions.append(child.fragment())
+                continue
+            }
+            let name = child.localName
+            if let boolean = Self.booleans.first(where: { $0.name == name }) {
+                self[keyPath: boolean.place] = try child.boolean(rule: "RFC 5196 3.2")
+            } else if let set = Self.sets.first(where: { $0.name == name }) {
+                self[keyPath: set.place] = CapabilitySet(child)
+            } else if name == "description" {
+                descriptions.append(child.note)
+            } else if name == "type" {
+                types.append(child.trimmedText)
+            } else if name == "priority" {
+                priority = try PriorityCapability(child)
+            } else {
+                extensions.append(child.fragment())
+            }
+        }
+    }
+
+    /// Writes the element with the prefix `caps`, which must be declared.
+    func write(to writer: inout XMLWriter) {
+        writer.start("caps:servcaps")
+        for attribute in attributes { writer.attribute(attribute) }
+        for name in Self.order {
+            if let boolean = Self.booleans.first(where: { $0.name == name }) {
+                if let value = self[keyPath: boolean.place] { writer.element("caps:" + name, value ? "true" : "false") }
+            } else if let set = Self.sets.first(where: { $0.name == name }) {
+                self[keyPath: set.place]?.write(name, to: &writer)
+            } else if name == "description" {
+                for description in descriptions { description.write("caps:description", to: &writer) }
+            } else if name == "type" {
+                for type in types { writer.element("caps:type", type) }
+            } else {
+                priority?.write(to: &writer)
+            }
+        }
+        for fragment in extensions { writer.fragment(fragment) }
+        writer.end()
+    }
+}
+
+extension CapabilitySet {
+    /// Empty elements named by the value; for languages `l` and for schemes `s` elements with text.
+    init(_ element: XMLElement) {
+        self.init()
+        for child in element.children {
+            if child.is(CapabilitiesName.supported) { supported += child.children.map(Self.value) }
+            if child.is(CapabilitiesName.notSupported) { notSupported += child.children.map(Self.value) }
+        }
+    }
+
+    private static func value(_ element: XMLElement) -> String {
+        element.is(CapabilitiesName.language) || element.is(CapabilitiesName.scheme) ? element.trimmedText : element.localName
+    }
+
+    func write(_ name: String, to writer: inout XMLWriter) {
+        writer.start("caps:" + name)
+        let item: String? = name == "languages" ? "caps:l" : name == "schemes" ? "caps:s" : nil
+        for (part, values) in [("caps:supported", supported), ("caps:notsupported", notSupported)] where !values.isEmpty {
+            writer.start(part)
+            for value in values {
+                if let item {
+                    writer.element(item, value)
+                } else if RPIDSphere(value).isElementName {
+                    writer.element("caps:" + value)
+                }
+            }
+            writer.end()
+        }
+        writer.end()
+    }
+}
+
+extension PriorityCapability {
+    private static let rule = "RFC 5196 3.2.15"
+    private static let range = 0...Int(Int32.max)
+
+    init(_ element: XMLElement) throws(DocumentError) {
+        self.init()
+        for child in element.children {
+            if child.is(CapabilitiesName.supported) { supported += try Self.rules(child) }
+            if child.is(CapabilitiesName.notSupported) { notSupported += try Self.rules(child) }
+        }
+    }
+
+    private static func rules(_ element: XMLElement) throws(DocumentError) -> [Rule] {
+        var rules: [Rule] = []
+        for child in element.children {
+            func number(_ attribute: StaticString) throws(DocumentError) -> Int {
+                guard let value = try child.integer(attribute, in: range, rule: rule) else {
+                    throw .missing("\(attribute)", in: child, rule: rule)
+                }
+                return value
+            }
+            switch child.localName {
+            case "equals": rules.append(.equals(try number("value")))
+            // The schema of RFC 5196 really spells it without its t.
+            case "higherhan", "higherthan": rules.append(.higherThan(try number("minvalue")))
+            case "lowerthan": rules.append(.lowerThan(try number("maxvalue")))
+            case "range": rules.append(.range(try number("minvalue"), try number("maxvalue")))
+            default: continue
+            }
+        }
+        return rules
+    }
+
+    func write(to writer: inout XMLWriter) {
+        writer.start("caps:priority")
+        for (part, rules) in [("caps:supported", supported), ("caps:notsupported", notSupported)] where !rules.isEmpty {
+            writer.start(part)
+            for rule in rules {
+                switch rule {
+                case .equals(let value):
+                    writer.start("caps:equals")
+                    writer.attribute("value", String(value))
+                case .higherThan(let value):
+                    writer.start("caps:higherhan")
+                    writer.attribute("minvalue", String(value))
+                case .lowerThan(let value):
+                    writer.start("caps:lowerthan")
+                    writer.attribute("maxvalue", String(value))
+                case .range(let low, let high):
+                    writer.start("caps:range")
+                    writer.attribute("minvalue", String(low))
+                    writer.attribute("maxvalue", String(high))
+                }
+                writer.end()
+            }
+            writer.end()
+        }
+        writer.end()
+    }
+}
+
+extension DeviceCapabilities {
+    init(_ element: XMLElement) throws(DocumentError) {
+        self.init()
+        attributes = element.attributes(besides: CapabilitiesName.noAttributes)
+        for child in element.children {
+            if child.isIn(.capabilities), child.localNameEquals("description") {
+                descriptions.append(child.note)
+            } else if child.isIn(.capabilities), child.localNameEquals("mobility") {
+                mobility = CapabilitySet(child)
+            } else {
+                extensions.append(child.fragment())
+            }
+        }
+    }
+
+    func write(to writer: inout XMLWriter) {
+        writer.start("caps:devcaps")
+        for attribute in attributes { writer.attribute(attribute) }
+        for description in descriptions { description.write("caps:description", to: &writer) }
+        mobility?.write("mobility", to: &writer)
+        for fragment in extensions { writer.fragment(fragment) }
+        writer.end()
+    }
+}
