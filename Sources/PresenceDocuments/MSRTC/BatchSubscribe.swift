@@ -99,7 +99,7 @@ public struct BatchSubscribeLimits: Hashable, Sendable {
 
 extension BatchSubscribeDocument: MSRTCDocument {
     public static let rootName = BatchNames.batchSub
-    public static let mediaType = MediaType("application/msrtc-adrl-categorylist+xml")
+    public static let mediaType = DocumentMediaType("application/msrtc-adrl-categorylist+xml")
     static let rule: StaticString = "MS-PRES 6.8"
 
     public init(reading element: XMLElement) throws(DocumentError) {

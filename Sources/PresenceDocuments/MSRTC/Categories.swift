@@ -98,7 +98,7 @@ private enum CategoriesNames {
 
 extension CategoriesDocument: MSRTCDocument {
     public static let rootName = CategoriesNames.categories
-    public static let mediaType = MediaType("application/msrtc-event-categories+xml")
+    public static let mediaType = DocumentMediaType("application/msrtc-event-categories+xml")
     static let rule: StaticString = "MS-PRES 6.2"
 
     public init(reading element: XMLElement) throws(DocumentError) {

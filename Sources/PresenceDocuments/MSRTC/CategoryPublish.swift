@@ -56,7 +56,7 @@ private enum PublishNames {
 
 extension CategoryPublishDocument: MSRTCDocument {
     public static let rootName = PublishNames.publish
-    public static let mediaType = MediaType("application/msrtc-category-publish+xml")
+    public static let mediaType = DocumentMediaType("application/msrtc-category-publish+xml")
     static let rule: StaticString = "MS-PRES 6.10"
 
     public init(reading element: XMLElement) throws(DocumentError) {

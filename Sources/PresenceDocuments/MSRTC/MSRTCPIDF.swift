@@ -140,7 +140,7 @@ private enum PresentityNames {
 
 extension MSRTCPIDFDocument: MSRTCDocument {
     public static let rootName = PresentityNames.presentity
-    public static let mediaType = MediaType("text/xml+msrtc.pidf")
+    public static let mediaType = DocumentMediaType("text/xml+msrtc.pidf")
     static let rule: StaticString = "MS-PRES 2.2.2.9"
 
     public init(reading element: XMLElement) throws(DocumentError) {

@@ -53,7 +53,7 @@ private enum FaultNames {
 extension FaultDocument: MSRTCDocument {
     /// In no namespace (MS-PRES 2.2.2.2.3).
     public static let rootName = FaultNames.fault
-    public static let mediaType = MediaType("application/msrtc-fault+xml")
+    public static let mediaType = DocumentMediaType("application/msrtc-fault+xml")
     static let rule: StaticString = "MS-PRES 2.2.2.2.3"
 
     public init(reading element: XMLElement) throws(DocumentError) {

@@ -78,7 +78,7 @@ extension RoamingListDocument: MSRTCDocument {
 
 extension RoamingDataDocument: MSRTCDocument {
     public static let rootName = RoamingNames.roamingData
-    public static let mediaType = MediaType("application/vnd-microsoft-roaming-self+xml")
+    public static let mediaType = DocumentMediaType("application/vnd-microsoft-roaming-self+xml")
     static let rule: StaticString = "MS-PRES 6.7"
 
     public init(reading element: XMLElement) throws(DocumentError) {

@@ -55,7 +55,7 @@ private enum SetMembersNames {
 
 extension SetContainerMembersDocument: MSRTCDocument {
     public static let rootName = SetMembersNames.setContainerMembers
-    public static let mediaType = MediaType("application/msrtc-setcontainermembers+xml")
+    public static let mediaType = DocumentMediaType("application/msrtc-setcontainermembers+xml")
     static let rule: StaticString = "MS-PRES 6.11"
 
     public init(reading element: XMLElement) throws(DocumentError) {
