@@ -39,7 +39,7 @@ public struct ConnectionID: Hashable, Sendable {
 }
 
 /// One framed SIP message as it arrived.
-public struct InboundMessage: Sendable {
+public struct InboundMessage: Hashable, Sendable {
     public var bytes: [UInt8]
     /// The listener, or the local end of a connection that we opened.
     public var local: TransportAddress
@@ -65,7 +65,7 @@ public enum Destination: Hashable, Sendable {
 }
 
 /// One SIP message to be sent.
-public struct OutboundMessage: Sendable {
+public struct OutboundMessage: Hashable, Sendable {
     public var bytes: [UInt8]
     public var destination: Destination
     /// Handed back in `TransportNotice.failed`, so that the core knows which message it was. 0: not interested.

@@ -1,0 +1,204 @@
+/// State of one dialog at one end (RFC 3261 12): ids, sequence numbers, remote target and route set. A value; keeps no timers.
+public struct Dialog: Equatable, Sendable {
+    public enum OnRequest: Equatable, Sendable {
+        case accept
+        /// 500: out of order (RFC 3261 12.2.2).
+        case reject(SIPStatus)
+    }
+
+    public let id: DialogID
+    /// Our side of From and To, without tag.
+    public let localParty: NameAddr
+    /// The peer's side of From and To, without tag.
+    public let remoteParty: NameAddr
+    /// Where requests go: the peer's Contact.
+    public private(set) var remoteTarget: SIPURI
+    /// In the order in which our requests visit them.
+    public private(set) var routeSet: [NameAddr]
+    /// Number of our last request; 0 before the first.
+    public private(set) var localCSeq: UInt32
+    /// Number of the peer's last request; nil before the first.
+    public private(set) var remoteCSeq: UInt32?
+    /// Whether the dialog was made over `sips` (RFC 3261 12.1).
+    public let isSecure: Bool
+
+    init(
+        id: DialogID, local: NameAddr, remote: NameAddr, target: SIPURI, routeSet: [NameAddr], localCSeq: UInt32, remoteCSeq: UInt32?,
+        isSecure: Bool
+    ) {
+        var local = local
+        var remote = remote
+        local.tag = nil
+        remote.tag = nil
+        self.id = id
+        localParty = local
+        remoteParty = remote
+        remoteTarget = target
+        self.routeSet = routeSet
+        self.localCSeq = localCSeq
+        self.remoteCSeq = remoteCSeq
+        self.isSecure = isSecure
+    }
+
+    /// The dialog that our 2xx to this request makes (RFC 3261 12.1.1); nil if From, To, Call-ID, CSeq or Contact cannot be used.
+    ///
+    /// - Parameter localTag: The tag that the answer's To carries.
+    public init?(accepting request: SIPRequest, localTag: String) {
+        let headers = request.headers
+        guard let from = headers.from, let to = headers.to, let callID = headers.callID, let cSeq = headers.cSeq,
+            let contact = headers.contact, contact.uri.scheme.hasHost
+        else { return nil }
+        self.init(
+            id: DialogID(callID: callID, localTag: localTag, remoteTag: from.tag ?? ""), local: to, remote: from, target: contact.uri,
+            routeSet: headers.recordRoutes, localCSeq: 0, remoteCSeq: cSeq.number, isSecure: request.uri.isSecure)
+    }
+
+    /// The dialog that a 2xx to our request makes (RFC 3261 12.1.2); nil if the response cannot be used or names no Contact.
+    public init?(request: SIPRequest, response: SIPResponse) {
+        guard let from = response.headers.from ?? request.headers.from, let to = response.headers.to, let callID = request.headers.callID,
+            let cSeq = request.headers.cSeq, let localTag = from.tag, let remoteTag = to.tag, let contact = response.headers.contact,
+            contact.uri.scheme.hasHost, response.status.isSuccess
+        else { return nil }
+        self.init(
+            id: DialogID(callID: callID, localTag: localTag, remoteTag: remoteTag), local: from, remote: to, target: contact.uri,
+            routeSet: response.headers.recordRoutes.reversed(), localCSeq: cSeq.number, remoteCSeq: nil, isSecure: request.uri.isSecure)
+    }
+
+    /// The dialog that a NOTIFY makes at the subscriber, before or without the 2xx (RFC 6665 4.4.1); nil if it does not answer this
+    /// SUBSCRIBE or cannot be used.
+    public init?(subscribe: SIPRequest, notify: SIPRequest) {
+        let headers = notify.headers
+        guard let from = headers.from, let to = headers.to, let callID = headers.callID, callID == subscribe.headers.callID,
+            let localTag = to.tag, localTag == subscribe.headers.fromTag, let remoteTag = from.tag, let cSeq = headers.cSeq,
+            let sent = subscribe.headers.cSeq, let contact = headers.contact, contact.uri.scheme.hasHost
+        else { return nil }
+        self.init(
+            id: DialogID(callID: callID, localTag: localTag, remoteTag: remoteTag), local: to, remote: from, target: contact.uri,
+            routeSet: headers.recordRoutes, localCSeq: sent.number, remoteCSeq: cSeq.number, isSecure: subscribe.uri.isSecure)
+    }
+
+    // MARK: Incoming
+
+    /// Takes a request of the peer in: checks its number, follows a new Contact (RFC 3261 12.2.2).
+    ///
+    /// - Returns: `reject(500)` for a lower number than before; the dialog is unchanged then. An equal one is a copy that the transaction
+    ///   layer let through (BENOTIFY), and is rejected as well.
+    public mutating func receive(_ request: SIPRequest) -> OnRequest {
+        guard let cSeq = request.headers.cSeq else { return .reject(.badRequest) }
+        if let remoteCSeq, cSeq.number <= remoteCSeq { return .reject(.serverInternalError) }
+        remoteCSeq = cSeq.number
+        if Self.isTargetRefresh(request.method) { follow(request.headers.contact) }
+        return .accept
+    }
+
+    /// Takes a response to a request of ours in: a 2xx to a target refresh carries the new Contact (RFC 3261 12.2.1.2).
+    public mutating func receive(_ response: SIPResponse) {
+        if response.status.isSuccess, let method = response.method, Self.isTargetRefresh(method) { follow(response.headers.contact) }
+    }
+
+    /// Takes the route set over from the first NOTIFY, which is what establishes a subscription (RFC 6665 4.4.1).
+    public mutating func adoptRouteSet(of notify: SIPRequest) { routeSet = notify.headers.recordRoutes }
+
+    private mutating func follow(_ contact: NameAddr?) {
+        if let contact, contact.uri.scheme.hasHost { remoteTarget = contact.uri }
+    }
+
+    /// SUBSCRIBE and NOTIFY refresh the remote target (RFC 6665 4.4.1).
+    private static func isTargetRefresh(_ method: SIPMethod) -> Bool {
+        method == .subscribe || method == .notify || method == .benotify || method == .refer || method == .update || method == .invite
+    }
+
+    // MARK: Outgoing
+
+    /// The next request of ours (RFC 3261 12.2.1.1): Request-URI, Route, From, To, Call-ID, CSeq, Max-Forwards. Via comes from the
+    /// transaction layer.
+    ///
+    /// - Parameter contact: Our Contact, for requests that refresh the target.
+    public mutating func makeRequest(_ method: SIPMethod, contact: NameAddr? = nil, maxForwards: Int = 70, body: [UInt8] = []) -> SIPRequest
+    {
+        if localCSeq < CSeq.limit { localCSeq += 1 }
+        var request = SIPRequest(method, uri: requestURI, body: body)
+        var from = localParty
+        var to = remoteParty
+        from.tag = id.localTag
+        to.tag = id.remoteTag.isEmpty ? nil : id.remoteTag
+        request.headers.maxForwards = maxForwards
+        request.headers.from = from
+        request.headers.to = to
+        request.headers.callID = id.callID
+        request.headers.cSeq = CSeq(localCSeq, method)
+        let routes = self.routes
+        if !routes.isEmpty { request.headers.routes = routes }
+        if let contact { request.headers.contact = contact }
+        return request
+    }
+
+    /// Whether the first hop is a strict router (RFC 3261 12.2.1.1).
+    private var isStrictlyRouted: Bool { routeSet.first.map { !$0.uri.isLooseRoute } ?? false }
+
+    private var requestURI: SIPURI {
+        guard isStrictlyRouted, var uri = routeSet.first?.uri else { return remoteTarget }
+        uri.headers = nil
+        uri.parameters.remove("method")
+        return uri
+    }
+
+    private var routes: [NameAddr] {
+        isStrictlyRouted ? Array(routeSet.dropFirst()) + [NameAddr(remoteTarget)] : routeSet
+    }
+
+    /// The URI to which the next request is sent: the first route, else the remote target (RFC 3261 8.1.2).
+    public var nextHop: SIPURI { routeSet.first?.uri ?? remoteTarget }
+}
+
+/// A dialog as plain text and numbers, to be stored (see ``Dialog/init(snapshot:)``).
+public struct DialogSnapshot: Hashable, Sendable {
+    public var callID: String
+    public var localTag: String
+    public var remoteTag: String
+    /// From and To values without tag.
+    public var localParty: String
+    public var remoteParty: String
+    public var remoteTarget: String
+    public var routeSet: [String]
+    public var localCSeq: UInt32
+    public var remoteCSeq: UInt32?
+    public var isSecure: Bool
+
+    public init(
+        callID: String, localTag: String, remoteTag: String, localParty: String, remoteParty: String, remoteTarget: String,
+        routeSet: [String], localCSeq: UInt32, remoteCSeq: UInt32?, isSecure: Bool
+    ) {
+        self.callID = callID
+        self.localTag = localTag
+        self.remoteTag = remoteTag
+        self.localParty = localParty
+        self.remoteParty = remoteParty
+        self.remoteTarget = remoteTarget
+        self.routeSet = routeSet
+        self.localCSeq = localCSeq
+        self.remoteCSeq = remoteCSeq
+        self.isSecure = isSecure
+    }
+}
+
+extension Dialog {
+    public var snapshot: DialogSnapshot {
+        DialogSnapshot(
+            callID: id.callID, localTag: id.localTag, remoteTag: id.remoteTag, localParty: localParty.description,
+            remoteParty: remoteParty.description, remoteTarget: remoteTarget.description, routeSet: routeSet.map(\.description),
+            localCSeq: localCSeq, remoteCSeq: remoteCSeq, isSecure: isSecure)
+    }
+
+    /// The dialog as it was; nil if a stored value cannot be read.
+    public init?(snapshot: DialogSnapshot) {
+        let routes = snapshot.routeSet.compactMap { NameAddr($0) }
+        guard let local = NameAddr(snapshot.localParty), let remote = NameAddr(snapshot.remoteParty),
+            let target = SIPURI(snapshot.remoteTarget), routes.count == snapshot.routeSet.count
+        else { return nil }
+        self.init(
+            id: DialogID(callID: snapshot.callID, localTag: snapshot.localTag, remoteTag: snapshot.remoteTag), local: local, remote: remote,
+            target: target, routeSet: routes, localCSeq: min(snapshot.localCSeq, CSeq.limit), remoteCSeq: snapshot.remoteCSeq,
+            isSecure: snapshot.isSecure)
+    }
+}

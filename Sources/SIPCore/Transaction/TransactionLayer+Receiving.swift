@@ -1,0 +1,142 @@
+extension TransactionLayer {
+    /// Takes one framed message in.
+    public mutating func receive(_ inbound: InboundMessage, at now: Instant) -> [TransactionAction] {
+        let source = MessageSource(inbound)
+        let framing: SIPParser.Framing = inbound.remote.transport.isReliable ? .stream : .datagram
+        switch SIPParser.parse(inbound.bytes, framing: framing, limits: configuration.limits) {
+        case .success(let message):
+            return receive(message, from: source, at: now)
+        case .failure(var error):
+            error.request?.noteReception(from: source)
+            guard let response = error.response(toTag: tokens.tag()) else { return [.refused(error, source)] }
+            return [.refused(error, source)] + answer(response, source)
+        }
+    }
+
+    /// Takes one parsed message in.
+    public mutating func receive(_ message: SIPMessage, from source: MessageSource, at now: Instant) -> [TransactionAction] {
+        switch message {
+        case .request(let request): return receive(request, from: source, at: now)
+        case .response(let response): return receive(response, from: source, at: now)
+        }
+    }
+
+    /// Takes the transport's report in: a failed message or a closed connection ends the transactions that hang on it (RFC 3261 17.1.4).
+    public mutating func receive(_ notice: TransportNotice, at now: Instant) -> [TransactionAction] {
+        switch notice {
+        case .failed(let token, let reason):
+            return fail(token, reason)
+        case .closed(let connection):
+            return (connectionClients[connection] ?? []).sorted().flatMap { fail($0, "connection closed") }
+        }
+    }
+
+    private mutating func fail(_ id: UInt64, _ reason: String) -> [TransactionAction] {
+        if clients[id] != nil {
+            let isPending = clients[id]?.machine.transportFailed() ?? false
+            removeClient(id)
+            return isPending ? [.transportFailed(ClientTransactionID(rawValue: id), reason: reason)] : []
+        }
+        if servers[id] != nil {
+            servers[id]?.machine.transportFailed()
+            settleServer(id)
+        }
+        return []
+    }
+
+    // MARK: Responses
+
+    private mutating func receive(_ response: SIPResponse, from source: MessageSource, at now: Instant) -> [TransactionAction] {
+        guard let via = response.headers.topVia, let branch = via.branch, let method = response.method,
+            let id = clientKeys[ClientTransactionKey(branch: branch, method: method)], let client = clients[id]
+        else { return [.dropped(.strayResponse)] }
+        // A second Via means that the response was meant for somebody behind us; we are nobody's proxy.
+        guard via.sentBy == client.sentBy, response.headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
+        guard clients[id]?.machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
+        settleClient(id)
+        return [.response(ClientTransactionID(rawValue: id), response, source)]
+    }
+
+    // MARK: Requests
+
+    private mutating func receive(_ received: SIPRequest, from source: MessageSource, at now: Instant) -> [TransactionAction] {
+        var request = received
+        request.noteReception(from: source)
+        guard let via = received.headers.topVia else { return [.dropped(.strayResponse)] }
+        if request.method == .benotify { return [.deliverUnanswered(request, source)] }
+        let key = ServerTransactionKey(received, via)
+        if request.method == .ack {
+            if let id = serverKeys[key], refusals[id] != nil {
+                refusals[id]?.machine.receiveACK(at: now)
+                settleRefusal(id)
+            }
+            return [.dropped(.ack)]
+        }
+        if let id = serverKeys[key] { return receiveCopy(id) }
+        if request.method == .cancel { return receiveCancel(request, key, source) }
+        guard serverCount < configuration.serverLimit else {
+            var response = refusal(of: request, .serviceUnavailable)
+            response.headers.retryAfter = RetryAfter(seconds: configuration.retryAfter)
+            return answer(response, source)
+        }
+        let merged = MergedRequestKey(request)
+        if request.method != .invite, let merged, mergedKeys[merged] != nil {
+            return answer(refusal(of: request, .loopDetected), source)
+        }
+        let id = nextID()
+        if request.method == .invite { return refuseInvite(id, request, key, source, now) }
+        let machine = ServerNonInviteTransaction(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
+        servers[id] = Server(machine: machine, key: key, merged: merged, source: source, last: nil)
+        serverKeys[key] = id
+        if let merged { mergedKeys[merged] = id }
+        deadlines.set(id, at: machine.nextDeadline)
+        return [.deliver(request, ServerTransactionID(rawValue: id), source)]
+    }
+
+    private func receiveCopy(_ id: UInt64) -> [TransactionAction] {
+        if let server = servers[id], server.machine.receiveCopy() == .resend, let last = server.last { return [.send(last)] }
+        if let refusal = refusals[id], refusal.machine.receiveCopy() { return [.send(refusal.last)] }
+        return [.dropped(.copy)]
+    }
+
+    /// CANCEL has no effect on a non-INVITE transaction, but is answered (RFC 3261 9.2).
+    private mutating func receiveCancel(_ request: SIPRequest, _ key: ServerTransactionKey, _ source: MessageSource) -> [TransactionAction]
+    {
+        var target = key
+        let isKnown = Self.cancellable.contains { method in
+            target.method = method
+            return serverKeys[target] != nil
+        }
+        return answer(refusal(of: request, isKnown ? .ok : .callOrTransactionDoesNotExist), source)
+    }
+
+    private static let cancellable: [SIPMethod] = [.invite, .subscribe, .notify, .publish, .service, .options, .message, .register]
+
+    private mutating func refuseInvite(
+        _ id: UInt64, _ request: SIPRequest, _ key: ServerTransactionKey, _ source: MessageSource, _ now: Instant
+    ) -> [TransactionAction] {
+        var response = refusal(of: request, .methodNotAllowed)
+        response.headers[.allow] = configuration.allow
+        guard let destination = response.destination(from: source) else { return [] }
+        let message = OutboundMessage(bytes: response.serialized(), destination: destination)
+        let machine = InviteRefusal(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
+        refusals[id] = Refusal(machine: machine, key: key, last: message)
+        serverKeys[key] = id
+        deadlines.set(id, at: machine.nextDeadline)
+        return [.send(message)]
+    }
+
+    // MARK: Answers of the layer itself
+
+    private mutating func refusal(of request: SIPRequest, _ status: SIPStatus) -> SIPResponse {
+        SIPResponse(to: request, status: status, toTag: tokens.tag())
+    }
+
+    /// Sends a response without keeping a transaction for it.
+    private func answer(_ response: SIPResponse, _ source: MessageSource) -> [TransactionAction] {
+        var response = response
+        if !configuration.server.isEmpty { response.headers[.server] = configuration.server }
+        guard let destination = response.destination(from: source) else { return [] }
+        return [.send(OutboundMessage(bytes: response.serialized(), destination: destination))]
+    }
+}

@@ -1,0 +1,247 @@
+/// What the transaction layer asks its user and its transport to do.
+public enum TransactionAction: Equatable, Sendable {
+    /// A new request; answer it with ``TransactionLayer/respond(_:_:at:)``.
+    case deliver(SIPRequest, ServerTransactionID, MessageSource)
+    /// A BENOTIFY: never to be answered (MS-SIP 3.5).
+    case deliverUnanswered(SIPRequest, MessageSource)
+    /// A response to a request of ours, 1xx included.
+    case response(ClientTransactionID, SIPResponse, MessageSource)
+    /// No final response within 64*T1: treat it as 408 (RFC 3261 8.1.3.1).
+    case timeout(ClientTransactionID)
+    /// The request could not be sent: treat it as 503 (RFC 3261 8.1.3.1).
+    case transportFailed(ClientTransactionID, reason: String)
+    case send(OutboundMessage)
+    /// A message was refused before it became a request of anybody; for logs and counters.
+    case refused(SIPParseError, MessageSource)
+    /// A message was dropped: a response that matches nothing, an ACK, a copy; for counters.
+    case dropped(DropReason)
+
+    public enum DropReason: String, Hashable, Sendable {
+        case strayResponse, foreignSentBy, ack, copy
+    }
+}
+
+/// All transactions of one shard (RFC 3261 17): matches, retransmits, times out, refuses what needs no user.
+///
+/// A plain value: messages and `now` go in, actions come out; wake it at ``nextDeadline`` with ``advance(to:)``.
+public struct TransactionLayer: Sendable {
+    public struct Configuration: Sendable {
+        public var timers: TransactionTimers
+        /// Host and port that our Via carries, per transport.
+        public var sentBy: [TransportProtocol: HostPort]
+        /// More server transactions than this are answered 503.
+        public var serverLimit: Int
+        /// More client transactions than this fail at once.
+        public var clientLimit: Int
+        /// Seconds in the Retry-After of a 503.
+        public var retryAfter: UInt32
+        /// Value of Allow in the refusal of an INVITE.
+        public var allow: String
+        /// Value of Server in answers that the layer gives itself; empty: none.
+        public var server: String
+        public var limits: SIPLimits
+
+        public init(
+            sentBy: [TransportProtocol: HostPort], timers: TransactionTimers = .standard, serverLimit: Int = 100_000,
+            clientLimit: Int = 100_000, retryAfter: UInt32 = 5,
+            allow: String = "SUBSCRIBE, NOTIFY, BENOTIFY, PUBLISH, SERVICE, OPTIONS, CANCEL", server: String = "",
+            limits: SIPLimits = .standard
+        ) {
+            self.sentBy = sentBy
+            self.timers = timers
+            self.serverLimit = serverLimit
+            self.clientLimit = clientLimit
+            self.retryAfter = retryAfter
+            self.allow = allow
+            self.server = server
+            self.limits = limits
+        }
+    }
+
+    /// A host (literals without brackets) and a port.
+    public struct HostPort: Hashable, Sendable {
+        public var host: String
+        public var port: Int
+        public init(_ host: String, _ port: Int) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    struct Client: Sendable {
+        var machine: ClientNonInviteTransaction
+        var key: ClientTransactionKey
+        var sentBy: String
+        var message: OutboundMessage
+    }
+
+    struct Server: Sendable {
+        var machine: ServerNonInviteTransaction
+        var key: ServerTransactionKey
+        var merged: MergedRequestKey?
+        var source: MessageSource
+        /// The last response, kept for copies of the request.
+        var last: OutboundMessage?
+    }
+
+    struct Refusal: Sendable {
+        var machine: InviteRefusal
+        var key: ServerTransactionKey
+        var last: OutboundMessage
+    }
+
+    public var configuration: Configuration
+    var tokens: TokenGenerator
+    var clients: [UInt64: Client] = [:]
+    var servers: [UInt64: Server] = [:]
+    var refusals: [UInt64: Refusal] = [:]
+    var clientKeys: [ClientTransactionKey: UInt64] = [:]
+    var serverKeys: [ServerTransactionKey: UInt64] = [:]
+    var mergedKeys: [MergedRequestKey: UInt64] = [:]
+    /// Client transactions whose request went over this very connection.
+    var connectionClients: [ConnectionID: Set<UInt64>] = [:]
+    var deadlines = DeadlineQueue<UInt64>()
+    private var lastID: UInt64 = 0
+
+    /// - Parameter tokens: For branches and for the tags of answers that the layer gives itself.
+    public init(configuration: Configuration, tokens: TokenGenerator) {
+        self.configuration = configuration
+        self.tokens = tokens
+    }
+
+    public var clientCount: Int { clients.count }
+    public var serverCount: Int { servers.count + refusals.count }
+
+    mutating func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    // MARK: Requests of ours
+
+    /// Sends a request as a new client transaction: prepends Via, keeps the bytes for retransmission.
+    ///
+    /// - Parameter request: Without a Via of ours.
+    /// - Returns: The transaction, and what to do. If the table is full the request fails at once.
+    public mutating func send(
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant
+    ) -> (ClientTransactionID, [TransactionAction]) {
+        let id = nextID()
+        guard clients.count < configuration.clientLimit else {
+            return (ClientTransactionID(rawValue: id), [.transportFailed(ClientTransactionID(rawValue: id), reason: "transaction limit")])
+        }
+        let (message, branch, sentBy) = seal(request, destination, transport, token: id)
+        let key = ClientTransactionKey(branch: branch, method: request.method)
+        let machine = ClientNonInviteTransaction(isReliable: transport.isReliable, timers: configuration.timers, at: now)
+        clients[id] = Client(machine: machine, key: key, sentBy: sentBy, message: message)
+        clientKeys[key] = id
+        if case .connection(let connection, _) = destination { connectionClients[connection, default: []].insert(id) }
+        deadlines.set(id, at: machine.nextDeadline)
+        return (ClientTransactionID(rawValue: id), [.send(message)])
+    }
+
+    /// Sends a request that nobody answers: BENOTIFY (MS-SIP 3.5).
+    public mutating func sendUnanswered(
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol
+    ) -> [TransactionAction] {
+        [.send(seal(request, destination, transport, token: 0).message)]
+    }
+
+    private mutating func seal(
+        _ request: SIPRequest, _ destination: Destination, _ transport: TransportProtocol, token: UInt64
+    ) -> (message: OutboundMessage, branch: String, sentBy: String) {
+        let local = configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort)
+        let branch = tokens.branch()
+        var via = Via(transport, host: local.host, port: local.port, branch: branch)
+        if transport == .udp { via.parameters.set("rport", nil) }
+        var request = request
+        request.headers.prepend(.via, via.description)
+        return (OutboundMessage(bytes: request.serialized(), destination: destination, token: token), branch, via.sentBy)
+    }
+
+    /// Forgets a client transaction whose answer nobody waits for any more; late responses are dropped.
+    public mutating func forget(_ id: ClientTransactionID) { removeClient(id.rawValue) }
+
+    // MARK: Answers of ours
+
+    /// Sends the user's response; a second final response is refused silently, and so is one to an unknown transaction.
+    public mutating func respond(_ id: ServerTransactionID, _ response: SIPResponse, at now: Instant) -> [TransactionAction] {
+        guard var server = servers[id.rawValue], server.machine.respond(response.status, at: now) == .send,
+            let destination = response.destination(from: server.source)
+        else { return [] }
+        let message = OutboundMessage(bytes: response.serialized(), destination: destination, token: id.rawValue)
+        server.last = message
+        servers[id.rawValue] = server
+        settleServer(id.rawValue)
+        return [.send(message)]
+    }
+
+    /// Where the request of a pending server transaction came from.
+    public func source(of id: ServerTransactionID) -> MessageSource? { servers[id.rawValue]?.source }
+
+    // MARK: Time
+
+    /// When ``advance(to:)`` next has something to do.
+    public var nextDeadline: Instant? {
+        mutating get { deadlines.next }
+    }
+
+    /// Fires every timer that is due.
+    public mutating func advance(to now: Instant) -> [TransactionAction] {
+        var actions: [TransactionAction] = []
+        while let id = deadlines.popDue(at: now) {
+            if var client = clients[id] {
+                switch client.machine.advance(to: now) {
+                case .nothing: break
+                case .retransmit: actions.append(.send(client.message))
+                case .timeout: actions.append(.timeout(ClientTransactionID(rawValue: id)))
+                case .terminate: break
+                }
+                clients[id]?.machine = client.machine
+                settleClient(id)
+            } else if servers[id] != nil {
+                _ = servers[id]?.machine.advance(to: now)
+                settleServer(id)
+            } else if var refusal = refusals[id] {
+                if refusal.machine.advance(to: now) == .resend { actions.append(.send(refusal.last)) }
+                refusals[id]?.machine = refusal.machine
+                settleRefusal(id)
+            }
+        }
+        return actions
+    }
+
+    // MARK: Tables
+
+    mutating func settleClient(_ id: UInt64) {
+        guard let machine = clients[id]?.machine else { return }
+        if machine.state == .terminated { removeClient(id) } else { deadlines.set(id, at: machine.nextDeadline) }
+    }
+
+    mutating func removeClient(_ id: UInt64) {
+        guard let client = clients.removeValue(forKey: id) else { return }
+        clientKeys[client.key] = nil
+        if case .connection(let connection, _) = client.message.destination {
+            connectionClients[connection]?.remove(id)
+            if connectionClients[connection]?.isEmpty == true { connectionClients[connection] = nil }
+        }
+        deadlines.set(id, at: nil)
+    }
+
+    mutating func settleServer(_ id: UInt64) {
+        guard let server = servers[id] else { return }
+        guard server.machine.state == .terminated else { return deadlines.set(id, at: server.machine.nextDeadline) }
+        servers[id] = nil
+        serverKeys[server.key] = nil
+        if let merged = server.merged, mergedKeys[merged] == id { mergedKeys[merged] = nil }
+        deadlines.set(id, at: nil)
+    }
+
+    mutating func settleRefusal(_ id: UInt64) {
+        guard let refusal = refusals[id] else { return }
+        guard refusal.machine.state == .terminated else { return deadlines.set(id, at: refusal.machine.nextDeadline) }
+        refusals[id] = nil
+        serverKeys[refusal.key] = nil
+        deadlines.set(id, at: nil)
+    }
+}
