@@ -1,4 +1,4 @@
-public import SIPCore
+import SIPCore
 
 /// A clock that moves only when it is told to, and never backwards.
 public struct ManualClock: Sendable {

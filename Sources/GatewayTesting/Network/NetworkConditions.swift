@@ -1,4 +1,4 @@
-public import SIPCore
+import SIPCore
 
 /// What a simulated link does to the messages that travel over it.
 ///

@@ -1,4 +1,4 @@
-public import SIPCore
+import SIPCore
 
 /// Endpoints, the links between them and one virtual clock.
 ///

@@ -1,4 +1,4 @@
-public import SIPCore
+import SIPCore
 
 /// Everything that happened on a simulated network, in order; printed when a test fails.
 public struct Transcript: Sendable, CustomStringConvertible {

@@ -1,0 +1,134 @@
+import XMLCore
+
+/// What an enterprise presentity shows, as far as the scripts need it.
+public struct EnhancedState: Hashable, Sendable {
+    public var availability: Int
+    public var token: String?
+    public var note: String?
+    public var displayName: String?
+
+    public init(_ availability: Int, token: String? = nil, note: String? = nil, displayName: String? = nil) {
+        self.availability = availability
+        self.token = token
+        self.note = note
+        self.displayName = displayName
+    }
+}
+
+/// The Microsoft documents as text, written by hand on purpose: the peers do not use the codecs under test.
+public enum EnhancedDocuments {
+    static func escape(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
+    /// The body of a category SUBSCRIBE (MS-PRES 2.2.2.4.1).
+    public static func batchSubscribe(watcher: String, resources: [String], categories: [String]) -> String {
+        let names = categories.map { "<category name=\"\(escape($0))\"/>" }.joined()
+        let list = resources.map { "<resource uri=\"\(escape($0))\"/>" }.joined()
+        return """
+            <batchSub xmlns="http://schemas.microsoft.com/2006/01/sip/batch-subscribe" uri="\(escape(watcher))" name="">\
+            <action name="subscribe" id="1"><adhocList>\(list)</adhocList>\
+            <categoryList xmlns="http://schemas.microsoft.com/2006/09/sip/categorylist">\(names)</categoryList></action></batchSub>
+            """
+    }
+
+    /// A categories document for a watcher (MS-PRES 2.2.2.5) with the named categories.
+    public static func categories(_ state: EnhancedState?, of uri: String, names: [String], published: String) -> String {
+        var text = "<categories xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" uri=\"\(escape(uri))\">"
+        for name in names {
+            guard let state, let body = body(name, state) else {
+                text += "<category name=\"\(escape(name))\"/>"
+                continue
+            }
+            let instance = name == "state" ? 1 : 0
+            text += "<category name=\"\(name)\" instance=\"\(instance)\" publishTime=\"\(published)\">\(body)</category>"
+        }
+        return text + "</categories>"
+    }
+
+    private static func body(_ name: String, _ state: EnhancedState) -> String? {
+        switch name {
+        case "state":
+            let activity = state.token.map { "<activity token=\"\(escape($0))\"/>" } ?? ""
+            return """
+                <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+                xsi:type="aggregateState"><availability>\(state.availability)</availability>\(activity)</state>
+                """
+        case "note":
+            return state.note.map {
+                "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"><body type=\"personal\" uri=\"\">\(escape($0))</body></note>"
+            }
+        case "contactCard":
+            return state.displayName.map {
+                "<contactCard xmlns=\"http://schemas.microsoft.com/2006/09/sip/contactcard\"><identity><name>"
+                    + "<displayName>\(escape($0))</displayName></name></identity></contactCard>"
+            }
+        default: return nil
+        }
+    }
+
+    /// The resource list of an answer (MS-PRES 2.2.2.4.2).
+    static func resourceList(watcher: String, elsewhere: String?, pool: String?) -> String {
+        let opening = "<list xmlns=\"urn:ietf:params:xml:ns:rlmi\" uri=\"\(escape(watcher))\" version=\"0\" fullState=\"false\""
+        guard let elsewhere else { return opening + "/>" }
+        let hint = pool.map { " poolFqdn=\"\(escape($0))\"" } ?? ""
+        let plain = elsewhere.hasPrefix("sip:") ? String(elsewhere.dropFirst(4)) : elsewhere
+        return opening
+            + "><resource uri=\"\(escape(elsewhere))\"><instance id=\"0\" state=\"resubscribe\" cid=\"\(escape(plain))\"\(hint)/>"
+            + "</resource></list>"
+    }
+
+    /// The rejected resources of a resource list.
+    static func rejected(_ list: [UInt8]) -> [(uri: String, state: String, pool: String?)] {
+        guard let root = try? XMLTree.parse(list).root else { return [] }
+        return root.children.filter { $0.localName == "resource" }.flatMap { resource in
+            resource.children.filter { $0.localName == "instance" }.map {
+                (resource.attribute("uri") ?? "", $0.attribute("state") ?? "", $0.attribute("poolFqdn"))
+            }
+        }
+    }
+
+    /// A msrtc.pidf (MS-PRES 2.2.2.9).
+    static func msrtc(_ state: EnhancedState?, of uri: String) -> String {
+        let plain = uri.hasPrefix("sip:") ? String(uri.dropFirst(4)) : uri
+        let number = state?.availability ?? 18_500
+        let isOnline = (3000..<18_000).contains(number)
+        let activity = number < 4500 ? 400 : number < 9000 ? 600 : 100
+        return """
+            <presentity xmlns="http://schemas.microsoft.com/2002/09/sip/presence" uri="\(escape(plain))">\
+            <availability aggregate="\(isOnline ? 300 : 0)" description="" epid=""/>\
+            <activity aggregate="\(isOnline ? activity : 100)" description="" note="\(escape(state?.note ?? ""))"/>\
+            <displayName displayName="\(escape(state?.displayName ?? ""))"/><email email=""/><phoneNumber label="" number=""/>\
+            <aggregate><states><state avail="\(number)" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+            xsi:type="userState">\(escape(state?.token ?? ""))</state></states></aggregate></presentity>
+            """
+    }
+
+    /// The PIDF of an enterprise server (MS-PRES 2.2.2.8).
+    static func pidf(_ state: EnhancedState?, of uri: String) -> String {
+        let number = state?.availability ?? 18_500
+        let activity =
+            switch number {
+            case 4500..<6000, 7500..<9000, 12_000..<18_000: "away"
+            case 6000..<7500: state?.token == "on-the-phone" ? "on-the-phone" : "busy"
+            case 9000..<12_000: "busy"
+            default: ""
+            }
+        let activities = activity.isEmpty ? "" : "<ep:activities><ep:activity>\(activity)</ep:activity></ep:activities>"
+        return """
+            <presence xmlns="urn:ietf:params:xml:ns:pidf" xmlns:ep="urn:ietf:params:xml:ns:pidf:status:rpid-status" \
+            entity="\(escape(uri))"><tuple id="0"><status><basic>\((3000..<18_000).contains(number) ? "open" : "closed")</basic>\
+            \(activities)</status></tuple></presence>
+            """
+    }
+}

@@ -1,0 +1,124 @@
+import XMLCore
+
+/// What a person would read off a presence document, whatever its format; taken from the XML by local names and namespaces only, so
+/// that the codecs under test do not judge themselves.
+public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
+    /// The number of the aggregate state, else the greatest (MS-PRES 7.2); of msrtc.pidf `state@avail`.
+    public var availability: Int?
+    /// The token of the first activity.
+    public var activityToken: String?
+    /// `open` or `closed` of the first tuple that says it.
+    public var basic: String?
+    /// RPID activities by element name, of either namespace.
+    public var activities: Set<String> = []
+    public var notes: [String] = []
+    public var displayName: String?
+    /// Entity or category URI of the document.
+    public var entity: String?
+    /// Names of the categories in the document.
+    public var categories: Set<String> = []
+    /// msrtc.pidf only: `availability@aggregate` and `activity@aggregate`.
+    public var aggregate: [Int] = []
+
+    public init() {}
+
+    /// Reads a PIDF, a categories document or a msrtc.pidf.
+    public init(_ document: [UInt8]) throws(XMLError) {
+        let root = try XMLTree.parse(document).root
+        switch root.localName {
+        case "presence": readPIDF(root)
+        case "categories": readCategories(root)
+        case "presentity": readMSRTC(root)
+        default: break
+        }
+    }
+
+    private mutating func readPIDF(_ root: XMLElement) {
+        entity = root.attribute("entity")
+        visit(root) { element in
+            switch element.localName {
+            case "basic" where element.namespace == "urn:ietf:params:xml:ns:pidf": basic = basic ?? element.trimmedText
+            case "activities" where element.namespace.hasSuffix("rpid") || element.namespace.hasSuffix("rpid-status"):
+                for child in element.children where child.localName != "note" {
+                    activities.insert(child.localName == "activity" ? child.trimmedText : child.localName)
+                }
+            case "note": notes.append(element.trimmedText)
+            case "display-name": displayName = displayName ?? element.trimmedText
+            default: break
+            }
+        }
+    }
+
+    private mutating func readCategories(_ root: XMLElement) {
+        entity = root.attribute("uri")
+        var isAggregate = false
+        for category in root.children where category.localName == "category" {
+            categories.insert(category.attribute("name") ?? "")
+            for body in category.children {
+                switch body.localName {
+                case "state":
+                    let type = body.attribute(.xsiType) ?? ""
+                    guard !isAggregate else { continue }
+                    let found = body.children.first { $0.localName == "availability" }.flatMap { Int($0.trimmedText) }
+                    isAggregate = type.hasSuffix("aggregateState")
+                    if isAggregate || (found ?? -1) >= (availability ?? -1) {
+                        availability = found
+                        activityToken = body.children.first { $0.localName == "activity" }?.attribute("token")
+                    }
+                case "note":
+                    for text in body.children where text.localName == "body" { notes.append(text.trimmedText) }
+                case "contactCard":
+                    visit(body) { if $0.localName == "displayName" { displayName = displayName ?? $0.trimmedText } }
+                default: break
+                }
+            }
+        }
+    }
+
+    private mutating func readMSRTC(_ root: XMLElement) {
+        entity = root.attribute("uri")
+        for child in root.children {
+            switch child.localName {
+            case "availability", "activity": if let value = child.attribute("aggregate").flatMap({ Int($0) }) { aggregate.append(value) }
+            case "displayName": displayName = child.attribute("displayName")
+            case "aggregate":
+                visit(child) { element in
+                    if element.localName == "state" {
+                        availability = element.attribute("avail").flatMap { Int($0) }
+                        activityToken = element.trimmedText
+                    }
+                }
+            default: break
+            }
+        }
+    }
+
+    private func visit(_ element: XMLElement, _ body: (XMLElement) -> Void) {
+        body(element)
+        for child in element.children { visit(child, body) }
+    }
+
+    /// Takes over what a later notification changed: of categories only those that it names, of other documents everything.
+    mutating func merge(_ newer: ObservedPresence) {
+        guard !newer.categories.isEmpty else {
+            self = newer
+            return
+        }
+        if newer.categories.contains("state") { (availability, activityToken) = (newer.availability, newer.activityToken) }
+        if newer.categories.contains("note") { notes = newer.notes }
+        if newer.categories.contains("contactCard") { displayName = newer.displayName }
+        categories.formUnion(newer.categories)
+        entity = newer.entity ?? entity
+    }
+
+    public var description: String {
+        var parts: [String] = []
+        if let availability { parts.append("availability \(availability)") }
+        if let activityToken { parts.append("token \(activityToken)") }
+        if let basic { parts.append(basic) }
+        if !activities.isEmpty { parts.append("activities \(activities.sorted().joined(separator: ", "))") }
+        if !notes.isEmpty { parts.append("notes \(notes)") }
+        if let displayName { parts.append("name \(displayName)") }
+        return parts.isEmpty ? "nothing" : parts.joined(separator: "; ")
+    }
+}

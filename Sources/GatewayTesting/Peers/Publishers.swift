@@ -1,0 +1,159 @@
+import SIPCore
+
+/// A source of PIDF for one presentity (RFC 3903 4): keeps its entity-tag, starts anew when that is gone.
+public final class PIDFPublisher: SIPPeer {
+    public let presentity: String
+    public private(set) var entityTag: String?
+    public private(set) var lastAnswer: PeerAnswer?
+    /// Every entity-tag given so far, to see that none is used twice.
+    public private(set) var entityTags: [String] = []
+    private var number: UInt32 = 0
+    private var waiting: (() -> Void)?
+    private var isBusy = false
+
+    public init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
+        self.presentity = presentity
+        super.init(name: name, address: address, nextHop: nextHop, seed: seed)
+    }
+
+    /// Publishes a document in place of the one before.
+    public func publish(_ document: String, expires: UInt32 = 600, at now: Instant) {
+        send(document, expires: expires, at: now)
+    }
+
+    /// Prolongs the publication.
+    public func refresh(expires: UInt32 = 600, at now: Instant) { send(nil, expires: expires, at: now) }
+
+    /// Takes the publication back.
+    public func remove(at now: Instant) { send(nil, expires: 0, at: now) }
+
+    private func send(_ document: String?, expires: UInt32, at now: Instant) {
+        // One PUBLISH at a time, since each needs the entity-tag of the one before (RFC 3903 4.1).
+        if isBusy {
+            waiting = { [unowned self] in send(document, expires: expires, at: now) }
+            return
+        }
+        isBusy = true
+        number += 1
+        var request = SIPRequest(.publish, requestURI: presentity)
+        request.headers.append(.from, "<\(presentity)>;tag=\(token())")
+        request.headers.append(.to, "<\(presentity)>")
+        request.headers.append(.callID, token())
+        request.headers.append(.cSeq, "\(number) PUBLISH")
+        request.headers.append(.event, "presence")
+        request.headers.append(.expires, "\(expires)")
+        if let entityTag { request.headers.append(.sipIfMatch, entityTag) }
+        if let document {
+            request.headers.append(.contentType, "application/pidf+xml")
+            request.body = Array(document.utf8)
+        }
+        send(request, at: now) { [unowned self] answer, now in
+            isBusy = false
+            lastAnswer = answer
+            if case .response(let response) = answer {
+                if response.status.isSuccess {
+                    entityTag = expires == 0 ? nil : response.headers.sipETag
+                    if let tag = response.headers.sipETag {
+                        if entityTags.contains(tag) { fault("entity-tag \(tag) given twice (RFC 3903 6)") }
+                        entityTags.append(tag)
+                    } else {
+                        fault("2xx to PUBLISH without SIP-ETag (RFC 3903 6)")
+                    }
+                    if response.headers.expires == nil { fault("2xx to PUBLISH without Expires (RFC 3903 6)") }
+                } else if response.status == .conditionalRequestFailed {
+                    entityTag = nil
+                    if let document, waiting == nil { send(document, expires: expires, at: now) }
+                }
+            }
+            if let next = waiting {
+                waiting = nil
+                next()
+            }
+        }
+    }
+}
+
+/// An enterprise endpoint that publishes categories by SERVICE (MS-PRES 3.2.4) and reconciles versions on 409.
+public final class CategoryPublisher: SIPPeer {
+    /// One publication as written: category, instance, container, body.
+    public struct Publication: Sendable {
+        public var category: String
+        public var instance: UInt32
+        public var container: Int
+        public var expireType: String
+        public var body: String?
+
+        public init(_ category: String, instance: UInt32, container: Int, expireType: String = "static", body: String?) {
+            self.category = category
+            self.instance = instance
+            self.container = container
+            self.expireType = expireType
+            self.body = body
+        }
+    }
+
+    public let presentity: String
+    public private(set) var lastAnswer: PeerAnswer?
+    public private(set) var conflicts = 0
+    private var versions: [String: UInt32] = [:]
+    private var number: UInt32 = 0
+
+    public init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
+        self.presentity = presentity
+        super.init(name: name, address: address, nextHop: nextHop, seed: seed)
+    }
+
+    /// A user state in the containers that other people see.
+    public func publish(availability: Int, note: String? = nil, at now: Instant) {
+        let state = """
+            <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+            xsi:type="userState" manual="true"><availability>\(availability)</availability></state>
+            """
+        var list: [Publication] = []
+        for container in [2, 3, 100, 200, 300, 400] {
+            list.append(Publication("state", instance: 1, container: container, body: state))
+            if let note {
+                let text = EnhancedDocuments.escape(note)
+                let body =
+                    "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"><body type=\"personal\" uri=\"\">\(text)</body></note>"
+                list.append(Publication("note", instance: 0, container: container, body: body))
+            }
+        }
+        publish(list, at: now)
+    }
+
+    /// Publishes instances with the versions known so far.
+    public func publish(_ list: [Publication], at now: Instant) {
+        number += 1
+        var text = "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"\(presentity)\">"
+        for item in list {
+            let version = versions[key(item)] ?? 0
+            text +=
+                "<publication categoryName=\"\(item.category)\" instance=\"\(item.instance)\" container=\"\(item.container)\" "
+                + "version=\"\(version)\" expireType=\"\(item.expireType)\">\(item.body ?? "")</publication>"
+        }
+        text += "</publications></publish>"
+        var request = SIPRequest(.service, requestURI: presentity)
+        request.headers.append(.from, "<\(presentity)>;tag=\(token());epid=0011223344")
+        request.headers.append(.to, "<\(presentity)>")
+        request.headers.append(.callID, token())
+        request.headers.append(.cSeq, "\(number) SERVICE")
+        request.headers.append(.contact, contact(user: "endpoint"))
+        request.headers.append(.contentType, "application/msrtc-category-publish+xml")
+        request.body = Array(text.utf8)
+        send(request, at: now) { [unowned self] answer, now in
+            lastAnswer = answer
+            guard case .response(let response) = answer else { return }
+            if response.status.isSuccess {
+                for item in list { versions[key(item), default: 0] += 1 }
+            } else if response.status == .conflict {
+                conflicts += 1
+            }
+        }
+    }
+
+    private func key(_ item: Publication) -> String { "\(item.category) \(item.instance) \(item.container)" }
+
+    /// Pretends to know nothing of earlier publications, so that the next one meets a conflict.
+    public func forgetVersions() { versions = [:] }
+}

@@ -1,0 +1,287 @@
+import SIPCore
+
+/// A presence server (RFC 6665 4.2) whose manners can be changed at any time; subclasses hold the presence and write the documents.
+public class ScriptedNotifier: SIPPeer {
+    public enum Answer: Sendable {
+        case accept
+        /// With further headers, such as Retry-After.
+        case refuse(SIPStatus, [SIPHeaderName: String] = [:])
+        /// No answer at all.
+        case silence
+    }
+
+    /// How it treats subscriptions.
+    public struct Manners: Sendable {
+        public var answer = Answer.accept
+        /// Answers `pending` instead of `active`, and shows nothing.
+        public var isPending = false
+        public var longestExpiry: UInt32 = 3600
+        /// A shorter wish is refused with 423 and this as Min-Expires.
+        public var shortestExpiry: UInt32 = 0
+        /// The first NOTIFY leaves before the 200.
+        public var notifiesBeforeAnswering = false
+        /// Breaks the rule that a NOTIFY follows every 2xx.
+        public var withholdsFirstNotify = false
+        /// Ends dialogs at their expiry with a NOTIFY; otherwise silently.
+        public var announcesExpiry = true
+        /// Sends the next NOTIFY only after the answer to the one before.
+        public var waitsForAnswers = true
+
+        public init() {}
+    }
+
+    final class Dialog {
+        let presentity: String
+        let watcher: String
+        let callID: String
+        let localTag: String
+        let remoteTag: String
+        let event: String
+        var request: SIPRequest
+        var remoteTarget: String
+        var routeSet: [String]
+        var connection: ConnectionID?
+        var localCSeq: UInt32 = 0
+        var remoteCSeq: UInt32
+        var expiresAt: Instant
+        var expiryAlarm: UInt64?
+        var isInFlight = false
+        var isDirty = false
+        /// The parameters of the last NOTIFY, once it is to be sent.
+        var ending: SubscriptionState?
+        /// What was said last, for servers that send changes only.
+        var lastSaid: EnhancedState?
+
+        init(_ request: SIPRequest, localTag: String, connection: ConnectionID?, expiresAt: Instant) {
+            presentity = request.requestURI
+            watcher = request.headers.from?.uri.description ?? ""
+            callID = request.headers.callID ?? ""
+            self.localTag = localTag
+            remoteTag = request.headers.fromTag ?? ""
+            event = request.headers.first(.event) ?? "presence"
+            self.request = request
+            remoteTarget = request.headers.contact?.uri.description ?? ""
+            routeSet = request.headers.values(.recordRoute)
+            self.connection = connection
+            remoteCSeq = request.headers.cSeq?.number ?? 0
+            self.expiresAt = expiresAt
+        }
+    }
+
+    public var manners = Manners()
+    private(set) var dialogs: [Dialog] = []
+    /// The dialogs that live now.
+    public var dialogCount: Int { dialogs.count }
+    /// The watchers that have a dialog, one entry each.
+    public var watchers: [String] { dialogs.map(\.watcher) }
+    /// SUBSCRIBEs answered 200 that opened a dialog, or polled.
+    public private(set) var acceptedCount = 0
+    /// NOTIFYs that were answered by something else than 2xx, or not at all.
+    public private(set) var failedNotifications = 0
+
+    // MARK: Dialect
+
+    /// Whether a SUBSCRIBE can be served; else the refusal.
+    func objection(to request: SIPRequest) -> SIPStatus? { nil }
+
+    /// The body of the next notification; nil: none.
+    func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? { nil }
+
+    /// Turns the 200 into one that carries the first notification; says whether it did.
+    func piggyback(_ response: inout SIPResponse, _ dialog: Dialog, state: SubscriptionState) -> Bool { false }
+
+    /// Adds what the dialect wants to a NOTIFY, and may turn it into a BENOTIFY.
+    func dress(_ notify: inout SIPRequest, for dialog: Dialog) {}
+
+    // MARK: What the script calls
+
+    /// Tells the watchers of a presentity that it changed.
+    final func changed(_ presentity: String, at now: Instant) {
+        for dialog in dialogs where same(dialog.presentity, presentity) { notify(dialog, at: now) }
+    }
+
+    /// Ends the subscriptions to a presentity.
+    public final func terminate(
+        _ presentity: String, _ reason: SubscriptionState.TerminationReason?, retryAfter: UInt32? = nil, at now: Instant
+    ) {
+        for dialog in dialogs where same(dialog.presentity, presentity) {
+            dialog.ending = .terminated(reason, retryAfter: retryAfter)
+            notify(dialog, at: now)
+        }
+    }
+
+    /// Loses every dialog without a word, as after a restart: refreshes get 481.
+    public final func forgetDialogs() {
+        for dialog in dialogs { cancel(dialog.expiryAlarm) }
+        dialogs = []
+    }
+
+    /// Takes a dialog out without a word.
+    final func drop(_ dialog: Dialog) {
+        cancel(dialog.expiryAlarm)
+        dialogs.removeAll { $0 === dialog }
+    }
+
+    final func same(_ one: String, _ other: String) -> Bool {
+        (SIPURI(one)?.aorKey ?? one) == (SIPURI(other)?.aorKey ?? other)
+    }
+
+    // MARK: SUBSCRIBE
+
+    override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
+        guard request.method == .subscribe else { return SIPResponse(to: request, status: .methodNotAllowed, toTag: token()) }
+        if let toTag = request.headers.toTag { return refresh(request, toTag, from: source, at: now) }
+        switch manners.answer {
+        case .silence: return nil
+        case .refuse(let status, let headers):
+            var response = SIPResponse(to: request, status: status, toTag: token())
+            for (name, value) in headers { response.headers.set(name, value) }
+            return response
+        case .accept: return open(request, from: source, at: now)
+        }
+    }
+
+    private func open(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
+        if request.headers.event?.package != "presence" {
+            var response = SIPResponse(to: request, status: .badEvent, toTag: token())
+            response.headers.set(.allowEvents, "presence")
+            return response
+        }
+        if let status = objection(to: request) { return SIPResponse(to: request, status: status, toTag: token()) }
+        let asked = request.headers.expires ?? 3600
+        if let response = tooBrief(request, asked) { return response }
+        let granted = min(asked, manners.longestExpiry)
+        let dialog = Dialog(request, localTag: token(), connection: source.connection, expiresAt: now + .seconds(Int(granted)))
+        acceptedCount += 1
+        dialogs.append(dialog)
+        return accept(request, dialog, granted: granted, from: source, at: now)
+    }
+
+    private func refresh(_ request: SIPRequest, _ toTag: String, from source: InboundMessage, at now: Instant) -> SIPResponse? {
+        if case .silence = manners.answer { return nil }
+        let found = dialogs.first {
+            $0.callID == request.headers.callID && $0.localTag == toTag && $0.remoteTag == request.headers.fromTag && $0.ending == nil
+        }
+        guard let dialog = found else {
+            return SIPResponse(to: request, status: .callOrTransactionDoesNotExist, toTag: token())
+        }
+        let number = request.headers.cSeq?.number ?? 0
+        guard number > dialog.remoteCSeq else { return SIPResponse(to: request, status: .serverInternalError, toTag: dialog.localTag) }
+        let asked = request.headers.expires ?? 3600
+        if let response = tooBrief(request, asked) { return response }
+        dialog.remoteCSeq = number
+        dialog.request = request
+        dialog.remoteTarget = request.headers.contact?.uri.description ?? dialog.remoteTarget
+        dialog.connection = source.connection ?? dialog.connection
+        let granted = min(asked, manners.longestExpiry)
+        dialog.expiresAt = now + .seconds(Int(granted))
+        return accept(request, dialog, granted: granted, from: source, at: now)
+    }
+
+    private func tooBrief(_ request: SIPRequest, _ asked: UInt32) -> SIPResponse? {
+        guard asked > 0, asked < manners.shortestExpiry else { return nil }
+        var response = SIPResponse(to: request, status: .intervalTooBrief, toTag: token())
+        response.headers.set(.minExpires, "\(manners.shortestExpiry)")
+        return response
+    }
+
+    private func accept(
+        _ request: SIPRequest, _ dialog: Dialog, granted: UInt32, from source: InboundMessage, at now: Instant
+    ) -> SIPResponse? {
+        cancel(dialog.expiryAlarm)
+        if granted == 0 {
+            dialog.ending = .terminated(.timeout)
+        } else {
+            dialog.expiryAlarm = schedule(at: dialog.expiresAt) { [unowned self] now in expire(dialog, at: now) }
+        }
+        var response = SIPResponse(to: request, status: .ok, toTag: dialog.localTag)
+        response.headers.set(.contact, contact(user: "server"))
+        response.headers.set(.expires, "\(granted)")
+        if piggyback(&response, dialog, state: state(of: dialog, at: now)) {
+            if granted == 0 { dialogs.removeAll { $0 === dialog } }
+            return response
+        }
+        if manners.withholdsFirstNotify && granted > 0 { return response }
+        guard manners.notifiesBeforeAnswering else {
+            send(response, to: source)
+            notify(dialog, at: now)
+            return nil
+        }
+        notify(dialog, at: now)
+        return response
+    }
+
+    private func expire(_ dialog: Dialog, at now: Instant) {
+        guard manners.announcesExpiry else {
+            dialogs.removeAll { $0 === dialog }
+            return
+        }
+        dialog.ending = .terminated(.timeout)
+        notify(dialog, at: now)
+    }
+
+    // MARK: NOTIFY
+
+    private func state(of dialog: Dialog, at now: Instant) -> SubscriptionState {
+        if let ending = dialog.ending { return ending }
+        let left = UInt32(max(0, (dialog.expiresAt - now).seconds))
+        return manners.isPending ? .pending(expires: left) : .active(expires: left)
+    }
+
+    private func notify(_ dialog: Dialog, at now: Instant) {
+        guard dialogs.contains(where: { $0 === dialog }) else { return }
+        if dialog.isInFlight && manners.waitsForAnswers {
+            dialog.isDirty = true
+            return
+        }
+        dialog.isDirty = false
+        dialog.isInFlight = true
+        dialog.localCSeq += 1
+        let state = state(of: dialog, at: now)
+        var request = SIPRequest(.notify, requestURI: dialog.remoteTarget)
+        request.headers.append(.from, "<\(dialog.presentity)>;tag=\(dialog.localTag)")
+        request.headers.append(.to, "<\(dialog.watcher)>;tag=\(dialog.remoteTag)")
+        request.headers.append(.callID, dialog.callID)
+        for route in dialog.routeSet { request.headers.append(.route, route) }
+        request.headers.append(.contact, contact(user: "server"))
+        request.headers.append(.event, dialog.event)
+        request.headers.append(.subscriptionState, state.description)
+        if !manners.isPending || state.state == .terminated, let body = body(for: dialog) {
+            request.headers.append(.contentType, body.contentType)
+            request.body = body.bytes
+        }
+        dress(&request, for: dialog)
+        request.headers.append(.cSeq, "\(dialog.localCSeq) \(request.method)")
+        let isLast = state.state == .terminated
+        if isLast {
+            cancel(dialog.expiryAlarm)
+            dialogs.removeAll { $0 === dialog }
+        }
+        guard let goal = destination(route: dialog.routeSet, target: dialog.remoteTarget, connection: dialog.connection) else {
+            return fault("a Contact that leads nowhere: \(dialog.remoteTarget)")
+        }
+        if request.method == .benotify {
+            dialog.isInFlight = false
+            sendUnanswered(request, to: goal)
+            return
+        }
+        send(request, to: goal, at: now) { [unowned self] answer, now in
+            dialog.isInFlight = false
+            if let status = answer.status, status.isSuccess {
+                if dialog.isDirty { notify(dialog, at: now) }
+            } else {
+                failedNotifications += 1
+                if answer.status.map({ $0 != .serverInternalError && $0 != .serviceUnavailable }) ?? true {
+                    cancel(dialog.expiryAlarm)
+                    dialogs.removeAll { $0 === dialog }
+                } else if dialog.isDirty {
+                    notify(dialog, at: now)
+                }
+            }
+        }
+    }
+
+    override final func lost(_ connection: ConnectionID, at now: Instant) {
+        for dialog in dialogs where dialog.connection == connection { dialog.connection = nil }
+    }
+}

@@ -1,0 +1,272 @@
+import SIPCore
+
+/// A watcher of one presentity in one subscription dialog (RFC 6665 4.1); subclasses say in which dialect it asks.
+///
+///     idle -subscribe-> asked -2xx or NOTIFY-> live -NOTIFY terminated, expiry, 481-> ended
+///                         \-300...699-> refused    \-no answer-> unanswered
+public class ScriptedWatcher: SIPPeer {
+    public enum Phase: Equatable, Sendable {
+        case idle, asked, live, unanswered
+        case refused(Int)
+        /// With the reason of the last NOTIFY, `expired` without one, or the status that ended the dialog.
+        case ended(String)
+    }
+
+    public enum NotificationKind: Sendable { case notify, benotify, piggyback }
+
+    public struct Notification: Sendable {
+        public var time: Instant
+        public var kind: NotificationKind
+        public var cSeq: UInt32
+        public var state: SubscriptionState?
+        public var contentType: String?
+        public var body: [UInt8]
+        /// nil when there is no document in it.
+        public var presence: ObservedPresence?
+    }
+
+    public let watcher: String
+    public let presentity: String
+    public private(set) var phase = Phase.idle
+    public private(set) var notifications: [Notification] = []
+    /// What it knows now, all notifications merged.
+    public private(set) var presence: ObservedPresence?
+    /// The state that the last notification gave to the subscription: active, pending, terminated.
+    public private(set) var subscriptionState: SubscriptionState?
+    /// Seconds granted by the last 2xx.
+    public private(set) var granted: UInt32?
+    /// The last final response to a SUBSCRIBE.
+    public private(set) var lastResponse: SIPResponse?
+    /// NOTIFYs that came with a lower CSeq than one before and were answered 500.
+    public private(set) var staleNotifications = 0
+    /// Refreshes by itself at half the granted time.
+    public var refreshesItself = false
+    /// The answer to every NOTIFY; nil: none.
+    public var notifyAnswer: SIPStatus? = .ok
+
+    private var callID = ""
+    private var localTag = ""
+    private var remoteTag: String?
+    private var remoteTarget: String?
+    private var routeSet: [String] = []
+    private var localCSeq: UInt32 = 0
+    private var remoteCSeq: UInt32?
+    private var isPoll = false
+    private var connection: ConnectionID?
+    private var expiryAlarm: UInt64?
+    private var refreshAlarm: UInt64?
+    private var wanted: UInt32 = 0
+
+    public init(
+        name: String, watcher: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64
+    ) {
+        self.watcher = watcher
+        self.presentity = presentity
+        super.init(name: name, address: address, nextHop: nextHop, seed: seed)
+    }
+
+    // MARK: Dialect
+
+    /// Adds Accept and whatever else the dialect wants to a SUBSCRIBE.
+    func dress(_ request: inout SIPRequest) {}
+
+    /// Takes the documents out of a notification's body; nil when it holds none.
+    func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {
+        do {
+            return try ObservedPresence(body)
+        } catch {
+            fault("a notification's body is not well-formed: \(error)")
+            return nil
+        }
+    }
+
+    // MARK: What the script calls
+
+    /// Asks for the presentity in a new dialog.
+    public final func subscribe(expires: UInt32 = 600, at now: Instant) {
+        cancel(expiryAlarm)
+        cancel(refreshAlarm)
+        (callID, localTag) = (token(), token())
+        (remoteTag, remoteTarget, remoteCSeq, routeSet, connection) = (nil, nil, nil, [], nil)
+        localCSeq = 0
+        isPoll = expires == 0
+        phase = .asked
+        subscriptionState = nil
+        sendSubscribe(expires: expires, at: now)
+    }
+
+    /// Asks once, without a subscription (RFC 6665 4.4.3).
+    public final func poll(at now: Instant) { subscribe(expires: 0, at: now) }
+
+    /// Prolongs the subscription.
+    public final func refresh(expires: UInt32 = 600, at now: Instant) {
+        if phase == .live { sendSubscribe(expires: expires, at: now) }
+    }
+
+    /// Ends the subscription; the last NOTIFY ends the dialog.
+    public final func unsubscribe(at now: Instant) {
+        guard phase == .live else { return }
+        cancel(refreshAlarm)
+        refreshesItself = false
+        sendSubscribe(expires: 0, at: now)
+    }
+
+    /// Forgets everything, as after a power cut.
+    public final func forget() {
+        cancel(expiryAlarm)
+        cancel(refreshAlarm)
+        phase = .idle
+        (remoteTag, callID) = (nil, "")
+    }
+
+    private func sendSubscribe(expires: UInt32, at now: Instant) {
+        localCSeq += 1
+        wanted = expires
+        var request = SIPRequest(.subscribe, requestURI: remoteTarget ?? presentity)
+        request.headers.append(.from, "<\(watcher)>;tag=\(localTag)")
+        request.headers.append(.to, "<\(presentity)>" + (remoteTag.map { ";tag=\($0)" } ?? ""))
+        request.headers.append(.callID, callID)
+        request.headers.append(.cSeq, "\(localCSeq) SUBSCRIBE")
+        request.headers.append(.contact, contact(user: "watcher"))
+        request.headers.append(.event, "presence")
+        request.headers.append(.expires, "\(expires)")
+        for route in routeSet { request.headers.append(.route, route) }
+        dress(&request)
+        let number = localCSeq
+        let call = callID
+        var goal: Destination?
+        if let remoteTarget { goal = destination(route: routeSet, target: remoteTarget, connection: connection) }
+        send(request, to: goal, at: now) { [unowned self] answer, now in
+            if call == callID { receive(answer, toSubscribe: number, expires: expires, at: now) }
+        }
+    }
+
+    private func receive(_ answer: PeerAnswer, toSubscribe number: UInt32, expires: UInt32, at now: Instant) {
+        guard case .response(let response) = answer else {
+            if phase == .asked { phase = .unanswered } else if phase == .live { end("unanswered") }
+            return
+        }
+        lastResponse = response
+        guard response.status.isSuccess else {
+            if phase == .asked {
+                phase = .refused(Int(response.status.rawValue))
+            } else if phase == .live, [404, 405, 410, 416, 480, 481, 482, 483, 484, 485, 489, 501, 604].contains(response.status.rawValue) {
+                end("\(response.status.rawValue)")
+            }
+            return
+        }
+        judge(response, expires: expires)
+        granted = response.headers.expires
+        if phase == .asked || phase == .live {
+            if remoteTag == nil { remoteTag = response.headers.toTag }
+            if remoteTag != response.headers.toTag { fault("the 2xx and the NOTIFY have different tags") }
+            if remoteTarget == nil { routeSet = response.headers.values(.recordRoute).reversed() }
+            remoteTarget = response.headers.contact?.uri.description ?? remoteTarget
+            if phase == .asked && !isPoll { phase = .live }
+            arm(expires: granted ?? expires, at: now)
+        }
+        if let sequence = response.headers.msPiggybackCSeq, !response.body.isEmpty {
+            if sequence != number { fault("ms-piggyback-cseq \(sequence) in the answer to CSeq \(number)") }
+            take(.piggyback, sequence, response.headers, response.body, at: now)
+        }
+    }
+
+    private func judge(_ response: SIPResponse, expires: UInt32) {
+        if response.headers.contact == nil { fault("2xx to SUBSCRIBE without Contact (RFC 6665 4.2.1.1)") }
+        guard let granted = response.headers.expires else { return fault("2xx to SUBSCRIBE without Expires (RFC 6665 4.2.1.1)") }
+        if granted > expires { fault("asked for \(expires) s, granted \(granted) s (RFC 6665 4.2.1.1)") }
+        if response.headers.event != nil && response.headers.msPiggybackCSeq == nil { fault("Event in a response (RFC 6665 8.2.1)") }
+    }
+
+    private func arm(expires: UInt32, at now: Instant) {
+        cancel(expiryAlarm)
+        cancel(refreshAlarm)
+        guard expires > 0, phase == .live else { return }
+        // The end is the other side's to announce; silence beyond it counts after a while.
+        expiryAlarm = schedule(at: now + .seconds(Int(expires) + 40)) { [unowned self] _ in
+            if phase == .live { end("expired") }
+        }
+        if refreshesItself {
+            let wish = max(wanted, 60)
+            refreshAlarm = schedule(at: now + .seconds(max(1, Int(expires) / 2))) { [unowned self] now in refresh(expires: wish, at: now) }
+        }
+    }
+
+    private func end(_ reason: String) {
+        cancel(expiryAlarm)
+        cancel(refreshAlarm)
+        phase = .ended(reason)
+    }
+
+    // MARK: Notifications
+
+    override final func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
+        guard request.method == .notify || request.method == .benotify else {
+            return SIPResponse(to: request, status: .methodNotAllowed, toTag: token())
+        }
+        let status = receiveNotify(request, from: source, at: now)
+        if request.method == .benotify { return nil }
+        guard let given = notifyAnswer else { return nil }
+        return SIPResponse(to: request, status: status == .ok ? given : status, toTag: localTag)
+    }
+
+    private func receiveNotify(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPStatus {
+        let headers = request.headers
+        let isOpen = phase == .asked || phase == .live
+        guard isOpen, headers.callID == callID, headers.toTag == localTag, let fromTag = headers.fromTag else {
+            return .callOrTransactionDoesNotExist
+        }
+        if let remoteTag, remoteTag != fromTag { return .callOrTransactionDoesNotExist }
+        guard headers.event?.package == "presence" else {
+            fault("\(request.method) with Event \(headers.first(.event) ?? "none")")
+            return .badEvent
+        }
+        let number = headers.cSeq?.number ?? 0
+        if let last = remoteCSeq, number <= last {
+            staleNotifications += 1
+            return .serverInternalError
+        }
+        remoteCSeq = number
+        connection = source.connection ?? connection
+        if remoteTag == nil {
+            remoteTag = fromTag
+            routeSet = headers.values(.recordRoute)
+        }
+        remoteTarget = headers.contact?.uri.description ?? remoteTarget
+        if phase == .asked && !isPoll {
+            phase = .live
+            arm(expires: headers.subscriptionState?.expires ?? wanted, at: now)
+        }
+        take(request.method == .benotify ? .benotify : .notify, number, headers, request.body, at: now)
+        return .ok
+    }
+
+    private func take(_ kind: NotificationKind, _ number: UInt32, _ headers: SIPHeaders, _ body: [UInt8], at now: Instant) {
+        let state = headers.subscriptionState
+        if state == nil { fault("a notification without Subscription-State") }
+        if let state, state.state != .terminated, state.expires == nil {
+            fault("Subscription-State \(state.state.rawValue) without expires (RFC 6665 4.2.2)")
+        }
+        let document = body.isEmpty ? nil : read(body, headers.contentType)
+        notifications.append(
+            Notification(
+                time: now, kind: kind, cSeq: number, state: state, contentType: headers.contentType?.essence, body: body,
+                presence: document))
+        if notifications.count > 2000 { notifications.removeFirst(1000) }
+        subscriptionState = state ?? subscriptionState
+        if let document {
+            var known = presence ?? ObservedPresence()
+            known.merge(document)
+            presence = known
+        }
+        if state?.state == .terminated {
+            end(state?.reason?.rawValue ?? "")
+        } else if let expires = state?.expires, phase == .live {
+            arm(expires: expires, at: now)
+        }
+    }
+
+    override final func lost(_ connection: ConnectionID, at now: Instant) {
+        if self.connection == connection { self.connection = nil }
+    }
+}

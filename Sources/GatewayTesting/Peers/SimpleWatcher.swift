@@ -1,0 +1,74 @@
+import SIPCore
+
+/// A watcher of the SIMPLE family (RFC 3856).
+public final class SimpleWatcher: ScriptedWatcher {
+    /// The Accept value.
+    public var accept = "application/pidf+xml"
+
+    override func dress(_ request: inout SIPRequest) {
+        request.headers.append(.accept, accept)
+    }
+}
+
+/// A watcher of the enhanced presence model (MS-PRES 3.4.5.1.1, 3.7.5).
+public final class EnhancedWatcher: ScriptedWatcher {
+    public enum Form: Sendable {
+        /// A single category SUBSCRIBE with these categories.
+        case categories([String])
+        /// `text/xml+msrtc.pidf`.
+        case msrtc
+        /// `application/pidf+xml`.
+        case pidf
+    }
+
+    public var form = Form.categories(["state", "note", "contactCard", "services", "calendarData"])
+    /// Offers to take the first notification in the 200 (MS-SIP 3.4).
+    public var offersPiggyback = true
+    /// Offers to take BENOTIFY (MS-SIP 3.5).
+    public var offersBenotify = false
+
+    override func dress(_ request: inout SIPRequest) {
+        if offersPiggyback { request.headers.append(.supported, "ms-piggyback-first-notify") }
+        if offersBenotify {
+            request.headers.append(.supported, "ms-benotify")
+            request.headers.append(.proxyRequire, "ms-benotify")
+        }
+        switch form {
+        case .categories(let names):
+            request.headers.append(.accept, "application/msrtc-event-categories+xml, application/rlmi+xml, multipart/related")
+            request.headers.append(.supported, "eventlist")
+            request.headers.append(.contentType, "application/msrtc-adrl-categorylist+xml")
+            request.body = Array(
+                EnhancedDocuments.batchSubscribe(watcher: watcher, resources: [presentity], categories: names).utf8)
+        case .msrtc: request.headers.append(.accept, "text/xml+msrtc.pidf")
+        case .pidf: request.headers.append(.accept, "application/pidf+xml")
+        }
+    }
+
+    /// The rejected resources of the last resource list: URI, state and pool.
+    public private(set) var rejected: [(uri: String, state: String, pool: String?)] = []
+
+    override func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {
+        guard let contentType, contentType.essence == "multipart/related" else { return super.read(body, contentType) }
+        guard let multipart = try? MIMEMultipart(body, contentType: contentType) else {
+            fault("unreadable multipart body")
+            return nil
+        }
+        var result: ObservedPresence?
+        for (index, part) in multipart.parts.enumerated() {
+            switch part.contentType?.essence {
+            case "application/rlmi+xml":
+                if index != 0 { fault("the resource list is not the first part (MS-PRES 2.2.2.4.2)") }
+                rejected = EnhancedDocuments.rejected(part.body)
+            case "application/msrtc-event-categories+xml":
+                if let document = super.read(part.body, part.contentType) {
+                    var known = result ?? ObservedPresence()
+                    known.merge(document)
+                    result = known
+                }
+            case let other: fault("a part of type \(other ?? "none")")
+            }
+        }
+        return result
+    }
+}
