@@ -12,7 +12,7 @@ import Testing
         ranges.enumerated().map {
             """
             {"id":"T-\($0.offset)","section":"X","availability":[\($0.element)],"class":"C","publish":\($0.element.split(separator: ",")[0]),
-            "idle":false,"last-active":false,"text":"t"}
+            "idle":false,"last-active":false,"willing":true,"text":"t"}
             """
         }.joined(separator: ",\n")
     }

@@ -32,7 +32,7 @@ final class CompiledTables: Sendable {
         func rows(_ name: String) -> [MappingRow] { tables[name]?.rows ?? [] }
 
         toPIDF = AvailabilityLookup(rows("availability-to-pidf")) {
-            PIDFOutcome(row: RowNote($0), isOpen: $0.text("basic") == "open", rpid: $0.text("rpid"))
+            PIDFOutcome(row: RowNote($0), token: $0.text("token"), isOpen: $0.text("basic") == "open", rpid: $0.text("rpid"))
         }
         toMSRTC = AvailabilityLookup(rows("availability-to-msrtc-pidf")) {
             MSRTCOutcome(
@@ -43,12 +43,13 @@ final class CompiledTables: Sendable {
             ClassOutcome(
                 row: RowNote(row), name: row.text("class") ?? "", range: row.range("availability") ?? NumberRange(0, nil),
                 publish: row.integer("publish") ?? 0, isIdle: row.flag("idle"), showsLastActive: row.flag("last-active"),
+                isWilling: row.flag("willing"),
                 idleAdds: row.integer("idle-adds"), text: row.text("text") ?? "")
         }
         classes = AvailabilityLookup(rows("availability-classes"), classOutcome)
         classNames = rows("availability-classes").map(classOutcome)
         toXPIDF = AvailabilityLookup(rows("availability-to-xpidf")) {
-            XPIDFOutcome(row: RowNote($0), status: $0.text("status") ?? "", substatus: $0.text("substatus") ?? "")
+            XPIDFOutcome(row: RowNote($0), token: $0.text("token"), status: $0.text("status") ?? "", substatus: $0.text("substatus") ?? "")
         }
         tokens = rows("activity-token-to-rpid").map {
             TokenOutcome(

@@ -48,7 +48,10 @@ struct MappingSchema: Sendable {
             ], optional: ["token": .text], covers: "availability"),
         MappingSchema(
             "availability-classes", .first, keys: ["availability"],
-            required: ["availability": .range, "class": .text, "publish": .integer, "idle": .flag, "last-active": .flag, "text": .text],
+            required: [
+                "availability": .range, "class": .text, "publish": .integer, "idle": .flag, "last-active": .flag, "willing": .flag,
+                "text": .text,
+            ],
             optional: ["idle-adds": .integer], covers: "availability"),
         MappingSchema(
             "activity-token-to-rpid", .first, keys: ["token", "availability"], required: [:],

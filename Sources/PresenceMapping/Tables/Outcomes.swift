@@ -14,6 +14,8 @@ struct RowNote: Sendable, Hashable {
 /// Row of `availability-to-pidf`.
 struct PIDFOutcome: Sendable {
     var row: RowNote
+    /// The token that the row is for, when it is for one.
+    var token: String?
     var isOpen: Bool
     var rpid: String?
 }
@@ -35,6 +37,7 @@ struct ClassOutcome: Sendable {
     var publish: Int
     var isIdle: Bool
     var showsLastActive: Bool
+    var isWilling: Bool
     var idleAdds: Int?
     var text: String
 }
@@ -75,6 +78,7 @@ struct AvailabilityOutcome: Sendable {
 /// Row of `availability-to-xpidf`.
 struct XPIDFOutcome: Sendable {
     var row: RowNote
+    var token: String?
     var status: String
     var substatus: String
 }

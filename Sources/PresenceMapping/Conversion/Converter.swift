@@ -1,0 +1,124 @@
+import PresenceDocuments
+import XMLCore
+
+/// Converts any presence document into any other, bytes to bytes.
+///
+/// It keeps its parsers: one per event loop or command, not Sendable.
+public final class Converter {
+    public let mapper: PresenceMapper
+    private let parser: XMLParser
+    private let xpidfParser: XMLParser
+
+    /// - Parameter limits: Bounds of the parse.
+    public init(mapper: PresenceMapper = PresenceMapper(), limits: XMLLimits = .standard) {
+        self.mapper = mapper
+        parser = XMLParser(limits: limits)
+        var skipping = limits
+        skipping.doctype = .skip
+        xpidfParser = XMLParser(limits: skipping)
+    }
+
+    /// Converts one document.
+    ///
+    /// - Throws: Where the document is refused, with line, column, message and rule.
+    public func convert(
+        _ bytes: [UInt8], from source: PresenceFormat, to target: PresenceFormat, options: ConversionOptions = ConversionOptions()
+    ) throws(ConversionError) -> Conversion {
+        var read = try read(bytes, format: source, options: options)
+        if let entity = options.entity, entity != read.value.entity { rename(&read.value, entity) }
+        let written = write(read.value, format: target, options: options)
+        var report = ConversionReport(from: source, to: target, losses: written.losses, rowIDs: written.rowIDs)
+        if !isCopy(read.value, target, options) {
+            report.losses = read.losses + written.losses
+            report.rowIDs = read.rowIDs
+            for row in written.rowIDs where !report.rowIDs.contains(row) { report.rowIDs.append(row) }
+        }
+        return Conversion(bytes: written.value, report: report)
+    }
+
+    /// Reads a document into the canonical model.
+    public func read(
+        _ bytes: [UInt8], format: PresenceFormat, options: ConversionOptions = ConversionOptions()
+    ) throws(ConversionError) -> MappingResult<CanonicalPresence> {
+        do throws(DocumentError) {
+            switch format {
+            case .categories:
+                return mapper.canonical(from: try CategoriesDocument(reading: try tree(bytes).root))
+            case .legacyInterop:
+                let document = try LegacyInteropDocument(reading: try tree(bytes).root)
+                guard let entity = options.entity else {
+                    throw DocumentError(
+                        code: DocumentError.Code("missing-option"),
+                        message: "MS-PRES 2.2.2.7.6: legacyInterop does not say whose it is; the entity is missing")
+                }
+                guard document.availability != nil else {
+                    throw DocumentError(
+                        code: .missing, message: "MS-PRES 2.2.2.7.6: legacyInterop without availability",
+                        position: XMLPosition(line: 1, column: 1, offset: 0))
+                }
+                return mapper.canonical(from: document, entity: entity)
+            case .msrtc:
+                return mapper.canonical(from: try MSRTCPIDFDocument(reading: try tree(bytes).root))
+            case .xpidf:
+                let tree: XMLTree
+                do throws(XMLError) { tree = try xpidfParser.parse(bytes) } catch { throw DocumentError(error) }
+                return mapper.canonical(from: try XPIDFDocument(tree.root))
+            default:
+                return mapper.canonical(from: try PIDFDocument(try tree(bytes).root), at: options.at)
+            }
+        } catch {
+            throw ConversionError(error)
+        }
+    }
+
+    /// Writes the canonical model as a document.
+    public func write(
+        _ presence: CanonicalPresence, format: PresenceFormat, options: ConversionOptions = ConversionOptions()
+    ) -> MappingResult<[UInt8]> {
+        func encoded<Document>(_ result: MappingResult<Document>, _ encode: (Document) -> [UInt8]) -> MappingResult<[UInt8]> {
+            MappingResult(encode(result.value), losses: result.losses, rowIDs: result.rowIDs)
+        }
+        switch format {
+        case .categories:
+            return encoded(mapper.categories(from: presence, at: options.at)) { $0.encoded(declaration: true) }
+        case .legacyInterop: return encoded(mapper.legacyInterop(from: presence)) { $0.encoded(declaration: true) }
+        case .msrtc: return encoded(mapper.msrtcPIDF(from: presence)) { $0.encoded(declaration: true) }
+        case .xpidf: return encoded(mapper.xpidf(from: presence)) { $0.encode() }
+        default:
+            let result = mapper.pidf(from: presence, profile: options.profile, lossless: options.lossless, at: options.at)
+            return encoded(result) { $0.encode() }
+        }
+    }
+
+    private func tree(_ bytes: [UInt8]) throws(DocumentError) -> XMLTree {
+        do throws(XMLError) { return try parser.parse(bytes) } catch { throw DocumentError(error) }
+    }
+
+    /// Whether the target is written from the source document itself, so that what reading it into the model loses does not matter.
+    private func isCopy(_ presence: CanonicalPresence, _ target: PresenceFormat, _ options: ConversionOptions) -> Bool {
+        switch (presence.residue, target) {
+        case (.categories, .categories), (.legacyInterop, .legacyInterop), (.msrtc, .msrtc), (.xpidf, .xpidf): true
+        case (.pidf(let document), .pidf): (document.form == .draft) == (options.profile == .rpidDraft)
+        default: false
+        }
+    }
+
+    private func rename(_ presence: inout CanonicalPresence, _ entity: String) {
+        presence.entity = entity
+        switch presence.residue {
+        case .categories(var document):
+            document.uri = entity
+            presence.residue = .categories(document)
+        case .msrtc(var document):
+            document.uri = mapper.withoutScheme(entity)
+            presence.residue = .msrtc(document)
+        case .pidf(var document):
+            document.entity = entity
+            presence.residue = .pidf(document)
+        case .xpidf(var document):
+            document.presentity = entity + String(document.presentity.drop { $0 != ";" })
+            presence.residue = .xpidf(document)
+        case .legacyInterop, .none: break
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import PresenceDocuments
+import XMLCore
+
+extension PresenceMapper {
+    // MARK: Card and notes
+
+    func readCard(
+        _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, into presence: inout CanonicalPresence,
+        _ trace: inout MappingTrace
+    ) {
+        var links: [(element: String, uri: String)] = []
+        for cipid in persons.map(\.cipid) + [document.cipid] + (tuple.map { [$0.cipid] } ?? []) where !cipid.isEmpty {
+            if presence.displayNames.isEmpty, let name = cipid.displayName?.trimmed, !name.isEmpty {
+                presence.displayNames = [CanonicalText(name)]
+            }
+            if let homepage = cipid.homepage?.trimmed, !homepage.isEmpty { links.append(("homepage", homepage)) }
+            if presence.icon == nil, let icon = cipid.icon?.trimmed, !icon.isEmpty {
+                presence.icon = icon
+                if let row = compiled.contacts.first(where: { $0.element == "icon" }) { trace.use(row.row) }
+            }
+            for (name, value) in [("card", cipid.card), ("map", cipid.map), ("sound", cipid.sound)] {
+                if let value { presence.unmapped.append(UnmappedField("card", "\(name) \(value)")) }
+            }
+        }
+        for link in links {
+            guard let row = compiled.contacts.first(where: { $0.element == link.element }) else { continue }
+            trace.use(row.row)
+            let entry = CanonicalLink(type: row.type, uri: link.uri)
+            if !presence.links.contains(entry) { presence.links.append(entry) }
+        }
+        for tuple in document.tuples {
+            guard let uri = tuple.contact?.uri, isAddressOnly(tuple) else { continue }
+            let scheme = uri.prefix { $0 != ":" }.lowercased()
+            let label = tuple.rpid.classes.first?.text
+            let relationship = tuple.rpid.relationships.first?.values.first?.name
+            let rows = compiled.contacts.filter { $0.scheme == scheme }
+            let row =
+                rows.first { $0.relationship != nil && $0.relationship == relationship } ?? rows.first {
+                    $0.label != nil && $0.label == label
+                }
+                ?? rows.first { $0.label == nil && $0.relationship == nil }
+            guard let row else { continue }
+            trace.use(row.row, field: row.kind, value: uri)
+            switch row.kind {
+            case "phone":
+                let phone = CanonicalPhone(type: row.type, uri: uri)
+                if !presence.phones.contains(phone) { presence.phones.append(phone) }
+            case "email":
+                let address = String(uri.dropFirst(scheme.count + 1).prefix { $0 != "?" })
+                if !presence.emails.contains(address) { presence.emails.append(address) }
+            default: break
+            }
+        }
+    }
+
+    /// Notes from the most personal to the least: person, document, service. The same text counts once.
+    func readNotes(_ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, into presence: inout CanonicalPresence) {
+        func add(_ notes: [PIDFNote]) {
+            for note in notes {
+                let text = note.text.trimmed
+                guard !text.isEmpty else { continue }
+                guard !presence.notes.contains(where: { $0.text == text && $0.language == note.language }) else { continue }
+                presence.notes.append(CanonicalNote(text, language: note.language))
+            }
+        }
+        for person in persons { add(person.notes) }
+        add(document.notes)
+        if let tuple { add(tuple.notes) }
+        let isMeeting = presence.activity?.token != nil
+        for rpid in persons.map(\.rpid) + [document.rpid] + (tuple.map { [$0.rpid] } ?? []) {
+            for list in rpid.activities {
+                guard let note = list.info.notes.first else { continue }
+                if isMeeting, presence.meeting?.subject == nil {
+                    presence.meeting = presence.meeting ?? CanonicalMeeting()
+                    presence.meeting?.subject = CanonicalText(note.text.trimmed, language: note.language)
+                    add(Array(list.info.notes.dropFirst()))
+                } else {
+                    add(list.info.notes)
+                }
+            }
+        }
+    }
+
+    // MARK: Services, devices, timed statuses
+
+    func readServices(_ document: PIDFDocument, deciding: Int?, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
+        if let deciding {
+            let uri = document.tuples[deciding].contact?.uri.trimmed
+            if let uri, !uri.isEmpty, !isAddressOnly(document.tuples[deciding]) { presence.serviceURI = uri }
+        }
+        for tuple in document.tuples {
+            guard let said = tuple.capabilities else { continue }
+            var capabilities = presence.capabilities ?? []
+            for (name, isSupported) in said.booleans {
+                guard let row = compiled.capsToCapability[name], let word = row.word else {
+                    if isSupported { presence.unmapped.append(UnmappedField("further-capability", name)) }
+                    continue
+                }
+                trace.use(row.row)
+                if let index = capabilities.firstIndex(where: { $0.name == word }) {
+                    capabilities[index].render = capabilities[index].render || isSupported
+                    capabilities[index].capture = capabilities[index].capture || isSupported
+                } else {
+                    capabilities.append(CanonicalCapability(word, render: isSupported, capture: isSupported))
+                }
+            }
+            presence.capabilities = capabilities
+        }
+        if document.devices.contains(where: { $0.capabilities?.mobility?.supported.contains("mobile") ?? false }) {
+            presence.device = DeviceType.mobile.rawValue
+        }
+        let timed = document.tuples.flatMap(\.timedStatuses)
+        if !timed.isEmpty { presence.freeBusy = freeBusy(timed, &trace) }
+    }
+
+    /// Slots of a quarter of an hour from the first to the last moment of the statuses, at most four days.
+    private func freeBusy(_ statuses: [TimedStatus], _ trace: inout MappingTrace) -> CanonicalFreeBusy? {
+        let slotSeconds = 900
+        let slotNanoseconds = Int64(slotSeconds) * 1_000_000_000
+        guard let first = statuses.map(\.from).min() else { return nil }
+        let start = first.nanosecondsSince1970 - positiveRemainder(first.nanosecondsSince1970, slotNanoseconds)
+        var slots: [UInt8] = []
+        for status in statuses {
+            let activity = status.rpid.activities.lazy.compactMap { $0.values.first?.name }.first
+            let isOpen = status.basic.map { $0 == .open }
+            let row = compiled.freeBusy.first { row in
+                (row.rpid == nil || row.rpid == activity) && (row.isOpen == nil || row.isOpen == isOpen)
+                    && (row.isForReadingOnly || row.rpid != nil || row.isOpen != nil)
+            }
+            guard let row else { continue }
+            trace.use(row.row, field: "timed-status", value: status.from.text)
+            let until = status.until?.nanosecondsSince1970 ?? status.from.nanosecondsSince1970
+            let lower = max(0, (status.from.nanosecondsSince1970 - start) / slotNanoseconds)
+            let (difference, overflow) = until.subtractingReportingOverflow(start)
+            guard !overflow, difference > 0 else { continue }
+            let upper = min(Int64(FreeBusyBits.newSlots), (difference + slotNanoseconds - 1) / slotNanoseconds)
+            guard lower < upper else { continue }
+            while slots.count < Int(upper) { slots.append(0) }
+            for index in Int(lower)..<Int(upper) { slots[index] = max(slots[index], UInt8(clamping: row.slot)) }
+        }
+        guard !slots.isEmpty else { return nil }
+        return CanonicalFreeBusy(start: DateTime(nanosecondsSince1970: start), slotSeconds: slotSeconds, slots: slots)
+    }
+
+    func positiveRemainder(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let remainder = value % divisor
+        return remainder < 0 ? remainder + divisor : remainder
+    }
+
+    // MARK: What only PIDF can say
+
+    func readUnmapped(_ document: PIDFDocument, persons: [PIDFPerson], deciding: Int?, into presence: inout CanonicalPresence) {
+        func lose(_ field: String, _ value: String) { presence.unmapped.append(UnmappedField(field, value)) }
+        func lose(_ rpid: RPID) {
+            for list in rpid.moods { lose("mood", (list.values.map(\.name) + list.others.map(\.text)).joined(separator: " ")) }
+            for place in rpid.placeIs {
+                lose("place-is", [place.audio, place.video, place.text].compactMap { $0 }.joined(separator: " "))
+            }
+            for privacy in rpid.privacies {
+                let media = [("audio", privacy.audio), ("text", privacy.text), ("video", privacy.video)].filter(\.1).map(\.0)
+                lose("privacy", media.joined(separator: " "))
+            }
+            for list in rpid.relationships { lose("relationship", list.values.first?.name ?? "other") }
+            for list in rpid.serviceClasses { lose("service-class", list.values.first?.name ?? "other") }
+            for icon in rpid.statusIcons { lose("status-icon", icon.text) }
+        }
+        for person in persons {
+            if !person.rpid.isEmpty {
+                lose(person.rpid)
+                for label in person.rpid.classes { lose("class", label.text) }
+            }
+            for fragment in person.extensions { lose("extension", fragment.localName) }
+        }
+        if !document.rpid.isEmpty { lose(document.rpid) }
+        for (index, tuple) in document.tuples.enumerated() {
+            if isAddressOnly(tuple) { continue }
+            if !tuple.rpid.isEmpty {
+                lose(tuple.rpid)
+                for label in tuple.rpid.classes { lose("class", label.text) }
+            }
+            if index != deciding { lose("further-service", tuple.contact?.uri ?? tuple.id) }
+            for fragment in tuple.extensions + tuple.statusExtensions { lose("extension", fragment.localName) }
+        }
+        for device in document.devices { lose("devices", device.deviceID) }
+        if let linked = document.linkedIdentities { lose("linked-identities", linked.secondary.joined(separator: " ")) }
+        for fragment in document.extensions { lose("extension", fragment.localName) }
+    }
+}
+
+extension ServiceCapabilities {
+    /// The booleans that are said, by element name (RFC 5196 3.2).
+    var booleans: [(String, Bool)] {
+        [
+            ("application", application), ("audio", audio), ("automata", automata), ("control", control), ("data", data),
+            ("isfocus", isFocus), ("message", message), ("text", text), ("video", video),
+        ].compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// Says one boolean by its element name.
+    mutating func set(_ name: String, _ value: Bool) {
+        switch name {
+        case "application": application = value
+        case "audio": audio = value
+        case "automata": automata = value
+        case "control": control = value
+        case "data": data = value
+        case "isfocus": isFocus = value
+        case "message": message = value
+        case "text": text = value
+        case "video": video = value
+        default: break
+        }
+    }
+}

@@ -1,0 +1,301 @@
+import PresenceDocuments
+import XMLCore
+
+extension PresenceMapper {
+    /// Reads a PIDF document of any profile.
+    ///
+    /// - Parameter moment: Elements with `from` and `until` count while they are valid then; nil takes all of them.
+    public func canonical(from document: PIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+        var trace = MappingTrace()
+        var presence = CanonicalPresence(entity: document.entity)
+        presence.residue = .pidf(document)
+
+        let persons = choosePersons(document.persons, &trace)
+        let deciding = chooseTuple(document.tuples, &trace)
+        let tuple = deciding.map { document.tuples[$0] }
+        presence.basic = tuple?.basic.map { $0 == .open ? .open : .closed }
+
+        readActivities(document, persons: persons, tuple: tuple, at: moment, into: &presence, &trace)
+        readIdle(document, persons: persons, tuple: tuple, at: moment, into: &presence, &trace)
+        readPlace(persons.map(\.rpid) + [document.rpid] + (tuple.map { [$0.rpid] } ?? []), at: moment, into: &presence, &trace)
+        readCard(document, persons: persons, tuple: tuple, into: &presence, &trace)
+        readNotes(document, persons: persons, tuple: tuple, into: &presence)
+        readServices(document, deciding: deciding, into: &presence, &trace)
+        readUnmapped(document, persons: persons, deciding: deciding, into: &presence)
+        for person in persons { presence.timestamp = later(presence.timestamp, person.timestamp) }
+        presence.timestamp = later(presence.timestamp, tuple?.timestamp)
+        if let exact = document.exact { read(exact, into: &presence, &trace) }
+        return trace.result(presence)
+    }
+
+    private func later(_ left: DateTime?, _ right: DateTime?) -> DateTime? {
+        guard let left else { return right }
+        return right.map { max(left, $0) } ?? left
+    }
+
+    // MARK: Which one decides
+
+    /// Persons, the one that decides first.
+    private func choosePersons(_ persons: [PIDFPerson], _ trace: inout MappingTrace) -> [PIDFPerson] {
+        guard persons.count > 1 else { return persons }
+        for row in compiled.combine["person"] ?? [] {
+            trace.use(row.row, field: "person", value: persons.map(\.id).joined(separator: " "))
+        }
+        return persons.enumerated().sorted { left, right in
+            switch (left.element.timestamp, right.element.timestamp) {
+            case (let one?, let other?) where one != other: one > other
+            case (_?, nil): true
+            case (nil, _?): false
+            default: left.offset < right.offset
+            }
+        }.map(\.element)
+    }
+
+    /// The index of the tuple that speaks for the presentity. Addresses without a status (a phone number, a mailbox) do not.
+    private func chooseTuple(_ tuples: [PIDFTuple], _ trace: inout MappingTrace) -> Int? {
+        guard tuples.count > 1 else { return tuples.indices.first }
+        let criteria = compiled.combine["tuple"] ?? []
+        var best: Int?
+        for index in tuples.indices where tuples[index].basic != nil || !isAddressOnly(tuples[index]) {
+            guard let current = best else {
+                best = index
+                continue
+            }
+            for row in criteria {
+                guard let wins = compare(tuples[index], tuples[current], by: row) else { continue }
+                trace.use(row.row)
+                if wins { best = index }
+                break
+            }
+        }
+        return best
+    }
+
+    /// Whether the first wins by one criterion; nil when it does not decide.
+    private func compare(_ left: PIDFTuple, _ right: PIDFTuple, by row: CombineOutcome) -> Bool? {
+        switch row.by {
+        case "basic":
+            guard left.basic != right.basic else { return nil }
+            if left.basic?.name == row.prefer { return true }
+            if right.basic?.name == row.prefer { return false }
+            return left.basic != nil
+        case "priority":
+            let one = left.contact?.priority ?? -1
+            let other = right.contact?.priority ?? -1
+            guard one != other else { return nil }
+            return (one > other) == (row.prefer == "greatest")
+        case "timestamp":
+            guard left.timestamp != right.timestamp else { return nil }
+            guard let one = left.timestamp else { return false }
+            guard let other = right.timestamp else { return true }
+            return (one > other) == (row.prefer == "newest")
+        default: return nil
+        }
+    }
+
+    /// A tuple that only names an address of a scheme of the table `contact`.
+    func isAddressOnly(_ tuple: PIDFTuple) -> Bool {
+        guard let uri = tuple.contact?.uri else { return false }
+        let scheme = uri.prefix { $0 != ":" }.lowercased()
+        return compiled.contacts.contains { $0.scheme == scheme }
+    }
+
+    // MARK: Activities and availability
+
+    private func readActivities(
+        _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, at moment: DateTime?, into presence: inout CanonicalPresence,
+        _ trace: inout MappingTrace
+    ) {
+        // The person's activities count before those of a service, and those before a device's.
+        var lists = persons.first { !$0.rpid.activities.isEmpty }?.rpid.activities ?? []
+        if lists.isEmpty { lists = document.rpid.activities }
+        if lists.isEmpty, let tuple { lists = tuple.rpid.activities }
+        if lists.isEmpty { lists = document.tuples.first { !$0.rpid.activities.isEmpty }?.rpid.activities ?? [] }
+        if lists.isEmpty { lists = document.devices.first { !$0.rpid.activities.isEmpty }?.rpid.activities ?? [] }
+
+        var candidates: [(row: AvailabilityOutcome, activity: CanonicalRPIDActivity)] = []
+        for list in lists where moment.map({ list.info.isValid(at: $0) }) ?? true {
+            for value in list.values {
+                let activity = CanonicalRPIDActivity(value.name, from: list.info.from, until: list.info.until)
+                if let row = availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
+            }
+            for other in list.others {
+                let activity = CanonicalRPIDActivity(
+                    "other", text: other.text.trimmed, language: other.language, from: list.info.from, until: list.info.until)
+                if let row = availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
+            }
+            for fragment in list.extensions {
+                let activity = CanonicalRPIDActivity(fragment.localName, from: list.info.from, until: list.info.until)
+                if let row = availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
+            }
+        }
+        presence.activities = candidates.map(\.activity)
+
+        guard var best = candidates.first else {
+            guard tuple != nil || !persons.isEmpty || !document.tuples.isEmpty else { return }
+            if let row = availability(of: CanonicalRPIDActivity("none"), basic: presence.basic) {
+                trace.use(row.row, field: "basic", value: basicName(presence.basic))
+                apply(row, to: &presence, &trace)
+            }
+            return
+        }
+        for candidate in candidates.dropFirst() {
+            for criterion in compiled.combine["activity"] ?? [] {
+                let (one, other) =
+                    criterion.by == "rank"
+                    ? (candidate.row.rank, best.row.rank) : (candidate.row.availability, best.row.availability)
+                guard one != other else { continue }
+                if (one > other) == (criterion.prefer == "greatest") { best = candidate }
+                break
+            }
+        }
+        if candidates.count > 1, let row = compiled.combine["activity"]?.first {
+            let rest = candidates.filter { $0.activity != best.activity }.map { $0.activity.text ?? $0.activity.name }
+            if !rest.isEmpty { trace.use(row.row, field: "activities", value: rest.joined(separator: " ")) }
+        }
+        let name = best.activity.text ?? best.activity.name
+        trace.use(best.row.row, field: "activity", value: name)
+        let text = CanonicalText(
+            name, language: best.activity.language,
+            lcid: best.row.custom == "{text}" ? lcid(ofLanguage: best.activity.language, &trace) : nil)
+        apply(best.row, text: text, to: &presence, &trace)
+    }
+
+    private func basicName(_ basic: CanonicalBasic?) -> String {
+        switch basic {
+        case .open: "open"
+        case .closed: "closed"
+        case nil: "none"
+        }
+    }
+
+    /// The row for one activity; an `other` whose text names a state has a row of its own while the service is not closed.
+    private func availability(of activity: CanonicalRPIDActivity, basic: CanonicalBasic?) -> AvailabilityOutcome? {
+        if basic != .closed, let text = activity.text, let row = compiled.fromOther[CompiledTables.folded(text)] { return row }
+        let isOpen = basic.map { $0 == .open }
+        return compiled.fromRPID.first {
+            ($0.isOpen == nil || $0.isOpen == isOpen) && ($0.rpid == nil || $0.rpid == activity.name)
+        }
+    }
+
+    /// Input of the user: the person's word first, then that of the deciding service, then the devices together.
+    private func readIdle(
+        _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, at moment: DateTime?, into presence: inout CanonicalPresence,
+        _ trace: inout MappingTrace
+    ) {
+        func valid(_ rpid: RPID) -> RPIDUserInput? {
+            rpid.userInputs.first { input in moment.map { input.info.isValid(at: $0) } ?? true }
+        }
+        var input = persons.lazy.compactMap { valid($0.rpid) }.first ?? valid(document.rpid) ?? tuple.flatMap { valid($0.rpid) }
+        if input == nil {
+            for device in document.devices {
+                guard let other = valid(device.rpid) else { continue }
+                guard let current = input else {
+                    input = other
+                    continue
+                }
+                // A user who is active at one device is active.
+                if current.isIdle && !other.isIdle { input = other }
+                if current.isIdle == other.isIdle, let one = other.lastInput, current.lastInput.map({ one > $0 }) ?? true { input = other }
+            }
+        }
+        guard let input else { return }
+        presence.isIdle = input.isIdle
+        presence.lastActive = input.lastInput
+        guard input.isIdle, let availability = presence.availability,
+            let known = compiled.classes.find(Int(availability), token: nil), let adds = known.idleAdds
+        else { return }
+        trace.use(known.row)
+        for row in compiled.combine["idle"] ?? [] { trace.use(row.row) }
+        presence.availability = UInt32(clamping: Int(availability) + adds)
+    }
+
+    // MARK: Place and time zone
+
+    private func readPlace(_ sources: [RPID], at moment: DateTime?, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
+        func isValid(_ info: RPIDInfo) -> Bool { moment.map { info.isValid(at: $0) } ?? true }
+        let isMeeting = presence.activity?.token != nil || presence.meeting != nil
+        for rpid in sources {
+            for list in rpid.placeTypes where presence.location == nil && isValid(list.info) {
+                if let place = list.values.first {
+                    if let row = compiled.placeToLocation[place.name] {
+                        trace.use(row.row, field: "place", value: place.name)
+                        presence.location = row.word
+                    } else {
+                        presence.location = place.name
+                    }
+                } else if let other = list.others.first?.text.trimmed, !other.isEmpty {
+                    presence.location = other
+                } else if let place = list.extensions.first?.localName {
+                    presence.location = compiled.placeToLocation[place]?.word ?? place
+                }
+                if let note = list.info.notes.first, isMeeting {
+                    presence.meeting = presence.meeting ?? CanonicalMeeting()
+                    presence.meeting?.location = CanonicalText(
+                        note.text.trimmed, language: note.language, lcid: lcid(ofLanguage: note.language, &trace))
+                }
+            }
+            if presence.timeZone == nil, let offset = rpid.timeOffsets.first(where: { isValid($0.info) }),
+                (-840...840).contains(offset.minutes)
+            {
+                presence.timeZone = timeZone(offset, &trace)
+            }
+        }
+        for rpid in sources {
+            for list in rpid.spheres where isValid(list.info) {
+                guard let sphere = list.values.first else { continue }
+                if presence.location == nil, let row = compiled.sphereToLocation[sphere.name] {
+                    trace.use(row.row, field: "sphere", value: sphere.name)
+                    presence.location = row.word
+                } else {
+                    presence.unmapped.append(UnmappedField("sphere", sphere.name))
+                }
+            }
+        }
+    }
+
+    private func timeZone(_ offset: RPIDTimeOffset, _ trace: inout MappingTrace) -> CanonicalTimeZone {
+        let bias = -offset.minutes
+        var zone = CanonicalTimeZone(bias: bias, name: offset.description?.trimmed)
+        let row = zone.name.flatMap { compiled.zoneByName[$0] } ?? compiled.zoneByBias[bias]
+        if let row {
+            trace.use(row.row)
+            if zone.name == nil { zone.name = row.name }
+            if zone.name == row.name { zone.abbreviation = row.abbreviation }
+        } else if let unknown = compiled.unknownZone {
+            trace.use(unknown, field: "time-zone-name", value: String(offset.minutes))
+        }
+        return zone
+    }
+
+    // MARK: Exact values
+
+    /// Takes exact values over where they agree with the words around them: somebody between may have changed the one and not the other.
+    private func read(_ exact: PresenceExact, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
+        guard let availability = exact.availability else { return }
+        let activity = exact.activities.first
+        let token = activity?.token
+        let row = compiled.toPIDF.find(Int(availability), token: token)
+        let agrees = row.map { row in
+            (presence.basic == nil || row.isOpen == (presence.basic == .open))
+                && (row.rpid.map { name in presence.activities.contains { $0.name == name } } ?? true)
+        }
+        guard let row, agrees == true else {
+            presence.unmapped.append(UnmappedField("contradicted-exact", String(availability)))
+            return
+        }
+        trace.use(row.row)
+        presence.availability = availability
+        presence.provenance = .published
+        presence.activity = activity.map { activity in
+            CanonicalActivity(
+                token: activity.token,
+                texts: activity.customs.map { custom in
+                    CanonicalText(custom.text, language: language(ofLCID: custom.lcid, &trace), lcid: custom.lcid)
+                },
+                bounds: activity.minimum == nil && activity.maximum == nil
+                    ? nil : NumberRange(Int(activity.minimum ?? 0), activity.maximum.map(Int.init)))
+        }
+        readExactState(exact, into: &presence, &trace)
+    }
+}
