@@ -1,0 +1,58 @@
+import SIPCore
+
+/// The partner domains of this node: an exact name, else `*`, else refused. Decides; looks nothing up.
+public struct RoutingTable: Hashable, Sendable {
+    /// The entry for every domain that has none.
+    public static let fallbackName = "*"
+
+    private var domains: [String: FederatedDomain] = [:]
+
+    public init(_ domains: [String: FederatedDomain] = [:]) {
+        for (name, domain) in domains { self[name] = domain }
+    }
+
+    /// The entry with exactly this name, without regard to case and to a final dot.
+    public subscript(name: String) -> FederatedDomain? {
+        get { domains[Self.key(name)] }
+        set { domains[Self.key(name)] = newValue }
+    }
+
+    /// Names of all entries, sorted.
+    public var names: [String] { domains.keys.sorted() }
+
+    /// The entry that speaks for a domain, with its name.
+    public func entry(for host: String) -> (name: String, domain: FederatedDomain)? {
+        let key = Self.key(host)
+        if key != Self.fallbackName, let domain = domains[key] { return (key, domain) }
+        return domains[Self.fallbackName].map { (Self.fallbackName, $0) }
+    }
+
+    /// Where a request for this URI goes (RFC 3261 16.5 for a node that knows its partners).
+    ///
+    /// - Returns: 416 for a scheme without a domain, 403 for a domain that nobody agreed on, 404 for one without a route.
+    public func decide(_ uri: SIPURI) -> RouteDecision {
+        guard uri.scheme.hasHost else {
+            let reason = "\(uri.scheme.rawValue): names no domain (RFC 3261 8.2.2.1)"
+            return RouteDecision(outcome: .refuse(.unsupportedURIScheme), rule: "", reason: reason)
+        }
+        let host = Self.key(uri.host)
+        guard let (name, domain) = entry(for: host) else {
+            return RouteDecision(outcome: .refuse(.forbidden), rule: "", reason: "\(host) is not configured, and there is no \"*\"")
+        }
+        let matched = name == Self.fallbackName ? "\(host) is covered by \"*\"" : "\(host) is configured"
+        if let refusal = domain.refusal {
+            return RouteDecision(outcome: .refuse(refusal), rule: name, reason: "\(matched) and refused")
+        }
+        if domain.isHosted { return RouteDecision(outcome: .local(domain), rule: name, reason: "\(matched) and hosted here") }
+        guard let route = domain.route else {
+            return RouteDecision(outcome: .refuse(.notFound), rule: name, reason: "\(matched), but has no route")
+        }
+        if uri.isSecure, route.transport != .tls {
+            let reason = "\(matched), but its route is not TLS, which sips demands (RFC 3261 26.2.2)"
+            return RouteDecision(outcome: .refuse(.temporarilyUnavailable), rule: name, reason: reason)
+        }
+        return RouteDecision(outcome: .forward(domain, to: route), rule: name, reason: "\(matched) with the route \(route)")
+    }
+
+    private static func key(_ host: String) -> String { SIPURI(host: host).domainKey }
+}
