@@ -1,42 +1,201 @@
+import PresenceMapping
 import SIPCore
+import SIPEvents
+import XMLCore
 
 /// One shard of the gateway: a back-to-back user agent between enterprise watchers and presentities (MS-PRES) and those of the
 /// SIMPLE family (RFC 3856), without I/O and without a clock.
 ///
-/// Bytes, notices and `now` go in through ``SansIOEndpoint``; messages to send come out of ``takeOutput()``. Not Sendable: one
-/// event loop owns it.
+/// Bytes, notices and `now` go in through ``SIPCore/SansIOEndpoint``; messages to send come out of ``takeOutput()``. Not Sendable:
+/// one event loop owns it.
+///
+///     bytes --SIPParser--> TransactionLayer --> screening --> SUBSCRIBE: WatcherDialog (sink) --> UpstreamSubscription (far leg)
+///                                                        --> NOTIFY:    UpstreamSubscription --> source --> WatcherDialog
+///                                                        --> PUBLISH, SERVICE: HostedPresentity --> source --> WatcherDialogs
+///     WatcherDialog: source --PresenceTranslator--> view --Notifier--> NOTIFY, BENOTIFY
+///
+/// Users of a hosted domain exist as soon as their domain does: one that never published is offline, so that nobody can find out
+/// who has an account.
 public final class Gateway: SansIOEndpoint {
-    public private(set) var configuration: GatewayConfiguration
-    public private(set) var counters = GatewayCounters()
+    public internal(set) var configuration: GatewayConfiguration
+    public internal(set) var counters = GatewayCounters()
 
-    /// - Parameters:
-    ///   - shard: which of `shards` this is; written into tags, branches and Call-IDs so that ``ShardRouter`` finds it again.
-    ///   - seed: of every identifier that is made; take it from the system's randomness in production, from the test otherwise.
-    public init(configuration: GatewayConfiguration, shard: Int = 0, shards: Int = 1, seed: UInt64) {
-        self.configuration = configuration
+    let shard: Int
+    var tokens: TokenGenerator
+    var transactions: TransactionLayer
+    let translator: PresenceTranslator
+    /// Kept, because making one costs more than most documents.
+    let parser: XMLParser
+    let subscriptionStore: any SubscriptionStore
+    let publicationStore: any PublicationStore
+
+    /// By our tag.
+    var dialogs: [String: WatcherDialog] = [:]
+    var upstreams: [UInt64: UpstreamSubscription] = [:]
+    /// By our tag of the current attempt; between two attempts by that of the last.
+    var upstreamsByTag: [String: UpstreamSubscription] = [:]
+    var lastUpstream: UInt64 = 0
+    var presentities: [String: HostedPresentity] = [:]
+    var dialogsOfWatcher: [String: Int] = [:]
+    var dialogsOfPresentity: [String: Int] = [:]
+    /// What each request of ours is for.
+    var awaiting: [ClientTransactionID: Awaiting] = [:]
+    var wakes = DeadlineQueue<Sleeper>()
+    var output: [OutboundMessage] = []
+    var logs: [GatewayLog] = []
+    var isShuttingDown = false
+
+    /// Whose answer it is.
+    enum Awaiting {
+        case notify(WatcherDialog)
+        case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
     }
 
-    public func receive(_ message: InboundMessage, at now: Instant) {}
-    public func receive(_ notice: TransportNotice, at now: Instant) {}
-    public func advance(to now: Instant) {}
-    public var nextDeadline: Instant? { nil }
-    public func takeOutput() -> [OutboundMessage] { [] }
+    /// Who wants to be woken, by the key of its table.
+    enum Sleeper: Hashable {
+        case dialog(String)
+        case upstream(UInt64)
+        case presentity(String)
+    }
+
+    /// - Parameters:
+    ///   - mapper: converts between the models; by the embedded tables unless told otherwise.
+    ///   - shard: which of `shards` this is; written into tags, branches and Call-IDs so that ``ShardRouter`` finds it again.
+    ///   - seed: of every identifier that is made; take it from the system's randomness in production, from the test otherwise.
+    public init(
+        configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, seed: UInt64,
+        subscriptionStore: any SubscriptionStore = MemorySubscriptionStore(),
+        publicationStore: any PublicationStore = MemoryPublicationStore()
+    ) {
+        self.configuration = configuration
+        self.shard = shard
+        tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
+        var layer = TransactionLayer.Configuration(sentBy: Self.sentBy(configuration))
+        layer.serverLimit = configuration.limits.transactions
+        layer.clientLimit = configuration.limits.transactions
+        layer.retryAfter = UInt32(clamping: configuration.timing.retryAfter)
+        layer.allow = Refusal.allowedMethods
+        layer.server = Self.product
+        transactions = TransactionLayer(
+            configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))
+        translator = PresenceTranslator(mapper: mapper)
+        var bounds = XMLLimits.standard
+        bounds.bytes = configuration.limits.bodyBytes
+        parser = XMLParser(limits: bounds)
+        self.subscriptionStore = subscriptionStore
+        self.publicationStore = publicationStore
+    }
+
+    var screening: RequestScreening { RequestScreening(configuration: configuration) }
+
+    // MARK: SansIOEndpoint
+
+    public func receive(_ message: InboundMessage, at now: Instant) {
+        perform(transactions.receive(message, at: now), at: now)
+    }
+
+    public func receive(_ notice: TransportNotice, at now: Instant) {
+        perform(transactions.receive(notice, at: now), at: now)
+    }
+
+    public func advance(to now: Instant) {
+        perform(transactions.advance(to: now), at: now)
+        while let sleeper = wakes.popDue(at: now) { wake(sleeper, at: now) }
+    }
+
+    public var nextDeadline: Instant? {
+        switch (transactions.nextDeadline, wakes.next) {
+        case (let one?, let other?): min(one, other)
+        case (let one, let other): one ?? other
+        }
+    }
+
+    public func takeOutput() -> [OutboundMessage] {
+        let taken = output
+        output.removeAll(keepingCapacity: true)
+        return taken
+    }
 
     /// The log records since the last call, oldest first.
-    public func takeLogs() -> [GatewayLog] { [] }
+    public func takeLogs() -> [GatewayLog] {
+        let taken = logs
+        logs.removeAll(keepingCapacity: true)
+        return taken
+    }
 
     /// What is alive now.
-    public var counts: GatewayCounts { GatewayCounts() }
+    public var counts: GatewayCounts {
+        var counts = GatewayCounts()
+        counts.watcherDialogs = dialogs.count
+        counts.upstreamSubscriptions = upstreams.count
+        counts.presentities = presentities.count
+        counts.publications = presentities.values.reduce(0) { $0 + $1.publicationCount }
+        counts.transactions = transactions.clientCount + transactions.serverCount
+        counts.timers = wakes.count
+        return counts
+    }
+
+    // MARK: life
 
     /// Ends every dialog: watchers get `terminated;reason=deactivated`, upstream subscriptions are given up (RFC 6665 4.2.2).
     /// Done when ``isDrained``.
-    public func shutdown(at now: Instant) {}
+    public func shutdown(at now: Instant) {
+        guard !isShuttingDown else { return }
+        isShuttingDown = true
+        for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+            perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
+        }
+    }
 
     /// Whether nothing is left to be sent or awaited after ``shutdown(at:)``.
-    public var isDrained: Bool { true }
+    public var isDrained: Bool { isShuttingDown && output.isEmpty && dialogs.isEmpty && upstreams.isEmpty && awaiting.isEmpty }
 
     /// Replaces domains, limits and timing; dialogs that live keep what they were granted.
     public func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) {
         self.configuration = configuration
+    }
+
+    // MARK: time
+
+    private func wake(_ sleeper: Sleeper, at now: Instant) {
+        switch sleeper {
+        case .dialog(let tag):
+            guard let dialog = dialogs[tag] else { return }
+            advance(dialog, at: now)
+            schedule(dialog)
+        case .upstream(let id):
+            guard let upstream = upstreams[id] else { return }
+            advance(upstream, at: now)
+            schedule(upstream)
+        case .presentity(let key):
+            guard let presentity = presentities[key] else { return }
+            advance(presentity, at: now)
+            schedule(presentity)
+        }
+    }
+
+    func schedule(_ dialog: WatcherDialog) {
+        guard dialogs[dialog.localTag] === dialog else { return }
+        wakes.set(.dialog(dialog.localTag), at: dialog.nextDeadline)
+    }
+
+    func schedule(_ upstream: UpstreamSubscription) {
+        guard upstreams[upstream.id] != nil else { return }
+        wakes.set(.upstream(upstream.id), at: upstream.nextDeadline)
+    }
+
+    func schedule(_ presentity: HostedPresentity) {
+        guard presentities[presentity.key] === presentity else { return }
+        wakes.set(.presentity(presentity.key), at: presentity.nextDeadline)
+    }
+
+    // MARK: log
+
+    func log(_ level: GatewayLog.Level, _ message: GatewayLog.StaticMessage, _ fields: KeyValuePairs<String, String> = [:]) {
+        if logs.count >= configuration.limits.logRecords {
+            counters.logRecordsDropped += 1
+            return
+        }
+        logs.append(GatewayLog(level, message, fields.map { GatewayLog.Field($0.key, $0.value) }))
     }
 }

@@ -1,13 +1,50 @@
 import SIPCore
 
 /// Says which shard a framed message belongs to, from its octets alone; pure, so that any event loop may ask.
-public struct ShardRouter: Sendable {
+///
+/// In-dialog requests and responses carry the shard in a token that we made (To tag, or branch of the top Via); everything else goes
+/// by the presentity, so that all publications and watchers of a hosted user meet on one shard.
+public struct ShardRouter: Hashable, Sendable {
     public let shards: Int
 
     public init(shards: Int) {
-        self.shards = max(1, shards)
+        self.shards = max(1, min(shards, 36 * 36))
     }
 
-    /// The shard's index, from 0.
-    public func shard(of message: [UInt8]) -> Int { 0 }
+    /// What every token of a shard begins with: `s` and two digits of base 36; nothing when there is only one shard.
+    static func prefix(of shard: Int, among shards: Int) -> String {
+        guard shards > 1 else { return "" }
+        let digits = String(max(0, shard) % (36 * 36), radix: 36)
+        return "s" + (digits.utf8.count < 2 ? "0" : "") + digits
+    }
+
+    /// The shard's index, from 0. A message that cannot be read goes to shard 0, which refuses it.
+    public func shard(of message: [UInt8]) -> Int {
+        guard shards > 1, case .success(let parsed) = SIPParser.parse(message) else { return 0 }
+        switch parsed {
+        case .response(let response):
+            guard let branch = response.headers.topVia?.branch, branch.hasPrefix("z9hG4bK") else { return 0 }
+            return index(in: branch.dropFirst(7)) ?? 0
+        case .request(let request):
+            if let tag = request.headers.toTag { return index(in: Substring(tag)) ?? 0 }
+            // Batches and SERVICE name the user in To, everything else in the Request-URI.
+            let isByTo = request.method == .service || CategoryRequest.isBatch(request.headers)
+            let address = isByTo ? request.headers.to?.uri ?? request.uri : request.uri
+            return shard(ofKey: address.aorKey)
+        }
+    }
+
+    /// The shard of a presentity's key.
+    public func shard(ofKey key: String) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash ^= hash >> 32
+        return Int(hash % UInt64(shards))
+    }
+
+    private func index(in token: Substring) -> Int? {
+        guard token.utf8.first == UInt8(ascii: "s"), token.utf8.count > 3 else { return nil }
+        guard let value = Int(token.dropFirst().prefix(2), radix: 36), value < shards else { return nil }
+        return value
+    }
 }

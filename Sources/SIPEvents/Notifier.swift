@@ -87,6 +87,8 @@ public struct Notifier: Hashable, Sendable {
     private var isAuthorized: Bool
     private var isReady: Bool
     private var isOutstanding = false
+    /// The watcher was told the whole state once.
+    private var hasTold = false
     private var due = Due.nothing
     private var expiresAt = Instant(nanosecondsSince1970: 0)
     private var heldUntil = Instant(nanosecondsSince1970: 0)
@@ -108,6 +110,9 @@ public struct Notifier: Hashable, Sendable {
     public var isEnding: Bool {
         if case .ending = phase { true } else { phase == .over }
     }
+
+    /// Whether a fetch waits for state.
+    public var isFetching: Bool { phase == .fetching }
 
     /// When the subscription lapses without a refresh.
     public var expiry: Instant { expiresAt }
@@ -133,10 +138,12 @@ public struct Notifier: Hashable, Sendable {
         if isFirst && piggyback {
             // The 200 is the first notification, whatever is known.
             phase = .live
+            hasTold = true
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         if piggyback && !isOutstanding {
             phase = .live
+            hasTold = true
             due = .nothing
             notBefore = now + configuration.spacing
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
@@ -187,7 +194,7 @@ public struct Notifier: Hashable, Sendable {
         case .fetching:
             return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
         case .live:
-            if case .nothing = due { due = .changes }
+            if case .nothing = due { due = hasTold ? .changes : .full }
             return flush(at: now)
         case .initial, .ending, .over:
             return []
@@ -239,6 +246,11 @@ public struct Notifier: Hashable, Sendable {
         return close(.unreachable)
     }
 
+    /// There was nothing to tell after all: the state is again what the watcher has, and the NOTIFY was not sent.
+    public mutating func notificationSkipped() {
+        isOutstanding = false
+    }
+
     // MARK: time
 
     /// When ``advance(to:)`` next has something to do.
@@ -285,7 +297,13 @@ public struct Notifier: Hashable, Sendable {
         guard phase == .live, due != .nothing, now >= notBefore else { return [] }
         let status = status(at: now)
         let content: Content
-        if case .active = status { content = due == .full ? .full : .changes } else { content = .none }
+        if case .active = status {
+            content = due == .full ? .full : .changes
+            hasTold = true
+        } else {
+            content = .none
+            hasTold = false
+        }
         due = .nothing
         notBefore = now + configuration.spacing
         isOutstanding = !configuration.bestEffort

@@ -97,6 +97,22 @@ public struct Subscriber: Hashable, Sendable {
         return ask(at: now)
     }
 
+    /// The same, not yet started, as a fetch: Expires 0 and one NOTIFY (RFC 6665 4.4.3).
+    public var asFetch: Subscriber {
+        var configuration = configuration
+        configuration.expires = 0
+        return Subscriber(configuration)
+    }
+
+    /// Asks anew at once, in a new dialog: elsewhere, or in another form. What belongs to the attempt before is forgotten.
+    public mutating func restart(at now: Instant) -> [Action] {
+        wantsToLeave = false
+        return ask(at: now)
+    }
+
+    /// Whether NOTIFYs of the current attempt's dialog are expected.
+    public var isListening: Bool { phase == .established || phase == .leaving }
+
     /// Ends it: SUBSCRIBE with Expires 0 in the dialog, then the last NOTIFY or timer N (RFC 6665 4.1.2.3).
     /// - Parameter hasDialog: whether a dialog exists; without one there is nothing to leave yet.
     public mutating func unsubscribe(hasDialog: Bool, at now: Instant) -> [Action] {

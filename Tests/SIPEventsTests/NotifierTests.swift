@@ -69,7 +69,7 @@ import Testing
         #expect(notifier.nextDeadline == start + .milliseconds(500))
         #expect(notifier.advance(to: start + .milliseconds(500)) == [.notify(.pending(expires: 600), .none)])
         #expect(notifier.receiveAnswer(status: 200, at: start + .seconds(1)) == [])
-        #expect(notifier.stateChanged(at: start + .seconds(2)) == [.notify(.active(expires: 598), .changes)])
+        #expect(notifier.stateChanged(at: start + .seconds(2)) == [.notify(.active(expires: 598), .full)])
     }
 
     @Test("RFC 6665 4.4.3 a fetch is one final NOTIFY with the state")

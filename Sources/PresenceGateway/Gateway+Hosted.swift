@@ -1,0 +1,212 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// The home server of hosted domains: PUBLISH (RFC 3903), SERVICE (MS-PRES 3.2.5), and their watchers.
+extension Gateway {
+    // MARK: PUBLISH
+
+    func receivePublish(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
+        let parties = try screening.parties(request)
+        guard parties.presentityDomain.hosted else {
+            throw Refusal(.notFound, "RFC 3903 6: this node is not the compositor of that presentity", errorID: 4005)
+        }
+        guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
+        guard parties.watcherKey == parties.presentityKey else {
+            throw .forbidden("RFC 3903 6: only the presentity itself may publish")
+        }
+        if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.pidfType {
+            throw .unsupportedMediaType(accept: WatcherFormat.pidfType)
+        }
+        let presentity = try presentity(parties.presentityKey, parties.presentity)
+        defer { settle(presentity) }
+        let tags = request.headers.values(.sipIfMatch).flatMap { $0.split(separator: ",") }.map {
+            EntityTag(String($0.drop { $0 == " " }.prefix { $0 != " " }))
+        }
+        var table = presentity.publications
+        let outcome = table.receive(
+            ifMatch: tags, hasBody: !request.body.isEmpty, expires: request.headers.expires.map { Int(clamping: $0) },
+            newTag: EntityTag(tokens.entityTag()), at: now)
+        switch outcome {
+        case .malformed: throw .badRequest("RFC 3903 6: a PUBLISH has a body or exactly one entity-tag")
+        case .unknownTag: throw Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
+        case .tooBrief(let minimum): throw .tooBrief(minimum)
+        case .full:
+            counters.limitsReached += 1
+            throw .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
+        case .accepted(let operation, let tag, let expires):
+            try commit(operation, request.body, presentity, at: now)
+            presentity.publications = table
+            publicationStore.save(.simple(presentity: presentity.key, tag: tag.value, expires: expires)) { request.body }
+            var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
+            response.headers.append(.expires, String(expires))
+            response.headers.append(.sipETag, tag.value)
+            counters.publicationsAccepted += 1
+            respond(response, transaction, at: now)
+            if case .refresh = operation { break }
+            presentity.isSimpleNewer = true
+            tellWatchers(of: presentity, at: now)
+        }
+        schedule(presentity)
+    }
+
+    private func commit(
+        _ operation: PublicationTable.Operation, _ body: [UInt8], _ presentity: HostedPresentity, at now: Instant
+    ) throws(Refusal) {
+        switch operation {
+        case .create(let tag): presentity.documents.put(try document(body), under: tag)
+        case .modify(let old, let tag): presentity.documents.put(try document(body), under: tag, replacing: old)
+        case .refresh(let old, let tag): presentity.documents.rename(old, to: tag)
+        case .remove(let tag): presentity.documents.remove(tag)
+        case .nothing: _ = try document(body)
+        }
+    }
+
+    private func document(_ body: [UInt8]) throws(Refusal) -> PIDFDocument {
+        do throws(DocumentError) {
+            return try PIDFDocument.decode(body, using: parser)
+        } catch {
+            throw .badRequest("the published document cannot be read: \(error)", errorID: 4001)
+        }
+    }
+
+    // MARK: SERVICE
+
+    func receiveService(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
+        guard let to = request.headers.to?.uri, let from = request.headers.from?.uri else {
+            throw .badRequest("RFC 3261 20.39: To cannot be read")
+        }
+        let parties = try screening.parties(request, presentity: to)
+        guard parties.presentityDomain.hosted else {
+            throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)
+        }
+        let endpoint = PublishingEndpoint(
+            from: from.addressOfRecord().description, to: to.addressOfRecord().description,
+            endpointID: request.headers.contact?.sipInstance.map(Self.uuid), isRegistered: true)
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let presentity = try presentity(parties.presentityKey, parties.presentity)
+        defer { settle(presentity) }
+        do {
+            switch request.headers.contentType?.essence {
+            case WatcherFormat.publishType:
+                let document = try CategoryPublishDocument(parsing: request.body)
+                let change = try presentity.enhanced.publish(document, by: endpoint, at: moment)
+                publicationStore.save(.enhanced(presentity: presentity.key)) { request.body }
+                var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
+                response.headers.append(.contentType, WatcherFormat.roamingSelfType)
+                response.body = presentity.enhanced.publishAnswer(after: change, at: moment).encoded()
+                answer(response, change, presentity, transaction, at: now)
+            case WatcherFormat.setMembersType:
+                let document = try SetContainerMembersDocument(parsing: request.body)
+                let change = try presentity.enhanced.setContainerMembers(document, by: endpoint)
+                publicationStore.save(.enhanced(presentity: presentity.key)) { request.body }
+                answer(SIPResponse(to: request, status: .ok, toTag: tokens.tag()), change, presentity, transaction, at: now)
+            case nil:
+                throw Refusal.badRequest("MS-PRES 3.2.5.4: a publish request needs a body", errorID: 4001)
+            default:
+                throw Refusal.unsupportedMediaType(accept: "\(WatcherFormat.publishType), \(WatcherFormat.setMembersType)")
+            }
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch let refusal as EnhancedPresenceRefusal {
+            throw Refusal(refusal)
+        } catch {
+            throw .badRequest("the request's document cannot be read: \(error)", errorID: 4001)
+        }
+    }
+
+    private func answer(
+        _ response: SIPResponse, _ change: PresentityChange, _ presentity: HostedPresentity, _ transaction: ServerTransactionID?,
+        at now: Instant
+    ) {
+        counters.publicationsAccepted += 1
+        respond(response, transaction, at: now)
+        guard !change.isEmpty else { return }
+        if !change.pairs.isEmpty { presentity.isSimpleNewer = false }
+        tellWatchers(of: presentity, at: now)
+        schedule(presentity)
+    }
+
+    /// `<urn:uuid:...>` without its wrapping (MS-PRES 2.2.2.1 endpointId).
+    private static func uuid(_ instance: String) -> String {
+        var text = Substring(instance)
+        if text.hasPrefix("<") { text = text.dropFirst() }
+        if text.hasSuffix(">") { text = text.dropLast() }
+        if text.lowercased().hasPrefix("urn:uuid:") { text = text.dropFirst(9) }
+        return String(text)
+    }
+
+    // MARK: watchers
+
+    func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        let record = presentities[resource.key] ?? makePresentity(resource.key, resource.uri)
+        presentities[resource.key] = record
+        record.add(resource, of: watcher.localTag)
+        resource.source = .offline
+        watcher.hasBeenReady = true
+    }
+
+    func detachHosted(_ resource: WatchedResource, from watcher: WatcherDialog) {
+        guard let presentity = presentities[resource.key] else { return }
+        presentity.removeWatcher(watcher.localTag)
+        settle(presentity)
+    }
+
+    /// Every watcher whose view differs is told.
+    private func tellWatchers(of presentity: HostedPresentity, at now: Instant) {
+        presentity.changed()
+        for (tag, resource) in presentity.watchers {
+            guard let watcher = dialogs[tag] else { continue }
+            sourceChanged(resource, of: watcher, at: now)
+        }
+    }
+
+    func advance(_ presentity: HostedPresentity, at now: Instant) {
+        let change = presentity.enhanced.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
+        let lapsed = presentity.publications.advance(to: now)
+        for tag in lapsed { presentity.documents.remove(tag) }
+        for tag in lapsed { publicationStore.remove(.simple(presentity: presentity.key, tag: tag.value, expires: 0)) }
+        if !lapsed.isEmpty || !change.isEmpty { tellWatchers(of: presentity, at: now) }
+        settle(presentity)
+    }
+
+    // MARK: the table
+
+    private func presentity(_ key: String, _ uri: SIPURI) throws(Refusal) -> HostedPresentity {
+        if let known = presentities[key] { return known }
+        guard presentities.count < configuration.limits.presentities else {
+            counters.limitsReached += 1
+            throw .unavailable("too many presentities on this node", retryAfter: configuration.timing.retryAfter)
+        }
+        let record = makePresentity(key, uri)
+        presentities[key] = record
+        return record
+    }
+
+    private func makePresentity(_ key: String, _ uri: SIPURI) -> HostedPresentity {
+        let range = configuration.timing.publication
+        var policy = EnhancedPresencePolicy.standard
+        policy.instanceLimit = configuration.limits.publicationsPerPresentity
+        return HostedPresentity(
+            key: key, uri: uri, policy: policy,
+            expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
+            publicationLimit: configuration.limits.publicationsPerPresentity)
+    }
+
+    /// Drops a record that says nothing.
+    private func settle(_ presentity: HostedPresentity) {
+        guard presentity.isIdle, presentities[presentity.key] === presentity else { return }
+        presentities[presentity.key] = nil
+        wakes.set(.presentity(presentity.key), at: nil)
+    }
+}
+
+extension Refusal {
+    init(_ refusal: EnhancedPresenceRefusal) {
+        self.init(
+            SIPStatus(rawValue: refusal.status), refusal.diagnostic?.reason ?? refusal.message,
+            errorID: refusal.diagnostic.map { UInt32(clamping: $0.id) },
+            body: refusal.fault.map { Body(contentType: WatcherFormat.faultType, bytes: $0.encoded()) })
+    }
+}

@@ -1,0 +1,159 @@
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// What watchers are told, and how it is written.
+extension Gateway {
+    func perform(
+        _ actions: [Notifier.Action], on watcher: WatcherDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
+        naming named: [WatchedResource]? = nil, at now: Instant
+    ) {
+        for action in actions {
+            switch action {
+            case .accept(let expires, let status, let content):
+                guard let (request, transaction) = subscribe else { continue }
+                accept(request, transaction, watcher, expires: expires, status, content, naming: named, at: now)
+            case .refuse(let minimum):
+                guard let (request, transaction) = subscribe else { continue }
+                refuse(request, transaction, .tooBrief(minimum), at: now)
+            case .notify(let status, let content):
+                notify(watcher, status, content, at: now)
+            case .end(let reason):
+                log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": String(describing: reason)])
+                remove(watcher, at: now)
+            }
+        }
+        if dialogs[watcher.localTag] === watcher { schedule(watcher) }
+    }
+
+    // MARK: 200
+
+    private func accept(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ watcher: WatcherDialog, expires: Int, _ status: SubscriptionStatus,
+        _ content: Notifier.Content, naming named: [WatchedResource]?, at now: Instant
+    ) {
+        var response = SIPResponse(to: request, status: .ok, toTag: watcher.localTag)
+        response.headers.set(.contact, contact(watcher.flow.local.transport))
+        response.headers.append(.expires, String(expires))
+        if watcher.format == .categories { response.headers.append(.require, "eventlist") }
+        let isPiggyback = isPiggyback(request, watcher.format)
+        if isPiggyback { response.headers.append(.supported, "ms-piggyback-first-notify") }
+        if watcher.notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
+        if isPiggyback {
+            response.headers.append(.event, watcher.event.description)
+            response.headers.append(
+                "subscription-state", status.isTerminated ? "terminated;expires=0" : status.headerValue)
+            if let sequence = request.headers.cSeq { response.headers.msPiggybackCSeq = sequence.number }
+        }
+        if case .active = status, content != .none { watcher.wasToldActive = true }
+        if content != .none, let body = body(of: watcher, naming: named, isFull: true, at: now) {
+            response.headers.set(.contentType, body.contentType)
+            response.body = body.bytes
+        }
+        respond(response, transaction, at: now)
+    }
+
+    // MARK: NOTIFY
+
+    private func notify(_ watcher: WatcherDialog, _ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant) {
+        var body: NotificationBody?
+        if content != .none {
+            body = self.body(of: watcher, naming: nil, isFull: content == .full, at: now)
+            if body == nil, content == .changes, watcher.wasToldActive {
+                // It is again as the watcher knows it.
+                counters.notificationsSuppressed += 1
+                watcher.notifier.notificationSkipped()
+                return
+            }
+        }
+        if case .active = status { watcher.wasToldActive = true } else { watcher.wasToldActive = false }
+        let isBestEffort = watcher.notifier.configuration.bestEffort
+        var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
+        let (destination, transport) = destination(
+            of: watcher.dialog, flow: watcher.flow, route: configuration.domain(watcher.watcher.domainKey)?.route)
+        request.headers.set(.contact, contact(transport))
+        request.headers.append(.event, watcher.event.description)
+        request.headers.append(.subscriptionState, status.headerValue)
+        if watcher.format == .categories { request.headers.append(.require, "eventlist") }
+        if let body {
+            request.headers.append(.contentType, body.contentType)
+            request.body = body.bytes
+        }
+        counters.notificationsSent += 1
+        subscriptionStore.save(watcher.localTag) { StoredSubscription(watcher) }
+        if isBestEffort {
+            sendWithoutAnswer(request, to: destination, over: transport, at: now)
+        } else {
+            send(request, to: destination, over: transport, for: .notify(watcher), at: now)
+        }
+    }
+
+    // MARK: bodies
+
+    /// What to write now; afterwards it counts as delivered. nil: nothing differs from what the watcher has.
+    /// - Parameter named: the resources to speak of; nil: all.
+    private func body(
+        of watcher: WatcherDialog, naming named: [WatchedResource]?, isFull: Bool, at now: Instant
+    ) -> NotificationBody? {
+        guard watcher.format == .categories else {
+            guard let resource = watcher.resources.first else { return nil }
+            let rendered = rendered(resource, for: watcher, at: now)
+            guard case .document(let bytes) = rendered, isFull || resource.delivered != rendered else { return nil }
+            resource.delivered = rendered
+            return NotificationBody(contentType: watcher.format.contentType, bytes: bytes)
+        }
+        var parts: [NotificationBody.Part] = []
+        for resource in named ?? watcher.resources {
+            let rendered = rendered(resource, for: watcher, at: now)
+            guard case .categories(let merge) = rendered else { continue }
+            let names =
+                isFull
+                ? resource.categories : rendered.changedCategories(since: resource.delivered, among: resource.categories) ?? []
+            guard !names.isEmpty || isFull else { continue }
+            resource.delivered = rendered
+            parts.append(.init(uri: resource.uri, elements: merge.elements(of: names)))
+        }
+        let rejected = named == nil && isFull ? watcher.rejected : watcher.rejected.filter { !$0.isTold }
+        if !isFull && rejected.isEmpty {
+            guard let first = parts.first else { return nil }
+            if parts.count == 1 { return .single(first) }
+        }
+        for index in watcher.rejected.indices { watcher.rejected[index].isTold = true }
+        return .list(watcher: watcher.watcher, rejected: rejected, parts: parts, boundary: tokens.token())
+    }
+
+    /// The resource in the watcher's format; made once per state.
+    func rendered(_ resource: WatchedResource, for watcher: WatcherDialog, at now: Instant) -> RenderedPresence {
+        if let rendered = resource.rendered { return rendered }
+        let made: RenderedPresence
+        if let presentity = presentities[resource.key], resource.upstream == nil {
+            made = presentity.rendered(resource, for: watcher, by: translator, counters: &counters, at: now)
+        } else {
+            counters.bodiesEncoded += 1
+            made = translator.render(
+                resource.source, as: watcher.format, entity: resource.uri, requested: resource.categories, at: now)
+        }
+        resource.rendered = made
+        return made
+    }
+
+    /// New state has come for a resource: tells the watcher unless it would learn nothing.
+    func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
+        guard dialogs[watcher.localTag] === watcher else { return }
+        let wasKnown = watcher.hasBeenReady
+        resource.rendered = nil
+        guard watcher.isReady || wasKnown else { return }
+        watcher.hasBeenReady = true
+        if watcher.held != nil {
+            answerHeld(watcher, at: now)
+            return
+        }
+        if wasKnown, resource.delivered != nil,
+            rendered(resource, for: watcher, at: now).tellsNothing(after: resource.delivered, among: resource.categories)
+        {
+            counters.notificationsSuppressed += 1
+            return
+        }
+        perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+    }
+}

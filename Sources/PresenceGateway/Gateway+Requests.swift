@@ -1,0 +1,125 @@
+import SIPCore
+import SIPEvents
+
+/// From transaction to method, and back with an answer.
+extension Gateway {
+    func perform(_ actions: [TransactionAction], at now: Instant) {
+        for action in actions {
+            switch action {
+            case .send(let outbound):
+                output.append(outbound)
+            case .deliver(let request, let transaction, let source):
+                counters.requestsReceived += 1
+                handle(request, transaction, Flow(source), at: now)
+            case .deliverUnanswered(let request, let source):
+                counters.requestsReceived += 1
+                handle(request, nil, Flow(source), at: now)
+            case .response(let transaction, let response, _):
+                counters.responsesReceived += 1
+                guard response.status.isFinal, let purpose = awaiting.removeValue(forKey: transaction) else { continue }
+                handle(response, of: purpose, at: now)
+            case .timeout(let transaction):
+                guard let purpose = awaiting.removeValue(forKey: transaction) else { continue }
+                handleSilence(of: purpose, "no answer", at: now)
+            case .transportFailed(let transaction, let reason):
+                guard let purpose = awaiting.removeValue(forKey: transaction) else { continue }
+                handleSilence(of: purpose, reason, at: now)
+            case .refused(let error, let source):
+                counters.malformedReceived += 1
+                log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])
+            case .dropped(let reason):
+                log(.debug, "message dropped", ["reason": reason.rawValue])
+            }
+        }
+    }
+
+    private func handle(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
+        do throws(Refusal) {
+            try screening.check(request)
+            switch request.method {
+            case .options: answerOptions(request, transaction, at: now)
+            case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
+            case .notify, .benotify: try receiveNotify(request, transaction, flow, at: now)
+            case .publish: try receivePublish(request, transaction, at: now)
+            case .service: try receiveService(request, transaction, at: now)
+            default: throw .unknownMethod(request.method)
+            }
+        } catch {
+            refuse(request, transaction, error, at: now)
+        }
+    }
+
+    private func handle(_ response: SIPResponse, of purpose: Awaiting, at now: Instant) {
+        switch purpose {
+        case .notify(let dialog):
+            guard dialogs[dialog.localTag] === dialog else { return }
+            if !response.status.isSuccess {
+                counters.notificationsFailed += 1
+                log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
+            }
+            let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+            if !response.status.isSuccess { dialog.resources.forEach { $0.delivered = nil } }
+            perform(
+                dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: dialog, at: now)
+        case .subscribe(let upstream, let attempt):
+            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
+            receiveAnswer(response, for: upstream, at: now)
+        }
+    }
+
+    private func handleSilence(of purpose: Awaiting, _ reason: String, at now: Instant) {
+        switch purpose {
+        case .notify(let dialog):
+            guard dialogs[dialog.localTag] === dialog else { return }
+            counters.notificationsFailed += 1
+            log(.notice, "NOTIFY not delivered", ["call-id": dialog.dialog.id.callID, "reason": reason])
+            perform(dialog.notifier.notifyFailed(), on: dialog, at: now)
+        case .subscribe(let upstream, let attempt):
+            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
+            log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
+            perform(upstream.subscriber.subscribeFailed(at: now), on: upstream, at: now)
+        }
+    }
+
+    // MARK: answers
+
+    func respond(_ response: SIPResponse, _ transaction: ServerTransactionID?, at now: Instant) {
+        guard let transaction else { return }
+        counters.responsesSent += 1
+        var response = response
+        response.headers.set(.server, Self.product)
+        perform(transactions.respond(transaction, response, at: now), at: now)
+    }
+
+    func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant) {
+        log(
+            .info, "request refused",
+            [
+                "method": request.method.rawValue, "status": String(refusal.status.rawValue), "rule": refusal.explanation,
+                "call-id": request.headers.callID ?? "",
+            ])
+        switch request.method {
+        case .subscribe: counters.subscriptionsRefused += 1
+        case .publish, .service: counters.publicationsRefused += 1
+        default: break
+        }
+        var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.tag())
+        refusal.apply(to: &response, side: screening.side(of: request), node: configuration.nodeName)
+        respond(response, transaction, at: now)
+    }
+
+    private func answerOptions(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) {
+        var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
+        response.headers.append(.allow, Refusal.allowedMethods)
+        response.headers.append(.allowEvents, Refusal.allowedEvents)
+        response.headers.append(.accept, Self.acceptedBodies)
+        response.headers.append(.acceptEncoding, "identity")
+        response.headers.append(.supported, Refusal.supportedTags)
+        respond(response, transaction, at: now)
+    }
+
+    static let product = "Isthmus"
+    static let acceptedBodies =
+        "\(WatcherFormat.pidfType), \(WatcherFormat.categoriesType), \(WatcherFormat.msrtcType), \(WatcherFormat.batchSubscribeType), "
+        + "\(WatcherFormat.publishType), \(WatcherFormat.setMembersType), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
+}

@@ -1,0 +1,323 @@
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// Watchers: SUBSCRIBE outside and inside a dialog (RFC 6665 4.2, MS-PRES 3.4.5, 3.7.5).
+extension Gateway {
+    func receiveSubscribe(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) throws(Refusal) {
+        guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
+        if let tag = request.headers.toTag {
+            try receiveRefresh(request, tag, event, transaction, flow, at: now)
+        } else {
+            try receiveInitial(request, event, transaction, flow, at: now)
+        }
+    }
+
+    // MARK: outside a dialog
+
+    private func receiveInitial(
+        _ request: SIPRequest, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) throws(Refusal) {
+        guard !isShuttingDown else {
+            throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
+        }
+        guard request.headers.contact != nil else { throw .badRequest("RFC 6665 4.2.1: a SUBSCRIBE needs a Contact") }
+        guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
+        let isBatch = CategoryRequest.isBatch(request.headers)
+        let parties = try screening.parties(request, presentity: isBatch ? to : nil)
+        guard let format = WatcherFormat.negotiate(request.headers, domain: parties.watcherDomain) else { throw .notAcceptable }
+        if isBatch && format != .categories { throw .notAcceptable }
+        let wanted = try wantedResources(request, format, isBatch: isBatch, parties, to: to)
+        let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        try checkLimits(parties, wanted)
+
+        let tag = tokens.tag()
+        guard let dialog = Dialog(accepting: request, localTag: tag) else {
+            throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
+        }
+        let wish = request.headers.expires.map { Int(clamping: $0) }
+        let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
+        let watcher = WatcherDialog(
+            localTag: tag, dialog: dialog,
+            notifier: Notifier(notifierConfiguration(request, parties, flow, format), isReady: false), event: event, format: format,
+            parties: parties, isBatch: isBatch, flow: flow, resources: resources)
+
+        for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, at: now) }
+        watcher.notifier = Notifier(watcher.notifier.configuration, isReady: watcher.isReady)
+        let isPoll = wish == 0
+        if isPoll, isPiggyback(request, format), !watcher.isReady {
+            // The 200 itself must carry the state: it waits for the far side, for a while (MS-PRES 3.4.5.1.2).
+            guard let transaction else { return }
+            register(watcher)
+            watcher.held = WatcherDialog.HeldRequest(
+                transaction: transaction, request: request, until: now + configuration.timing.pollWait)
+            startUpstreams(of: watcher, at: now)
+            schedule(watcher)
+            return
+        }
+        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, format), at: now)
+        if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
+        register(watcher)
+        counters.subscriptionsAccepted += 1
+        log(
+            .debug, "subscription accepted",
+            [
+                "call-id": dialog.id.callID, "watcher": parties.watcherKey, "presentity": parties.presentityKey,
+                "format": format.contentType, "expires": String(wish ?? -1),
+            ])
+        perform(actions, on: watcher, answering: (request, transaction), at: now)
+        startUpstreams(of: watcher, at: now)
+        schedule(watcher)
+    }
+
+    /// What the watcher wants to see; of everything but categories it is the presentity of the Request-URI.
+    private func wantedResources(
+        _ request: SIPRequest, _ format: WatcherFormat, isBatch: Bool, _ parties: RequestScreening.Parties, to: SIPURI
+    ) throws(Refusal) -> [CategoryRequest.Resource] {
+        let type = request.headers.contentType?.essence
+        guard format == .categories else {
+            guard request.body.isEmpty || type == WatcherFormat.batchSubscribeType else {
+                throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
+            }
+            return [.init(uri: parties.presentity, key: parties.presentityKey, categories: UpstreamSubscription.standardCategories)]
+        }
+        if isBatch && parties.watcherKey != to.aorKey { throw .forbidden("MS-PRES 3.4.5.3: From and To of a batch differ") }
+        return try categoryRequest(request, isBatch: isBatch, to: to).subscribed
+    }
+
+    private func categoryRequest(_ request: SIPRequest, isBatch: Bool, to: SIPURI) throws(Refusal) -> CategoryRequest {
+        guard !request.body.isEmpty else { throw .badRequest("MS-PRES 3.4.5.3: a category subscription needs a body", errorID: 4001) }
+        guard request.headers.contentType?.essence == WatcherFormat.batchSubscribeType else {
+            throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
+        }
+        let document: BatchSubscribeDocument
+        do {
+            document = try BatchSubscribeDocument(parsing: request.body)
+        } catch {
+            throw .badRequest("MS-PRES 3.4.5.3: \(error)", errorID: 4001)
+        }
+        return try CategoryRequest(document, isBatch: isBatch, to: to, limits: configuration.limits)
+    }
+
+    private func checkLimits(_ parties: RequestScreening.Parties, _ wanted: [CategoryRequest.Resource]) throws(Refusal) {
+        let limits = configuration.limits
+        let retryAfter = configuration.timing.retryAfter
+        func full(_ text: String, errorID: UInt32) -> Refusal {
+            counters.limitsReached += 1
+            return parties.watcherDomain.side == .enterprise
+                ? Refusal(
+                    .requestEntityTooLarge, text, errorID: errorID, headers: [Refusal.Header(.retryAfter, String(retryAfter))])
+                : .unavailable(text, retryAfter: retryAfter, errorID: errorID)
+        }
+        if dialogs.count >= limits.subscriptions {
+            counters.limitsReached += 1
+            throw .unavailable("too many subscriptions on this node", retryAfter: retryAfter, errorID: 2012)
+        }
+        if dialogsOfWatcher[parties.watcherKey, default: 0] >= limits.subscriptionsPerWatcher {
+            throw full("too many subscriptions of this watcher", errorID: 2012)
+        }
+        for resource in wanted where dialogsOfPresentity[resource.key, default: 0] >= limits.subscriptionsPerPresentity {
+            throw full("too many subscriptions to this presentity", errorID: 2011)
+        }
+    }
+
+    private func notifierConfiguration(
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, _ flow: Flow, _ format: WatcherFormat
+    ) -> Notifier.Configuration {
+        let timing = configuration.timing
+        let range = parties.watcherDomain.side == .enterprise ? timing.enterprise : timing.simple
+        // Only inside the enterprise, where the connection tells when the watcher is gone (MS-SIP 3.5).
+        let bestEffort =
+            parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
+            && flow.local.transport.isReliable && request.headers.offers("ms-benotify")
+        return Notifier.Configuration(
+            expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum), bestEffort: bestEffort,
+            spacing: timing.notifySpacing, grace: timing.firstNotifyGrace, fetchWait: timing.pollWait,
+            retryPause: .seconds(timing.retryAfter))
+    }
+
+    /// Whether the 200 may carry the state (MS-SIP 3.4.5.1); PIDF always comes in a NOTIFY (MS-PRES 3.7.5.4).
+    func isPiggyback(_ request: SIPRequest, _ format: WatcherFormat) -> Bool {
+        (format == .categories || format == .msrtc) && request.headers.hasToken(.supported, "ms-piggyback-first-notify")
+    }
+
+    // MARK: inside a dialog
+
+    private func receiveRefresh(
+        _ request: SIPRequest, _ tag: String, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) throws(Refusal) {
+        guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
+            !watcher.notifier.isEnding
+        else { throw .noSuchDialog }
+        if case .reject(let status) = watcher.dialog.receive(request) {
+            throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
+        }
+        watcher.flow = flow
+        var named: [WatchedResource]?
+        if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
+            named = try change(watcher, by: categoryRequest(request, isBatch: watcher.isBatch, to: to), request, at: now)
+        } else if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.batchSubscribeType {
+            throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
+        }
+        let wish = request.headers.expires.map { Int(clamping: $0) }
+        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, watcher.format), at: now)
+        if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
+        log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
+        perform(actions, on: watcher, answering: (request, transaction), naming: named, at: now)
+        startUpstreams(of: watcher, at: now)
+        schedule(watcher)
+    }
+
+    /// A SUBSCRIBE in the dialog may name more resources or categories, or fewer (MS-PRES 3.4.5.1.3); the answer is about those named.
+    private func change(
+        _ watcher: WatcherDialog, by change: CategoryRequest, _ request: SIPRequest, at now: Instant
+    ) throws(Refusal) -> [WatchedResource] {
+        var named: [WatchedResource] = []
+        var parties = try screening.parties(request, presentity: request.headers.to?.uri)
+        for wanted in change.subscribed {
+            if let known = watcher.resources.first(where: { $0.key == wanted.key }) {
+                known.categories = CategoryRequest.distinct(known.categories + wanted.categories)
+                known.rendered = nil
+                if known.upstream == nil { attachHosted(known, to: watcher, at: now) }
+                named.append(known)
+                continue
+            }
+            guard watcher.isBatch else { throw .badRequest("MS-PRES 3.4.5.3: the resource differs from the dialog's") }
+            if watcher.resources.count >= configuration.limits.resourcesPerBatch {
+                throw Refusal(.requestEntityTooLarge, "MS-PRES 3.4.5.1.3: too many resources in one dialog", errorID: 2012)
+            }
+            let marks = try HopMark(node: configuration.nodeName, presentity: wanted.key).passOn(request.headers)
+            let resource = WatchedResource(uri: wanted.uri, key: wanted.key, categories: wanted.categories)
+            parties.presentity = wanted.uri
+            parties.presentityKey = wanted.key
+            watcher.resources.append(resource)
+            dialogsOfPresentity[resource.key, default: 0] += 1
+            attach(resource, to: watcher, parties: parties, marks: marks, at: now)
+            named.append(resource)
+        }
+        for unwanted in change.unsubscribed {
+            guard let known = watcher.resources.first(where: { $0.key == unwanted.key }) else { continue }
+            known.categories.removeAll { unwanted.categories.contains($0) }
+            known.rendered = nil
+            guard known.categories.isEmpty else { continue }
+            watcher.resources.removeAll { $0 === known }
+            detach(known, from: watcher, at: now)
+        }
+        return named
+    }
+
+    // MARK: sources
+
+    /// Finds where a resource's presence comes from: this node, a far leg, or nowhere (MS-PRES 3.4.5.1.3.1).
+    private func attach(
+        _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, marks: String, at now: Instant
+    ) {
+        let domain = configuration.domain(resource.uri.domainKey)
+        if let domain, domain.refuse == nil {
+            if domain.hosted {
+                attachHosted(resource, to: watcher, at: now)
+                return
+            }
+            if watcher.isBatch, domain.side == .enterprise {
+                // Users of another deployment: the watcher subscribes there by itself.
+                reject(resource, of: watcher, state: "resubscribe", poolFqdn: domain.poolFqdn)
+                return
+            }
+            if let route = domain.route {
+                let timing = configuration.timing
+                let range = domain.side == .enterprise ? timing.enterprise : timing.simple
+                lastUpstream += 1
+                resource.upstream = UpstreamSubscription(
+                    id: lastUpstream, watcher: parties.watcher, watcherTrust: parties.watcherDomain.network, presentity: resource.uri,
+                    presentityKey: resource.key, domain: domain, route: route, maxForwards: parties.maxForwards, hopMarks: marks,
+                    categories: watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories,
+                    subscriber: Subscriber(
+                        .init(expires: range.standard, retryMinimum: timing.retryMinimum, retryMaximum: timing.retryMaximum)))
+                resource.upstream?.owner = watcher
+                resource.upstream?.resource = resource
+                return
+            }
+        }
+        // Known to be of no use: it shows nothing, in a batch the list says so.
+        resource.source = .offline
+        if watcher.isBatch { reject(resource, of: watcher, state: "terminated", reason: "noresource") }
+    }
+
+    private func reject(
+        _ resource: WatchedResource, of watcher: WatcherDialog, state: String, reason: String? = nil, poolFqdn: String? = nil
+    ) {
+        watcher.resources.removeAll { $0 === resource }
+        watcher.rejected.append(.init(uri: resource.uri, state: state, reason: reason, poolFqdn: poolFqdn))
+    }
+
+    private func startUpstreams(of watcher: WatcherDialog, at now: Instant) {
+        for resource in watcher.resources {
+            guard let upstream = resource.upstream, upstream.subscriber.attempt == 0 else { continue }
+            if watcher.held != nil || watcher.notifier.isFetching { upstream.subscriber = upstream.subscriber.asFetch }
+            perform(upstream.subscriber.start(at: now), on: upstream, at: now)
+            schedule(upstream)
+        }
+    }
+
+    // MARK: the table
+
+    private func register(_ watcher: WatcherDialog) {
+        dialogs[watcher.localTag] = watcher
+        dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
+        for resource in watcher.resources { dialogsOfPresentity[resource.key, default: 0] += 1 }
+        subscriptionStore.save(watcher.localTag) { StoredSubscription(watcher) }
+    }
+
+    /// Forgets a dialog and lets go of what it watched.
+    func remove(_ watcher: WatcherDialog, at now: Instant) {
+        guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }
+        counters.subscriptionsEnded += 1
+        Self.decrement(&dialogsOfWatcher, watcher.watcherKey)
+        for resource in watcher.resources { detach(resource, from: watcher, at: now) }
+        watcher.resources = []
+        subscriptionStore.remove(watcher.localTag)
+        wakes.set(.dialog(watcher.localTag), at: nil)
+    }
+
+    private func detach(_ resource: WatchedResource, from watcher: WatcherDialog, at now: Instant) {
+        Self.decrement(&dialogsOfPresentity, resource.key)
+        if let upstream = resource.upstream {
+            resource.upstream = nil
+            upstream.owner = nil
+            upstream.resource = nil
+            upstream.staleAt = nil
+            perform(upstream.subscriber.unsubscribe(hasDialog: upstream.dialog != nil, at: now), on: upstream, at: now)
+            schedule(upstream)
+        } else {
+            detachHosted(resource, from: watcher)
+        }
+    }
+
+    /// A resource left a batch by itself.
+    func release(_ resource: WatchedResource) {
+        Self.decrement(&dialogsOfPresentity, resource.key)
+    }
+
+    private static func decrement(_ table: inout [String: Int], _ key: String) {
+        guard let count = table[key] else { return }
+        table[key] = count > 1 ? count - 1 : nil
+    }
+
+    // MARK: time
+
+    func advance(_ watcher: WatcherDialog, at now: Instant) {
+        if let held = watcher.held, now >= held.until { answerHeld(watcher, at: now) }
+        perform(watcher.notifier.advance(to: now), on: watcher, at: now)
+    }
+
+    /// Answers the poll that waited.
+    func answerHeld(_ watcher: WatcherDialog, at now: Instant) {
+        guard let held = watcher.held else { return }
+        watcher.held = nil
+        counters.subscriptionsAccepted += 1
+        let actions = watcher.notifier.receiveSubscribe(expires: 0, piggyback: true, at: now)
+        perform(actions, on: watcher, answering: (held.request, held.transaction), at: now)
+    }
+}

@@ -1,0 +1,70 @@
+import SIPCore
+import SIPEvents
+
+/// Addresses, hops and the sending of requests.
+extension Gateway {
+    static func sentBy(_ configuration: GatewayConfiguration) -> [TransportProtocol: TransactionLayer.HostPort] {
+        var result: [TransportProtocol: TransactionLayer.HostPort] = [:]
+        for transport in TransportProtocol.allCases {
+            let listener = configuration.listeners.first { $0.transport == transport } ?? configuration.listeners.first
+            result[transport] = .init(
+                configuration.advertisedHost ?? listener?.host ?? configuration.nodeName, listener?.port ?? transport.defaultPort)
+        }
+        return result
+    }
+
+    /// The stable Contact of this node (RFC 6665 4.4.1 asks for a GRUU; this address names the node for good).
+    func contact(_ transport: TransportProtocol) -> String {
+        guard let place = transactions.configuration.sentBy[transport] else { return "<sip:\(configuration.nodeName)>" }
+        let host = place.host.utf8.contains(UInt8(ascii: ":")) ? "[\(place.host)]" : place.host
+        return "<sip:\(host):\(place.port)\(transport == .udp ? "" : ";transport=\(transport.rawValue)")>"
+    }
+
+    /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own
+    /// connection while it lives. Names that are no addresses are left to the domain's route, or to the place the dialog came from.
+    func destination(of dialog: Dialog, flow: Flow?, route: TransportAddress?) -> (Destination, TransportProtocol) {
+        let next = dialog.nextHop
+        let known = flow?.remote ?? route
+        var address: TransportAddress?
+        if Self.isAddress(next.host) {
+            let transport = next.transport ?? known?.transport ?? .udp
+            address = TransportAddress(transport, next.host, next.port ?? transport.defaultPort)
+        }
+        if let flow, let connection = flow.connection {
+            return (.connection(connection, fallback: address ?? route ?? flow.remote), flow.local.transport)
+        }
+        let target = address ?? route ?? flow?.remote ?? TransportAddress(.udp, next.host, next.port ?? 5060)
+        return (.address(target, from: listener(for: target.transport, flow: flow)), target.transport)
+    }
+
+    func listener(for transport: TransportProtocol, flow: Flow?) -> TransportAddress? {
+        guard transport == .udp else { return nil }
+        if let local = flow?.local, local.transport == .udp { return local }
+        return configuration.listeners.first { $0.transport == .udp }
+    }
+
+    /// Whether the text is an address rather than a name: digits and dots, or a colon.
+    static func isAddress(_ host: String) -> Bool {
+        host.utf8.contains(UInt8(ascii: ":"))
+            || (!host.isEmpty && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) })
+    }
+
+    /// Sends a request in a transaction of its own.
+    func send(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, for purpose: Awaiting, at now: Instant)
+    {
+        var request = request
+        request.headers.set(.userAgent, Self.product)
+        counters.requestsSent += 1
+        let (transaction, actions) = transactions.send(request, to: destination, over: transport, at: now)
+        awaiting[transaction] = purpose
+        perform(actions, at: now)
+    }
+
+    /// Sends a BENOTIFY: no transaction, no answer (MS-SIP 3.5).
+    func sendWithoutAnswer(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant) {
+        var request = request
+        request.headers.set(.userAgent, Self.product)
+        counters.requestsSent += 1
+        perform(transactions.sendUnanswered(request, to: destination, over: transport), at: now)
+    }
+}

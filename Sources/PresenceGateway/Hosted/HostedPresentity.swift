@@ -1,0 +1,156 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// A presentity whose home is this gateway: what was published for it in either model, and who watches it.
+///
+/// Both models live side by side. A watcher sees the model that spoke last, and in a category view the other one's categories where
+/// that one is silent; a watcher whom the presentity itself put into a container, or into none, sees only what containers give it
+/// (MS-PRES 3.2.5.3), so that a PIDF publication cannot undo a block.
+final class HostedPresentity {
+    let key: String
+    let uri: SIPURI
+    var enhanced: EnhancedPresentity
+    var publications: PublicationTable
+    var documents = PublishedDocuments()
+    /// By the dialog's tag.
+    private(set) var watchers: [String: WatchedResource] = [:]
+    /// Whether the last change came by PUBLISH.
+    var isSimpleNewer = false
+    private var views: [ViewKey: RenderedPresence] = [:]
+
+    /// Two watchers with equal keys see the same octets.
+    private struct ViewKey: Hashable {
+        var format: WatcherFormat
+        var requested: [CategoryName]
+        var containers: EnhancedPresence.WatcherView.Key
+        var isPlaced: Bool
+    }
+
+    init(key: String, uri: SIPURI, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy, publicationLimit: Int) {
+        self.key = key
+        self.uri = uri
+        enhanced = EnhancedPresentity(uri: uri.description, policy: policy)
+        publications = PublicationTable(expiry: expiry, limit: publicationLimit)
+    }
+
+    /// Nothing is published, nobody watches, no membership was set: the record can go.
+    var isIdle: Bool {
+        watchers.isEmpty && publications.isEmpty && enhanced.instanceCount == 0 && enhanced.containerIDs.count <= 1
+    }
+
+    var publicationCount: Int { publications.count + enhanced.instanceCount }
+
+    var nextDeadline: Instant? {
+        let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
+        switch (byTime, publications.nextDeadline) {
+        case (let one?, let other?): return min(one, other)
+        case (let one, let other): return one ?? other
+        }
+    }
+
+    func add(_ resource: WatchedResource, of tag: String) { watchers[tag] = resource }
+    func removeWatcher(_ tag: String) { watchers[tag] = nil }
+
+    /// Something was published or withdrawn: every view is to be made anew.
+    func changed() {
+        views.removeAll(keepingCapacity: true)
+        for resource in watchers.values { resource.rendered = nil }
+    }
+
+    /// The presentity in a watcher's format; made once per format and set of containers.
+    func rendered(
+        _ resource: WatchedResource, for watcher: WatcherDialog, by translator: PresenceTranslator, counters: inout GatewayCounters,
+        at now: Instant
+    ) -> RenderedPresence {
+        let requested = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
+        let identity = watcher.identity
+        let view = enhanced.view(of: requested, for: identity)
+        let isPlaced = isPlaced(identity)
+        let viewKey = ViewKey(format: watcher.format, requested: requested, containers: view.key, isPlaced: isPlaced)
+        if let made = views[viewKey] {
+            counters.bodiesShared += 1
+            return made
+        }
+        counters.bodiesEncoded += 1
+        let made = make(view, requested, as: watcher.format, isPlaced: isPlaced, by: translator, at: now)
+        views[viewKey] = made
+        return made
+    }
+
+    private func make(
+        _ view: EnhancedPresence.WatcherView, _ requested: [CategoryName], as format: WatcherFormat, isPlaced: Bool,
+        by translator: PresenceTranslator, at now: Instant
+    ) -> RenderedPresence {
+        func render(_ source: PresenceSource) -> RenderedPresence {
+            translator.render(source, as: format, entity: uri, requested: requested, at: now)
+        }
+        let categories = CategoryMerge(view.document.categories.map(Self.readable))
+        let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
+        guard let composed = documents.composed(entity: uri.description), !isPlaced else {
+            // A category watcher sees empty markers, everybody else somebody offline.
+            return render(hasCategories || format == .categories ? .categories(categories) : .offline)
+        }
+        guard hasCategories else { return render(.pidf(composed)) }
+        guard format == .categories, case .categories(let mapped) = render(.pidf(composed)) else {
+            return render(isSimpleNewer ? .pidf(composed) : .categories(categories))
+        }
+        let (front, back) = isSimpleNewer ? (mapped, categories) : (categories, mapped)
+        return .categories(front.filled(from: back))
+    }
+
+    /// Whether the presentity's own membership lists decide about this very watcher.
+    private func isPlaced(_ identity: WatcherIdentity) -> Bool {
+        switch enhanced.resolve(.state, for: identity).rule {
+        case .user, .domain, .noMatch: true
+        default: false
+        }
+    }
+
+    /// Instances are stored verbatim; the mapper wants to read them.
+    private static func readable(_ element: CategoryElement) -> CategoryElement {
+        var element = element
+        if let body = element.body, let read = try? body.read(as: element.name) { element.body = read }
+        return element
+    }
+}
+
+/// The PIDF documents published for one presentity, by entity-tag, and their sum (RFC 3903 6, RFC 4479 4).
+struct PublishedDocuments {
+    private var entries: [(tag: EntityTag, document: PIDFDocument)] = []
+
+    mutating func put(_ document: PIDFDocument, under tag: EntityTag, replacing old: EntityTag? = nil) {
+        entries.removeAll { $0.tag == tag || $0.tag == old }
+        entries.append((tag, document))
+    }
+
+    /// Same document, new tag; its place in time stays.
+    mutating func rename(_ old: EntityTag, to new: EntityTag) {
+        guard let index = entries.firstIndex(where: { $0.tag == old }) else { return }
+        entries[index].tag = new
+    }
+
+    mutating func remove(_ tag: EntityTag) { entries.removeAll { $0.tag == tag } }
+
+    func composed(entity: String) -> PIDFDocument? {
+        guard var sum = entries.last?.document else { return nil }
+        sum.entity = entity
+        var ids = Set(sum.tuples.map(\.id))
+        for entry in entries.dropLast().reversed() {
+            for var tuple in entry.document.tuples {
+                let wish = tuple.id
+                var number = 1
+                while !ids.insert(tuple.id).inserted {
+                    number += 1
+                    tuple.id = "\(wish)-\(number)"
+                }
+                sum.tuples.append(tuple)
+            }
+            if sum.persons.isEmpty { sum.persons = entry.document.persons }
+            sum.devices += entry.document.devices
+            if sum.notes.isEmpty { sum.notes = entry.document.notes }
+        }
+        return sum
+    }
+}

@@ -1,0 +1,112 @@
+import SIPCore
+
+/// The checks that every request passes before its method is looked at, in the order of RFC 3261 8.2 and 16.3.
+struct RequestScreening {
+    let configuration: GatewayConfiguration
+
+    /// Who asks whom, after the checks.
+    struct Parties {
+        /// The address of record of From (without parameters).
+        var watcher: SIPURI
+        var watcherKey: String
+        var watcherDomain: DomainConfiguration
+        var presentity: SIPURI
+        var presentityKey: String
+        var presentityDomain: DomainConfiguration
+        /// What the other leg's request may carry.
+        var maxForwards: Int
+    }
+
+    static let understoodTags: Set<String> = [
+        "eventlist", "adhoclist", "categorylist", "ms-benotify", "ms-piggyback-first-notify", "com.microsoft.autoextend", "gruu-10",
+        "ms-forking", "timer", "gruu",
+    ]
+
+    /// Checks that need nothing but the message; throws the first refusal.
+    func check(_ request: SIPRequest) throws(Refusal) {
+        switch request.method {
+        case .subscribe, .notify, .benotify, .publish, .service, .options: break
+        default: throw .unknownMethod(request.method)
+        }
+        let scheme = request.uri.scheme
+        guard scheme == .sip || scheme == .sips || scheme == .pres || (scheme == .im && request.method == .options) else {
+            throw Refusal(.unsupportedURIScheme, "RFC 3261 8.2.2.1: the Request-URI's scheme is not sip, sips or pres")
+        }
+        if let hops = request.headers.maxForwards, hops == 0, request.headers.toTag == nil, request.method != .options {
+            throw .tooManyHops
+        }
+        let unknown = (request.headers.require + request.headers.proxyRequire).filter { !Self.understoodTags.contains($0.lowercased()) }
+        if !unknown.isEmpty { throw .badExtension(unknown) }
+        if request.body.count > configuration.limits.bodyBytes { throw .bodyTooLarge }
+        if let encoding = request.headers.first(.contentEncoding), !request.body.isEmpty, encoding.lowercased() != "identity" {
+            throw .unsupportedEncoding
+        }
+        if !request.body.isEmpty {
+            guard let type = request.headers.contentType else {
+                throw .badRequest("RFC 3261 20.15: a body needs a Content-Type", errorID: 4013)
+            }
+            if type.essence == "application/pkcs7-mime" || type.essence == "multipart/signed" {
+                throw Refusal(.undecipherable, "RFC 3261 21.4.30: encrypted or signed bodies cannot be read here")
+            }
+        }
+    }
+
+    /// Who asks whom; throws 403 or 404 for domains that are refused or not known.
+    func parties(_ request: SIPRequest, presentity: SIPURI? = nil) throws(Refusal) -> Parties {
+        guard let from = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
+        let presentity = presentity ?? request.uri
+        guard presentity.user?.isEmpty == false else {
+            throw Refusal(.notFound, "RFC 3856 6.4: the Request-URI names no user", errorID: 4007)
+        }
+        guard let presentityDomain = configuration.domain(presentity.domainKey) else {
+            throw Refusal(.notFound, "this gateway does not serve that domain", errorID: 4005)
+        }
+        if let status = presentityDomain.refuse {
+            throw Refusal(SIPStatus(rawValue: status), "the domain is refused by configuration")
+        }
+        guard let watcherDomain = configuration.domain(from.domainKey) else {
+            throw .forbidden("the sender's domain is not configured", errorID: 1_002)
+        }
+        if let status = watcherDomain.refuse {
+            throw Refusal(SIPStatus(rawValue: status), "the sender's domain is refused by configuration", errorID: 1_002)
+        }
+        return Parties(
+            watcher: from.addressOfRecord(), watcherKey: from.aorKey, watcherDomain: watcherDomain,
+            presentity: presentity.addressOfRecord(), presentityKey: presentity.aorKey, presentityDomain: presentityDomain,
+            maxForwards: min(max((request.headers.maxForwards ?? 70) - 1, 0), 254))
+    }
+
+    /// The side whose manner an answer follows: that of the sender's domain, simple when it is unknown.
+    func side(of request: SIPRequest) -> DomainSide {
+        request.headers.from.flatMap { configuration.domain($0.uri.domainKey) }?.side ?? .simple
+    }
+}
+
+/// The mark by which a gateway recognises what it has already handled: one token per node and presentity, so that a presence
+/// subscription that comes back to the same node is refused although each leg has Via, Call-ID and branch of its own.
+struct HopMark {
+    static let header: SIPHeaderName = "Isthmus-Hop"
+    static let limit = 16
+
+    let token: String
+
+    init(node: String, presentity: String) {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in node.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ 0x7C) &* 0x100_0000_01b3
+        for byte in presentity.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let digits = String(hash, radix: 16)
+        token = String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
+    /// The marks to write onto the other leg; throws 482 when ours is there already, 483 when there are too many.
+    func passOn(_ headers: SIPHeaders) throws(Refusal) -> String {
+        var marks: [String] = []
+        for line in headers.values(Self.header) {
+            for mark in line.split(separator: ",") { marks.append(String(mark.filter { $0 != " " })) }
+        }
+        if marks.contains(token) { throw .loop }
+        if marks.count >= Self.limit { throw .tooManyHops }
+        return (marks + [token]).joined(separator: ", ")
+    }
+}

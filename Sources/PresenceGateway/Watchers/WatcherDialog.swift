@@ -1,0 +1,115 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// One watcher's subscription dialog: a sink of presence (DESIGN section 2).
+///
+/// It knows who watches whom in which format, and what was delivered last; when to notify is decided by its ``SIPEvents/Notifier``.
+/// A single subscription has one resource, a batch (MS-PRES 3.4.5.1.1) several.
+final class WatcherDialog {
+    /// Our tag: unique, and the key of the gateway's table.
+    let localTag: String
+    var dialog: Dialog
+    var notifier: Notifier
+    /// Of the SUBSCRIBE, with its `id`; written into every NOTIFY.
+    let event: Event
+    let format: WatcherFormat
+    let side: DomainSide
+    let watcher: SIPURI
+    let watcherKey: String
+    let network: SourceNetwork
+    let isBatch: Bool
+    var flow: Flow
+    var resources: [WatchedResource]
+    /// The SUBSCRIBE of a poll whose 200 waits for state from the far side (MS-PRES 3.4.5.1.2).
+    var held: HeldRequest?
+    /// Something was known of every resource at least once.
+    var hasBeenReady = false
+    /// The watcher was told `active` last, not `pending`.
+    var wasToldActive = false
+    /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
+    var rejected: [RejectedResource] = []
+
+    struct HeldRequest {
+        var transaction: ServerTransactionID
+        var request: SIPRequest
+        var until: Instant
+    }
+
+    struct RejectedResource: Equatable {
+        var uri: SIPURI
+        var state: String
+        var reason: String?
+        var statusCode: Int?
+        var poolFqdn: String?
+        var isTold = false
+    }
+
+    init(
+        localTag: String, dialog: Dialog, notifier: Notifier, event: Event, format: WatcherFormat, parties: RequestScreening.Parties,
+        isBatch: Bool, flow: Flow, resources: [WatchedResource]
+    ) {
+        self.localTag = localTag
+        self.dialog = dialog
+        self.notifier = notifier
+        self.event = event
+        self.format = format
+        side = parties.watcherDomain.side
+        watcher = parties.watcher
+        watcherKey = parties.watcherKey
+        network = parties.watcherDomain.network
+        self.isBatch = isBatch
+        self.flow = flow
+        self.resources = resources
+    }
+
+    /// Whether something is known of every resource.
+    var isReady: Bool { resources.allSatisfy { $0.source.isKnown } }
+
+    var nextDeadline: Instant? {
+        guard let held else { return notifier.nextDeadline }
+        return notifier.nextDeadline.map { min($0, held.until) } ?? held.until
+    }
+
+    var identity: WatcherIdentity {
+        WatcherIdentity(uri: watcher.description, network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
+    }
+}
+
+/// Where a dialog's requests come from, and so where ours go unless its route set says otherwise.
+struct Flow: Hashable {
+    var local: TransportAddress
+    var remote: TransportAddress
+    var connection: ConnectionID?
+
+    init(_ source: MessageSource) {
+        local = source.local
+        remote = source.remote
+        connection = source.connection
+    }
+}
+
+/// One presentity as one dialog sees it.
+final class WatchedResource {
+    let uri: SIPURI
+    let key: String
+    /// For category watchers: what they asked for.
+    var categories: [CategoryName]
+    /// The far leg, unless the presentity is hosted here.
+    var upstream: UpstreamSubscription?
+    /// What is known of the presentity, as this watcher may see it.
+    var source = PresenceSource.unknown
+    /// `source` in the watcher's format; nil: to be rendered.
+    var rendered: RenderedPresence?
+    /// What the watcher has.
+    var delivered: RenderedPresence?
+    /// Why the far side refused it for good; the other resources of a batch live on.
+    var refusal: TerminationReason?
+
+    init(uri: SIPURI, key: String, categories: [CategoryName]) {
+        self.uri = uri
+        self.key = key
+        self.categories = categories
+    }
+}

@@ -1,0 +1,45 @@
+import SIPCore
+
+/// How one watcher sees presentities: the format it negotiated (MS-PRES 1.3.3, RFC 3856 6.7), kept for the life of its dialog.
+enum WatcherFormat: Hashable {
+    /// Category documents (MS-PRES 2.2.2.4).
+    case categories
+    /// MS-PRES 2.2.2.9.
+    case msrtc
+    case pidf(DomainProfile, lossless: Bool)
+    case xpidf
+
+    var contentType: String {
+        switch self {
+        case .categories: Self.categoriesType
+        case .msrtc: Self.msrtcType
+        case .pidf: Self.pidfType
+        case .xpidf: Self.xpidfType
+        }
+    }
+
+    static let categoriesType = "application/msrtc-event-categories+xml"
+    static let msrtcType = "text/xml+msrtc.pidf"
+    static let pidfType = "application/pidf+xml"
+    static let xpidfType = "application/xpidf+xml"
+    static let rlmiType = "application/rlmi+xml"
+    static let relatedType = "multipart/related"
+    static let batchSubscribeType = "application/msrtc-adrl-categorylist+xml"
+    static let publishType = "application/msrtc-category-publish+xml"
+    static let setMembersType = "application/msrtc-setcontainermembers+xml"
+    static let roamingSelfType = "application/vnd-microsoft-roaming-self+xml"
+    static let faultType = "application/msrtc-fault+xml"
+
+    /// The first format that the watcher lists; q values do not count (MS-PRES 1.3.3). nil: none can be produced, 406.
+    static func negotiate(_ headers: SIPHeaders, domain: DomainConfiguration) -> WatcherFormat? {
+        let pidf = WatcherFormat.pidf(domain.profile, lossless: domain.lossless)
+        guard headers.contains(.accept) else { return pidf }
+        let accepted = headers.accept
+        let order: [WatcherFormat] =
+            domain.side == .enterprise ? [.categories, .msrtc, pidf, .xpidf] : [pidf, .xpidf, .msrtc, .categories]
+        for view in order where accepted.contains(where: { $0.quality > 0 && $0.essence == view.contentType }) { return view }
+        // A wildcard covers PIDF, the mandatory format of the package (RFC 3856 6.7).
+        if let type = MediaType(pidfType), accepted.contains(where: { $0.quality > 0 && $0.accepts(type) }) { return pidf }
+        return nil
+    }
+}

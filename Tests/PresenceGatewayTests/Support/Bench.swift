@@ -1,0 +1,230 @@
+import PresenceGateway
+import SIPCore
+import Testing
+
+/// A gateway between two fake peers that speak raw SIP, under a clock that the test moves.
+final class Bench {
+    static let enterprise = TransportAddress(.udp, "192.0.2.10", 5060)
+    static let simple = TransportAddress(.udp, "192.0.2.20", 5060)
+    static let local = TransportAddress(.udp, "192.0.2.1", 5060)
+    static let localTCP = TransportAddress(.tcp, "192.0.2.1", 5060)
+
+    let gateway: Gateway
+    private(set) var now = Instant(secondsSince1970: 1_700_000_000)
+    private var inboxes: [TransportAddress: [SIPMessage]] = [:]
+    private var serial = 0
+
+    static func configuration() -> GatewayConfiguration {
+        var configuration = GatewayConfiguration(
+            nodeName: "edge1.example.net", listeners: [local, localTCP],
+            domains: [
+                "contoso.com": DomainConfiguration(side: .enterprise, route: enterprise, network: .federated),
+                "example.org": DomainConfiguration(side: .simple, route: simple, network: .federated),
+                "fabrikam.com": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
+                "example.com": DomainConfiguration(side: .simple, hosted: true),
+                "example.net": .refused(403),
+            ])
+        configuration.timing.staleAfter = .seconds(100)
+        return configuration
+    }
+
+    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) {
+        var configuration = Self.configuration()
+        change(&configuration)
+        gateway = Gateway(configuration: configuration, seed: 42)
+    }
+
+    // MARK: time
+
+    /// Moves the clock, firing every timer at its own moment.
+    func pass(_ span: TimeSpan) {
+        let end = now + span
+        while let due = gateway.nextDeadline, due <= end {
+            now = max(now, due)
+            gateway.advance(to: now)
+            sort()
+        }
+        now = end
+    }
+
+    // MARK: messages
+
+    func send(_ text: String, from peer: TransportAddress, connection: ConnectionID? = nil) {
+        let local = peer.transport == .udp ? Self.local : Self.localTCP
+        gateway.receive(
+            InboundMessage(bytes: Array(text.utf8), local: local, remote: peer, connection: connection), at: now)
+        sort()
+    }
+
+    func send(_ message: SIPMessage, from peer: TransportAddress, connection: ConnectionID? = nil) {
+        send(String(decoding: SIPSerializer.serialize(message), as: UTF8.self), from: peer, connection: connection)
+    }
+
+    private func sort() {
+        for outbound in gateway.takeOutput() {
+            guard case .success(let message) = SIPParser.parse(outbound.bytes) else {
+                Issue.record("the gateway wrote a message that cannot be read: \(String(decoding: outbound.bytes, as: UTF8.self))")
+                continue
+            }
+            let place: TransportAddress
+            switch outbound.destination {
+            case .address(let address, _): place = address
+            case .connection(_, let fallback): place = fallback ?? TransportAddress(.tcp, "connection", 0)
+            }
+            inboxes[place, default: []].append(message)
+        }
+    }
+
+    /// The next message to a peer, or a failed expectation.
+    func next(at peer: TransportAddress, _ location: SourceLocation = #_sourceLocation) throws -> SIPMessage {
+        try #require(inboxes[peer]?.isEmpty == false, "nothing arrived", sourceLocation: location)
+        return inboxes[peer, default: []].removeFirst()
+    }
+
+    func nextRequest(_ method: SIPMethod, at peer: TransportAddress, _ location: SourceLocation = #_sourceLocation) throws -> SIPRequest {
+        let message = try next(at: peer, location)
+        guard case .request(let request) = message, request.method == method else {
+            Issue.record(
+                "expected \(method), got \(String(decoding: SIPSerializer.serialize(message), as: UTF8.self))", sourceLocation: location)
+            throw Unexpected()
+        }
+        return request
+    }
+
+    func nextResponse(_ status: Int, at peer: TransportAddress, _ location: SourceLocation = #_sourceLocation) throws -> SIPResponse {
+        let message = try next(at: peer, location)
+        guard case .response(let response) = message, response.status.rawValue == status else {
+            Issue.record(
+                "expected \(status), got \(String(decoding: SIPSerializer.serialize(message), as: UTF8.self))", sourceLocation: location)
+            throw Unexpected()
+        }
+        return response
+    }
+
+    func isQuiet(at peer: TransportAddress) -> Bool { inboxes[peer]?.isEmpty ?? true }
+    func clear() { inboxes = [:] }
+
+    struct Unexpected: Error {}
+
+    /// A number that no other message of this test has.
+    func number() -> Int {
+        serial += 1
+        return serial
+    }
+
+    // MARK: the peers' words
+
+    static let categoryBody = """
+        <batchSub xmlns="http://schemas.microsoft.com/2006/01/sip/batch-subscribe" uri="sip:ulla@contoso.com" name="">\
+        <action name="subscribe" id="1"><adhocList><resource uri="sip:PRESENTITY"/></adhocList>\
+        <categoryList xmlns="http://schemas.microsoft.com/2006/09/sip/categorylist">\
+        <category name="state"/><category name="note"/><category name="contactCard"/></categoryList></action></batchSub>
+        """
+
+    /// A SUBSCRIBE outside a dialog.
+    func subscribe(
+        _ watcher: String, to presentity: String, accept: String = "application/pidf+xml", expires: Int? = 3_600, extra: String = "",
+        body: String = "", contentType: String = "", via peer: TransportAddress, callID: String? = nil, maxForwards: Int = 70
+    ) -> String {
+        let id = number()
+        let content = contentType.isEmpty ? "" : "Content-Type: \(contentType)\r\n"
+        return "SUBSCRIBE sip:\(presentity) SIP/2.0\r\n"
+            + "Via: SIP/2.0/\(peer.transport.rawValue.uppercased()) \(peer.host):\(peer.port);branch=z9hG4bKb\(id)\r\n"
+            + "Max-Forwards: \(maxForwards)\r\nFrom: <sip:\(watcher)>;tag=w\(id)\r\nTo: <sip:\(presentity)>\r\n"
+            + "Call-ID: \(callID ?? "call\(id)")\r\nCSeq: 1 SUBSCRIBE\r\nContact: <sip:\(peer.host):\(peer.port)>\r\nEvent: presence\r\n"
+            + (accept.isEmpty ? "" : "Accept: \(accept)\r\n") + (expires.map { "Expires: \($0)\r\n" } ?? "") + extra + content
+            + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+    }
+
+    /// A single category SUBSCRIBE (MS-PRES 3.4.5.1.1).
+    func categorySubscribe(
+        _ watcher: String, to presentity: String, expires: Int? = 3_600, piggyback: Bool = true, extra: String = "",
+        via peer: TransportAddress = Bench.enterprise
+    ) -> String {
+        subscribe(
+            watcher, to: presentity,
+            accept: "application/msrtc-event-categories+xml, application/rlmi+xml, multipart/related", expires: expires,
+            extra: (piggyback ? "Supported: ms-piggyback-first-notify\r\n" : "") + "Supported: eventlist\r\n" + extra,
+            body: Self.categoryBody.replacingOccurrences(of: "PRESENTITY", with: presentity),
+            contentType: "application/msrtc-adrl-categorylist+xml", via: peer)
+    }
+
+    /// Answers a request of the gateway.
+    func answer(
+        _ request: SIPRequest, _ status: Int, from peer: TransportAddress, headers: [(SIPHeaderName, String)] = [], body: String = ""
+    ) {
+        var response = SIPResponse(
+            to: request, status: SIPStatus(rawValue: status),
+            toTag: request.method == .subscribe ? "far\(request.headers.fromTag ?? "")" : nil)
+        if request.method == .subscribe { response.headers.set(.contact, "<sip:\(peer.host):\(peer.port)>") }
+        for (name, value) in headers { response.headers.set(name, value) }
+        response.body = Array(body.utf8)
+        send(.response(response), from: peer)
+    }
+
+    /// A NOTIFY of the far side in the dialog that this SUBSCRIBE asked for.
+    func notify(
+        _ subscribe: SIPRequest, _ state: String, cSeq: Int, type: String = "", body: String = "", from peer: TransportAddress,
+        tag: String? = nil, method: SIPMethod = .notify
+    ) {
+        let content = type.isEmpty ? "" : "Content-Type: \(type)\r\n"
+        let text =
+            "\(method) \(subscribe.headers.contact?.uri.description ?? "sip:gone") SIP/2.0\r\n"
+            + "Via: SIP/2.0/UDP \(peer.host):\(peer.port);branch=z9hG4bKn\(number())\r\nMax-Forwards: 70\r\n"
+            + "From: <\(subscribe.headers.to?.uri.description ?? "")>;tag=\(tag ?? "far\(subscribe.headers.fromTag ?? "")")\r\n"
+            + "To: \(subscribe.headers.first(.from) ?? "")\r\nCall-ID: \(subscribe.headers.callID ?? "")\r\nCSeq: \(cSeq) \(method)\r\n"
+            + "Contact: <sip:\(peer.host):\(peer.port)>\r\nEvent: presence\r\nSubscription-State: \(state)\r\n" + content
+            + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+        send(text, from: peer)
+    }
+
+    /// A request of a watcher in the dialog that a 200 of the gateway made.
+    func inDialog(
+        _ response: SIPResponse, cSeq: Int, expires: Int, extra: String = "", body: String = "", contentType: String = "",
+        via peer: TransportAddress
+    ) -> String {
+        let content = contentType.isEmpty ? "" : "Content-Type: \(contentType)\r\n"
+        return "SUBSCRIBE \(response.headers.contact?.uri.description ?? "sip:gone") SIP/2.0\r\n"
+            + "Via: SIP/2.0/UDP \(peer.host):\(peer.port);branch=z9hG4bKr\(number())\r\nMax-Forwards: 70\r\n"
+            + "From: \(response.headers.first(.from) ?? "")\r\nTo: \(response.headers.first(.to) ?? "")\r\n"
+            + "Call-ID: \(response.headers.callID ?? "")\r\nCSeq: \(cSeq) SUBSCRIBE\r\nContact: <sip:\(peer.host):\(peer.port)>\r\n"
+            + "Event: presence\r\nExpires: \(expires)\r\n" + extra + content + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+    }
+
+    static func pidf(_ entity: String, basic: String = "open", activity: String? = nil, note: String? = nil) -> String {
+        let person =
+            activity.map { "<dm:person id=\"p1\"><rpid:activities><rpid:\($0)/></rpid:activities></dm:person>" } ?? ""
+        return """
+            <?xml version="1.0" encoding="UTF-8"?><presence xmlns="urn:ietf:params:xml:ns:pidf" \
+            xmlns:dm="urn:ietf:params:xml:ns:pidf:data-model" xmlns:rpid="urn:ietf:params:xml:ns:pidf:rpid" entity="sip:\(entity)">\
+            <tuple id="t1"><status><basic>\(basic)</basic></status></tuple>\(note.map { "<note>\($0)</note>" } ?? "")\(person)</presence>
+            """
+    }
+
+    static func state(_ availability: Int, token: String? = nil) -> String {
+        let activity = token.map { "<activity token=\"\($0)\"/>" } ?? ""
+        return """
+            <category name="state" instance="1" publishTime="2026-11-22T10:13:00.000"><state \
+            xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+            xsi:type="aggregateState"><availability>\(availability)</availability>\(activity)</state></category>
+            """
+    }
+
+    static func categories(_ uri: String, _ content: String) -> String {
+        "<categories xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" uri=\"sip:\(uri)\">\(content)</categories>"
+    }
+}
+
+extension SIPRequest {
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension SIPResponse {
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension String {
+    func replacingOccurrences(of target: String, with replacement: String) -> String {
+        split(separator: target, omittingEmptySubsequences: false).joined(separator: replacement)
+    }
+}
