@@ -13,39 +13,60 @@ import Testing
                 .utf8)
     }
 
-    @Test("every availability and token, bytes to bytes, equals MS-PRES 3.7.5.4", arguments: NormativeTableTests.tokens)
+    @Test("MS-PRES 3.7.5.4 every availability with every token becomes PIDF by the table", arguments: NormativeTableTests.tokens)
     func everyAvailability(_ token: String?) throws {
-        let converter = Converter()
-        let options = ConversionOptions(entity: Self.entity)
+        let mapper = PresenceMapper()
         for availability in 0...20000 {
-            let result = try converter.convert(legacy(availability, token), from: .legacyInterop, to: .pidf, options: options)
-            let document = try PIDFDocument.decode(result.bytes)
-            let expected = NormativeTableTests.pidf(availability, token)
-            let activities = document.persons.flatMap(\.rpid.activities)
-            if document.tuples.map(\.basic) != [expected.isOpen ? .open : .closed]
-                || activities.flatMap(\.values).map(\.name) != (expected.activity.map { [$0] } ?? [])
-                || !activities.flatMap(\.others).isEmpty
-            {
-                Issue.record("\(availability) \(token ?? "-"): \(String(decoding: result.bytes, as: UTF8.self))")
-                return
-            }
+            let legacy = LegacyInteropDocument(availability: UInt32(availability), token: token.map { ActivityToken(rawValue: $0) })
+            let document = mapper.pidf(from: mapper.canonical(from: legacy, entity: Self.entity).value).value
+            check(document, availability, token)
         }
     }
 
-    @Test("every availability and token, bytes to bytes, equals MS-PRES 3.7.5.5", arguments: NormativeTableTests.tokens)
+    @Test("MS-PRES 3.7.5.5 every availability with every token becomes msrtc.pidf by the table", arguments: NormativeTableTests.tokens)
     func everyAvailabilityToMSRTC(_ token: String?) throws {
+        let mapper = PresenceMapper()
+        for availability in 0...20000 {
+            let legacy = LegacyInteropDocument(availability: UInt32(availability), token: token.map { ActivityToken(rawValue: $0) })
+            let document = mapper.msrtcPIDF(from: mapper.canonical(from: legacy, entity: Self.entity).value).value
+            check(document, availability, token)
+        }
+    }
+
+    static let edges = [
+        0, 1, 2999, 3000, 3001, 4499, 4500, 5999, 6000, 7499, 7500, 8999, 9000, 11999, 12000, 14999, 15000, 17999, 18000, 20000,
+        4_294_967_295,
+    ]
+
+    @Test("both tables hold from bytes to bytes at every edge", arguments: NormativeTableTests.tokens)
+    func edges(_ token: String?) throws {
         let converter = Converter()
         let options = ConversionOptions(entity: Self.entity)
-        for availability in 0...20000 {
-            let result = try converter.convert(legacy(availability, token), from: .legacyInterop, to: .msrtc, options: options)
-            let document = try MSRTCPIDFDocument(parsing: result.bytes)
-            let numbers = [
-                document.aggregateState?.availability, document.availability?.aggregate, document.activity?.aggregate,
-            ].map { $0.map(Int.init) }
-            if numbers != NormativeTableTests.msrtc(availability, token) || (token != nil && document.aggregateState?.token != token) {
-                Issue.record("\(availability) \(token ?? "-"): \(String(decoding: result.bytes, as: UTF8.self))")
-                return
-            }
+        for availability in Self.edges {
+            let pidf = try converter.convert(legacy(availability, token), from: .legacyInterop, to: .pidf, options: options)
+            check(try PIDFDocument.decode(pidf.bytes), availability, token)
+            let msrtc = try converter.convert(legacy(availability, token), from: .legacyInterop, to: .msrtc, options: options)
+            check(try MSRTCPIDFDocument(parsing: msrtc.bytes), availability, token)
+        }
+    }
+
+    private func check(_ document: PIDFDocument, _ availability: Int, _ token: String?) {
+        let expected = NormativeTableTests.pidf(availability, token)
+        let activities = document.persons.flatMap(\.rpid.activities)
+        if document.tuples.map(\.basic) != [expected.isOpen ? .open : .closed]
+            || activities.flatMap(\.values).map(\.name) != (expected.activity.map { [$0] } ?? [])
+            || !activities.flatMap(\.others).isEmpty
+        {
+            Issue.record("\(availability) \(token ?? "-"): \(document)")
+        }
+    }
+
+    private func check(_ document: MSRTCPIDFDocument, _ availability: Int, _ token: String?) {
+        let numbers = [document.aggregateState?.availability, document.availability?.aggregate, document.activity?.aggregate]
+        if numbers.map({ $0.map(Int.init) }) != NormativeTableTests.msrtc(availability, token)
+            || (token != nil && document.aggregateState?.token != token)
+        {
+            Issue.record("\(availability) \(token ?? "-"): \(document)")
         }
     }
 

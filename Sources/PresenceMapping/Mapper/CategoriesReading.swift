@@ -106,8 +106,9 @@ extension PresenceMapper {
         presence.exactState = element
         presence.availability = state.availability
         presence.provenance = state.availability == nil ? .absent : .published
-        presence.timestamp = state.startTime ?? element.publishTime
-        presence.lastActive = state.lastActive
+        // Without their text: these forms have no zone letter, which RFC 3339 wants.
+        presence.timestamp = (state.startTime ?? element.publishTime).map { DateTime(nanosecondsSince1970: $0.nanosecondsSince1970) }
+        presence.lastActive = state.lastActive.map { DateTime(nanosecondsSince1970: $0.nanosecondsSince1970) }
         if let availability = state.availability {
             presence.isIdle = compiled.classes.find(Int(availability), token: nil)?.isIdle
         }

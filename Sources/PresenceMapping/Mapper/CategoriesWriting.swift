@@ -139,6 +139,8 @@ extension PresenceMapper {
     /// One service at the address of the presentity, so that clients offer a conversation; none while it is offline.
     private func services(_ presence: CanonicalPresence, _ trace: inout MappingTrace) -> CategoryBody? {
         guard let availability = presence.availability else { return nil }
+        // An exact state is that of an enterprise presentity, whose services are said or not there.
+        if presence.exactState != nil, presence.capabilities == nil { return nil }
         var document = ServicesDocument()
         guard let known = compiled.classes.find(Int(availability), token: nil), availability < offlineFloor,
             presence.basic != .closed || presence.provenance == .published

@@ -166,9 +166,7 @@ extension PresenceMapper {
             if activity.bounds != nil, presence.provenance == .published {
                 lose("activity-bounds", activity.bounds?.description ?? "", to: target, &trace)
             }
-            if presence.provenance == .published || presence.activities.contains(where: { $0.name == "other" }) {
-                for text in activity.texts { lose("custom-activity", text.text, to: target, &trace) }
-            }
+            for text in activity.texts { lose("custom-activity", text.text, to: target, &trace) }
         }
         for activity in presence.activities where activity.from != nil || activity.until != nil {
             lose("activity-interval", activity.name, to: target, &trace)

@@ -1,0 +1,113 @@
+import Foundation
+import PresenceDocuments
+import PresenceMapping
+
+/// Finds and reads golden vectors: every `.json` below the suites' folders is a case, nothing is registered.
+public enum VectorLoader {
+    /// The suites that this loader knows; other folders belong to other readers.
+    public static let suites = ["conversion", "documents", "mapping", "sip"]
+
+    /// The paths of all cases, as ids, sorted.
+    public static func ids(in root: URL) -> [String] {
+        var ids: [String] = []
+        for suite in suites {
+            let folder = root.appendingPathComponent(suite)
+            guard let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else { continue }
+            for case let file as URL in files where file.pathExtension == "json" {
+                let path = file.deletingPathExtension().standardizedFileURL.pathComponents
+                ids.append(path.dropFirst(root.standardizedFileURL.pathComponents.count).joined(separator: "/"))
+            }
+        }
+        return ids.sorted()
+    }
+
+    /// Reads one case.
+    public static func load(_ id: String, in root: URL) throws(VectorError) -> VectorCase {
+        func fail(_ message: String) -> VectorError { VectorError(id: id, message: message) }
+        let file = root.appendingPathComponent(id + ".json")
+        guard let data = try? Data(contentsOf: file) else { throw fail("cannot be read") }
+        let json: JSONValue
+        do throws(JSONError) { json = try JSONValue.parse([UInt8](data)) } catch { throw fail("line \(error.line): \(error.message)") }
+        guard let members = json.members else { throw fail("a vector is an object") }
+        for member in members where !known.contains(member.name) { throw fail("line \(member.value.line): no member \"\(member.name)\"") }
+        func text(_ name: String) throws(VectorError) -> String? {
+            guard let value = json[name] else { return nil }
+            guard let text = value.string, !text.isEmpty else { throw fail("line \(value.line): \"\(name)\" is not a text") }
+            return text
+        }
+        func required(_ name: String) throws(VectorError) -> String {
+            guard let text = try text(name) else { throw fail("\"\(name)\" is missing") }
+            return text
+        }
+        func list(_ name: String) throws(VectorError) -> [String]? {
+            guard let value = json[name] else { return nil }
+            guard let texts = value.strings else { throw fail("line \(value.line): \"\(name)\" is not a list of texts") }
+            return texts
+        }
+        func flag(_ name: String) throws(VectorError) -> Bool {
+            guard let value = json[name] else { return false }
+            guard let flag = value.bool else { throw fail("line \(value.line): \"\(name)\" is not true or false") }
+            return flag
+        }
+        func format(_ name: String) throws(VectorError) -> PresenceFormat? {
+            guard let text = try text(name) else { return nil }
+            guard let format = PresenceFormat(named: text) else { throw fail("\"\(name)\": no format \"\(text)\"") }
+            return format
+        }
+
+        guard try required("id") == id else { throw fail("\"id\" must be \"\(id)\", the path of the file") }
+        guard let spec = try list("spec"), !spec.isEmpty else { throw fail("\"spec\" is missing") }
+        guard let result = VectorCase.Expectation(rawValue: try required("result")) else {
+            throw fail("\"result\" is valid, invalid or tolerated")
+        }
+        var options = ConversionOptions(entity: try text("entity"))
+        if let name = try text("profile") {
+            guard let profile = PIDFProfile(named: name) else { throw fail("no profile \"\(name)\"") }
+            options.profile = profile
+        }
+        if let moment = try text("at") {
+            guard let at = DateTime(moment) else { throw fail("\"at\" is not a time of RFC 3339") }
+            options.at = at
+        }
+        options.lossless = try flag("lossless")
+        let suite = String(id.prefix { $0 != "/" })
+        let input = try required("input")
+        let vector = VectorCase(
+            id: id, suite: suite, comment: try required("comment"), spec: spec, source: try required("source"), result: result,
+            input: input, expected: try text("expected"), error: try text("error"), format: try text("format"), from: try format("from"),
+            to: try format("to"), options: options, loss: try list("loss"), rows: try list("rows") ?? [],
+            roundtrip: try flag("roundtrip"), isStream: try flag("stream"), directory: file.deletingLastPathComponent())
+        if result == .invalid, vector.error == nil { throw fail("an invalid case says what the error contains") }
+        if suite == "mapping" || suite == "conversion", vector.from == nil || vector.to == nil {
+            throw fail("\"from\" or \"to\" is missing")
+        }
+        if suite == "documents", vector.format == nil { throw fail("\"format\" is missing") }
+        return vector
+    }
+
+    private static let known: Set<String> = [
+        "id", "comment", "spec", "source", "flags", "direction", "format", "from", "to", "input", "expected", "result", "error", "loss",
+        "rows", "roundtrip", "profile", "at", "lossless", "entity", "stream",
+    ]
+
+    /// The patterns of `known-gaps.json` with their reasons; a pattern ends in `*` or is an id.
+    public static func knownGaps(in root: URL) throws(VectorError) -> [(pattern: String, reason: String)] {
+        let file = root.appendingPathComponent("known-gaps.json")
+        guard let data = try? Data(contentsOf: file) else { return [] }
+        func fail(_ message: String) -> VectorError { VectorError(id: "known-gaps", message: message) }
+        let json: JSONValue
+        do throws(JSONError) { json = try JSONValue.parse([UInt8](data)) } catch { throw fail("line \(error.line): \(error.message)") }
+        guard let members = json.members else { throw fail("an object of patterns and reasons is expected") }
+        var gaps: [(pattern: String, reason: String)] = []
+        for member in members {
+            guard let reason = member.value.string, !reason.isEmpty else { throw fail("\(member.name) has no reason") }
+            gaps.append((member.name, reason))
+        }
+        return gaps
+    }
+
+    /// Whether an id fits a pattern: `*` at its end stands for anything.
+    public static func matches(_ id: String, _ pattern: String) -> Bool {
+        pattern.hasSuffix("*") ? id.hasPrefix(pattern.dropLast()) : id == pattern || id.contains(pattern)
+    }
+}
