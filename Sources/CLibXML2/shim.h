@@ -1,6 +1,10 @@
 #ifndef ISTHMUS_CLIBXML2_SHIM_H
 #define ISTHMUS_CLIBXML2_SHIM_H
 
+/* Debian builds libxml2 with ICU, whose headers clash with the copy inside Foundation; nothing here needs them. */
+#include <libxml/xmlversion.h>
+#undef LIBXML_ICU_ENABLED
+
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/tree.h>
