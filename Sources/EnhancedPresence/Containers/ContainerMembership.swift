@@ -41,13 +41,16 @@ public struct ContainerMembership: Hashable, Sendable {
     }
 
     private mutating func add(_ member: ContainerMember) {
-        let isNew =
-            switch member.type {
-            case .user: users.insert(PresenceAddress(member.value ?? "")).inserted
-            case .domain: domains.insert(Self.domain(member)).inserted
-            default: classes.insert(member.type).inserted
-            }
-        if isNew { members.append(member) }
+        switch member.type {
+        case .user:
+            // Shown without scheme, whatever the request wrote (MS-PRES 4.9.1).
+            let address = PresenceAddress(member.value ?? "")
+            if users.insert(address).inserted { members.append(ContainerMember(.user, value: address.text)) }
+        case .domain:
+            if domains.insert(Self.domain(member)).inserted { members.append(member) }
+        default:
+            if classes.insert(member.type).inserted { members.append(member) }
+        }
     }
 
     private mutating func remove(_ member: ContainerMember) {

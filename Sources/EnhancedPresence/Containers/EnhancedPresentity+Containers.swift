@@ -29,9 +29,12 @@ extension EnhancedPresentity {
         var changed = memberships
         for container in request.containers { changed[container.id, default: ContainerMembership()].apply(container.changes) }
         let count = changed.values.reduce(0) { $0 + $1.members.count }
-        guard count <= policy.memberLimit else {
+        guard count <= policy.memberLimit, changed.count <= policy.containerLimit else {
             throw EnhancedPresenceRefusal(
-                status: 413, diagnostic: .memberLimit, message: "\(count) members are more than \(policy.memberLimit) (MS-PRES 3.5.5.5)")
+                status: 413, diagnostic: .memberLimit,
+                message:
+                    "\(count) members of \(changed.count) containers are more than \(policy.memberLimit) and \(policy.containerLimit) (MS-PRES 3.5.5.5)"
+            )
         }
         memberships = changed
         return PresentityChange(containers: Set(request.containers.map(\.id)))

@@ -1,14 +1,16 @@
-/// A SIP address reduced to what comparisons in MS-PRES look at: no scheme, no parameters, host in lower case (MS-PRES 4.9.1).
+/// A SIP address reduced to what comparisons in MS-PRES look at (MS-PRES 4.9.1, RFC 3261 19.1.4).
+///
+/// Without scheme, port and parameters, the host in lower case, needless escapes of the user part undone: two spellings of one
+/// user must not be seen as two.
 public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
     /// `user@host`, or the whole text where there is no host.
     public let text: String
     /// The host in lower case; empty where there is none.
     public let domain: String
 
-    /// Reads `sip:user@host;parameters`, `user@host`, also within angle brackets; never fails.
+    /// Reads `sip:user@host:port;parameters`, `user@host`, also within angle brackets; never fails.
     public init(_ uri: String) {
-        var bytes = Array(uri.utf8)[...]
-        bytes = bytes.trimmed()
+        var bytes = Array(uri.utf8)[...].trimmed()
         if bytes.first == UInt8(ascii: "<"), let end = bytes.firstIndex(of: UInt8(ascii: ">")) {
             bytes = bytes[bytes.index(after: bytes.startIndex)..<end].trimmed()
         }
@@ -16,20 +18,49 @@ public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
             bytes = bytes.dropFirst(scheme.utf8.count)
             break
         }
-        let at = bytes.firstIndex(of: UInt8(ascii: "@"))
-        let hostStart = at.map { bytes.index(after: $0) } ?? bytes.startIndex
-        let end = bytes[hostStart...].firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
-        let host = bytes[hostStart..<end].map(\.lowercasedASCII)
-        guard let at else {
-            text = String(decoding: host, as: UTF8.self)
+        guard let at = bytes.firstIndex(of: UInt8(ascii: "@")) else {
+            text = String(decoding: Self.host(bytes, dropsPort: false), as: UTF8.self)
             domain = ""
             return
         }
-        domain = String(decoding: host, as: UTF8.self)
-        text = String(decoding: bytes[..<at], as: UTF8.self) + "@" + domain
+        domain = String(decoding: Self.host(bytes[bytes.index(after: at)...], dropsPort: true), as: UTF8.self)
+        text = String(decoding: Self.unescaped(bytes[..<at]), as: UTF8.self) + "@" + domain
     }
 
     public var description: String { text }
+
+    /// The bytes before parameters and headers, in lower case.
+    private static func host(_ bytes: ArraySlice<UInt8>, dropsPort: Bool) -> [UInt8] {
+        let end = bytes.firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: ">") } ?? bytes.endIndex
+        var host = bytes[..<end]
+        if dropsPort, let colon = host.lastIndex(of: UInt8(ascii: ":")), host[colon...].dropFirst().allSatisfy(\.isDigit) {
+            // The last colon of an IPv6 address stands before its closing bracket.
+            host = host[..<colon]
+        }
+        return host.map(\.lowercasedASCII)
+    }
+
+    /// Undoes escapes of characters that need none (RFC 3261 25.1 unreserved).
+    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        guard bytes.contains(UInt8(ascii: "%")) else { return Array(bytes) }
+        var result: [UInt8] = []
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest[rest.startIndex].hexValue,
+                let low = rest[rest.startIndex + 1].hexValue
+            {
+                let value = high << 4 | low
+                let isUnreserved = value.lowercasedASCII.isLetter || value.isDigit || "-_.!~*'()".utf8.contains(value)
+                if isUnreserved {
+                    result.append(value)
+                    rest = rest.dropFirst(2)
+                    continue
+                }
+            }
+            result.append(byte)
+        }
+        return result
+    }
 }
 
 /// The identifier of an endpoint, whose case means nothing (MS-PRES 2.2.2.1).
@@ -41,6 +72,18 @@ struct EndpointKey: Hashable {
 extension UInt8 {
     /// The letter in lower case; other bytes as they are.
     var lowercasedASCII: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
+}
+
+extension UInt8 {
+    var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+    /// Whether the byte is a letter in lower case.
+    var isLetter: Bool { self >= 0x61 && self <= 0x7A }
+
+    var hexValue: UInt8? {
+        if isDigit { return self - 0x30 }
+        let lower = lowercasedASCII
+        return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : nil
+    }
 }
 
 extension ArraySlice<UInt8> {

@@ -6,7 +6,7 @@ import PresenceDocuments
 /// pair (category, container) -> instances, by instance number; a pair without instances is not kept
 /// category                   -> containers that hold it, highest first; bytes over all of them
 /// ```
-struct CategoryStore: Sendable {
+struct CategoryStore: Equatable, Sendable {
     private(set) var instances: [ContainerCategory: [CategoryInstance]] = [:]
     private var containers: [CategoryName: [ContainerID]] = [:]
     private var bytes: [CategoryName: Int] = [:]

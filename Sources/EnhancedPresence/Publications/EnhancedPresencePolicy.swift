@@ -22,12 +22,14 @@ public struct EnhancedPresencePolicy: Hashable, Sendable {
     public var instanceLimit: Int
     /// Most members over all containers of one presentity.
     public var memberLimit: Int
+    /// Most containers with a membership of one presentity.
+    public var containerLimit: Int
 
     public init(
         registeredCategories: Set<CategoryName>? = CategoryName.registered,
         privateCategories: Set<CategoryName> = CategoryName.alwaysPrivate, readOnly: Set<ContainerCategory> = [],
         domainMembersMatchSubdomains: Bool = false, everyoneMembersCount: Bool = true, publicationByteLimit: Int = 65_536,
-        categoryByteLimit: Int = 262_144, instanceLimit: Int = 1_000, memberLimit: Int = 1_000
+        categoryByteLimit: Int = 262_144, instanceLimit: Int = 1_000, memberLimit: Int = 1_000, containerLimit: Int = 256
     ) {
         self.registeredCategories = registeredCategories
         self.privateCategories = privateCategories
@@ -38,6 +40,7 @@ public struct EnhancedPresencePolicy: Hashable, Sendable {
         self.categoryByteLimit = categoryByteLimit
         self.instanceLimit = instanceLimit
         self.memberLimit = memberLimit
+        self.containerLimit = containerLimit
     }
 
     /// The defaults, with userProperties read-only in the container of the user's own endpoints (MS-PRES 3.2.6.2).

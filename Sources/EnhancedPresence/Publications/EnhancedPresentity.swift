@@ -35,6 +35,9 @@ public struct PresentityChange: Hashable, Sendable {
         self.containers = containers
     }
 
+    /// The categories in which something changed; a membership may concern every category.
+    public var categories: Set<CategoryName> { Set(pairs.map(\.category)) }
+
     /// Whether no self dialog and no watcher needs to be told.
     public var isEmpty: Bool { pairs.isEmpty && containers.isEmpty }
 }
@@ -48,14 +51,14 @@ public struct PresentityChange: Hashable, Sendable {
 /// setContainerMembers -> checks -> versions -> commit all, or refuse all --> PresentityChange | EnhancedPresenceRefusal
 /// endpointEnded, expire --------------------> remove --------------------> PresentityChange
 /// ```
-public struct EnhancedPresentity: Sendable {
+public struct EnhancedPresentity: Equatable, Sendable {
     /// The user, with scheme, as answers name it.
     public let uri: String
     public var policy: EnhancedPresencePolicy
     var store = CategoryStore()
     var memberships: [ContainerID: ContainerMembership] = [:]
     let address: PresenceAddress
-    private var lastCommit: DateTime?
+    var lastCommit: DateTime?
 
     public init(uri: String, policy: EnhancedPresencePolicy = .standard) {
         self.uri = uri

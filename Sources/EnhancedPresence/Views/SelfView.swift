@@ -65,6 +65,7 @@ extension EnhancedPresentity {
         for element in categories?.categories ?? [] where !element.isEmptyMarker {
             let id = PublicationID(category: element.name, container: element.container ?? .default, instance: element.instance ?? 0)
             let time = element.publishTime ?? DateTime(nanosecondsSince1970: 0)
+            lastCommit = lastCommit.map { max($0, time) } ?? time
             let isTimeBound = element.expireType == .time
             store.put(
                 CategoryInstance(

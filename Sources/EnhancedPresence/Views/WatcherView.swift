@@ -87,6 +87,8 @@ extension EnhancedPresentity {
         guard
             let container = open.resolve(.legacyInterop, heldBy: store.containers(holding: .legacyInterop), for: watcher).container
         else { return nil }
-        return store.instances(of: ContainerCategory(category: .legacyInterop, container: container)).last
+        return store.instances(of: ContainerCategory(category: .legacyInterop, container: container)).max {
+            $0.publishTime < $1.publishTime
+        }
     }
 }
