@@ -112,8 +112,8 @@ if !coreOnly {
         .executableTarget(
             name: "isthmus",
             dependencies: [
-                "SIPTransport", "Administration", "PresenceGateway", "PresenceMapping", "PresenceDocuments", "EnhancedPresence",
-                "FederationRouting", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
+                "SIPTransport", "Administration", "GatewayTesting", "PresenceGateway", "PresenceMapping", "PresenceDocuments",
+                "EnhancedPresence", "FederationRouting", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ] + nio,
@@ -122,7 +122,10 @@ if !coreOnly {
         tests("SIPTransportTests", ["SIPTransport", "SIPCore", log] + nio),
         tests(
             "ProgramTests",
-            ["isthmus", "SIPTransport", "Administration", "PresenceGateway", "PresenceMapping", "GoldenVectors", "SIPCore", log]),
+            [
+                "isthmus", "SIPTransport", "Administration", "GatewayTesting", "GoldenVectors", "PresenceGateway", "PresenceMapping",
+                "FederationRouting", "SIPEvents", "SIPCore", log,
+            ] + nio),
         .testTarget(
             name: "InteropTests",
             dependencies: ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore"] + nio,

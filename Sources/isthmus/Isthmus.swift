@@ -54,7 +54,11 @@ struct IsthmusCommand: AsyncParsableCommand {
               isthmus watch sip:alice@example.org --via tcp:127.0.0.1:5060 --format categories
             """,
         version: Isthmus.version,
-        subcommands: [ServeCommand.self, CheckCommand.self, RouteCommand.self])
+        subcommands: [
+            DemoCommand.self, ServeCommand.self, CheckCommand.self, RouteCommand.self, WatchCommand.self, PublishCommand.self,
+            ConvertCommand.self,
+            MappingsCommand.self,
+        ])
 }
 
 /// Why a command did not do what was asked; printed as `isthmus: LINE`.

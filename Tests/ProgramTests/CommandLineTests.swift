@@ -1,4 +1,4 @@
-import PresenceGateway
+import FederationRouting
 import SIPCore
 import Testing
 
@@ -17,13 +17,17 @@ import Testing
     @Test(
         "a route names the entry that decided",
         arguments: [
-            ("contoso.com", "hosted, enterprise (domains.contoso.com.hosted)"),
-            ("EXAMPLE.org", "udp:127.0.0.1:5080, simple, federated (domains.example.org.route)"),
-            ("elsewhere.net", "refuse 403 (domains.*.refuse)"),
+            ("sip:a@contoso.com", "local (enterprise): contoso.com is configured and hosted here"),
+            (
+                "sip:a@EXAMPLE.org",
+                "udp:127.0.0.1:5080 (simple, federated): example.org is configured with the route udp:127.0.0.1:5080"
+            ),
+            ("pres:a@elsewhere.net", "refused 403: elsewhere.net is covered by \"*\" and refused"),
         ])
-    func route(host: String, expected: String) throws {
-        let configuration = try ConfigurationReader.read(ConfigurationReaderTests.example, file: "x.yaml").gateway(listeners: [])
-        #expect(RouteCommand.decision(host: host, configuration) == expected)
+    func route(uri: String, expected: String) throws {
+        let table = try ConfigurationReader.read(ConfigurationReaderTests.example, file: "x.yaml").routingTable
+        let parsed = try #require(SIPURI(uri))
+        #expect(table.decide(parsed).description == expected)
     }
 
     @Test("log lines quote what needs quotes, in both forms") func logLines() {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FederationRouting
 import PresenceGateway
 import SIPCore
 
@@ -16,23 +17,24 @@ struct RouteCommand: ParsableCommand {
     @OptionGroup var file: ConfigurationOption
 
     func run() throws {
-        let configuration = try file.read().gateway(listeners: [])
-        guard let host = SIPURI(uri)?.host, !host.isEmpty else {
+        let table = try file.read().routingTable
+        guard let uri = SIPURI(uri), !uri.host.isEmpty else {
             throw CommandFailure(.inputRefused, "\(uri): not a SIP or pres URI with a domain (RFC 3261 19.1, RFC 3859)")
         }
-        Terminal.write(Self.decision(host: host, configuration) + "\n")
+        Terminal.write("\(table.decide(uri))\n")
     }
+}
 
-    /// One line: the decision, then the entry of the configuration that made it.
-    static func decision(host: String, _ configuration: GatewayConfiguration) -> String {
-        let name = host.lowercased()
-        guard let domain = configuration.domain(name) else {
-            return "refuse 404 (no entry for \(name), and no \"*\")"
-        }
-        let entry = configuration.domains[name] == nil ? "*" : name
-        if let status = domain.refuse { return "refuse \(status) (domains.\(entry).refuse)" }
-        if domain.hosted { return "hosted, \(domain.side.rawValue) (domains.\(entry).hosted)" }
-        guard let route = domain.route else { return "refuse 404 (domains.\(entry) has no route)" }
-        return "\(route), \(domain.side.rawValue), \(domain.network.rawValue) (domains.\(entry).route)"
+extension ProgramConfiguration {
+    /// The domains in the words of `FederationRouting`.
+    var routingTable: RoutingTable {
+        RoutingTable(
+            domains.mapValues { domain in
+                if let status = domain.refuse { return .refused(SIPStatus(rawValue: status)) }
+                return FederatedDomain(
+                    side: domain.side == .enterprise ? .enterprise : .simple, isHosted: domain.hosted, route: domain.route,
+                    network: FederatedDomain.Network(rawValue: domain.network.rawValue) ?? .federated, profile: domain.profile.rawValue,
+                    poolFQDN: domain.poolFqdn)
+            })
     }
 }

@@ -1,0 +1,111 @@
+import PresenceGateway
+import SIPCore
+import SIPTransport
+
+/// What became of a request of ours.
+enum ClientAnswer: Sendable {
+    case response(SIPResponse)
+    /// Nobody answered (timer F), or the message could not be sent.
+    case none(reason: String)
+}
+
+/// A small user agent client: transactions and addresses for the subclasses that watch or publish. Confined to its event loop.
+class ClientEndpoint: SansIOEndpoint {
+    /// Where every request goes, whatever its URI says.
+    let via: TransportAddress
+    let local: TransportAddress
+    private(set) var tokens: TokenGenerator
+    private var transactions: TransactionLayer
+    private var output: [OutboundMessage] = []
+
+    /// - Parameter listeners: Of this client; the one of `via`'s transport goes into Via and Contact.
+    init(via: TransportAddress, listeners: [TransportAddress], seed: UInt64) {
+        self.via = via
+        local = listeners.first { $0.transport == via.transport } ?? via
+        tokens = TokenGenerator(seed: seed)
+        transactions = TransactionLayer(
+            configuration: .init(sentBy: [local.transport: .init(local.host, local.port)]), tokens: TokenGenerator(seed: ~seed))
+    }
+
+    // MARK: What subclasses do
+
+    func received(_ request: SIPRequest, _ id: ServerTransactionID?, at now: Instant) {
+        if let id { respond(id, SIPResponse(to: request, status: .methodNotAllowed, toTag: tokens.tag()), at: now) }
+    }
+
+    func answered(_ id: ClientTransactionID, _ answer: ClientAnswer, at now: Instant) {}
+
+    /// Fires the subclass's own timers.
+    func fire(at now: Instant) {}
+
+    var ownDeadline: Instant? { nil }
+
+    // MARK: What subclasses use
+
+    var contact: NameAddr? {
+        let host = local.host.contains(":") ? "[\(local.host)]" : local.host
+        return NameAddr("<sip:\(host):\(local.port);transport=\(local.transport.rawValue)>")
+    }
+
+    /// A request outside dialogs with what every request has (RFC 3261 8.1.1).
+    func makeRequest(_ method: SIPMethod, to uri: String, from: String, fromTag: String, callID: String, number: UInt32) -> SIPRequest {
+        var request = SIPRequest(method, requestURI: uri)
+        request.headers.maxForwards = 70
+        request.headers.set(.from, "<\(from)>;tag=\(fromTag)")
+        request.headers.set(.to, "<\(uri)>")
+        request.headers.callID = callID
+        request.headers.cSeq = CSeq(number, method)
+        request.headers.contact = contact
+        request.headers.set(.userAgent, "isthmus/\(Isthmus.version)")
+        return request
+    }
+
+    func newTag() -> String { tokens.tag() }
+    func newCallID() -> String { tokens.callID(host: local.host) }
+
+    func send(_ request: SIPRequest, at now: Instant) -> ClientTransactionID {
+        let destination = Destination.address(via, from: via.transport == .udp ? local : nil)
+        let (id, actions) = transactions.send(request, to: destination, over: via.transport, at: now)
+        perform(actions, at: now)
+        return id
+    }
+
+    func respond(_ id: ServerTransactionID, _ response: SIPResponse, at now: Instant) {
+        perform(transactions.respond(id, response, at: now), at: now)
+    }
+
+    private func perform(_ actions: [TransactionAction], at now: Instant) {
+        for action in actions {
+            switch action {
+            case .send(let message): output.append(message)
+            case .deliver(let request, let id, _): received(request, id, at: now)
+            case .deliverUnanswered(let request, _): received(request, nil, at: now)
+            case .response(let id, let response, _): if !response.status.isProvisional { answered(id, .response(response), at: now) }
+            case .timeout(let id): answered(id, .none(reason: "no answer within 32 seconds"), at: now)
+            case .transportFailed(let id, let reason): answered(id, .none(reason: reason), at: now)
+            case .refused, .dropped: break
+            }
+        }
+    }
+
+    // MARK: SansIOEndpoint
+
+    final func receive(_ message: InboundMessage, at now: Instant) { perform(transactions.receive(message, at: now), at: now) }
+    final func receive(_ notice: TransportNotice, at now: Instant) { perform(transactions.receive(notice, at: now), at: now) }
+
+    final func advance(to now: Instant) {
+        perform(transactions.advance(to: now), at: now)
+        if let ownDeadline, ownDeadline <= now { fire(at: now) }
+    }
+
+    final var nextDeadline: Instant? {
+        let layer = transactions.nextDeadline
+        guard let own = ownDeadline else { return layer }
+        return layer.map { min($0, own) } ?? own
+    }
+
+    final func takeOutput() -> [OutboundMessage] {
+        defer { output = [] }
+        return output
+    }
+}

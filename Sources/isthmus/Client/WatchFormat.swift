@@ -1,0 +1,27 @@
+import ArgumentParser
+import PresenceDocuments
+import SIPCore
+
+/// The form in which `watch` asks for presence, and what a SUBSCRIBE for it says.
+enum WatchFormat: String, Hashable, Sendable, CaseIterable, ExpressibleByArgument {
+    case pidf, categories, msrtc, xpidf
+
+    /// The categories that an enhanced client asks for when it shows a contact.
+    static let shownCategories: [CategoryName] = ["state", "note", "contactCard", "services", "calendarData"]
+
+    /// Adds the headers and the body of the dialect (MS-PRES 3.4.5.1.1, 3.7.5.1; RFC 3856 6.5).
+    func complete(_ request: inout SIPRequest, presentity: String) {
+        switch self {
+        case .pidf: request.headers.set(.accept, "application/pidf+xml")
+        case .xpidf: request.headers.set(.accept, "application/xpidf+xml")
+        case .msrtc: request.headers.set(.accept, "text/xml+msrtc.pidf")
+        case .categories:
+            request.headers.set(.accept, "application/msrtc-event-categories+xml, application/rlmi+xml, multipart/related")
+            request.headers.set(.supported, "eventlist, ms-piggyback-first-notify")
+            let action = BatchSubscribeAction(
+                name: .subscribe, id: "1", resources: [BatchSubscribeResource(uri: presentity)], categories: Self.shownCategories)
+            request.headers.set(.contentType, BatchSubscribeDocument.mediaType.description)
+            request.body = BatchSubscribeDocument(uri: presentity, name: "", actions: [action]).encoded()
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+import PresenceDocuments
+import PresenceMapping
+
+struct ConvertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Turn a presence document into another kind of presence document.",
+        discussion: """
+            The document goes to standard output; what was lost, and by which row of the tables, to standard error.
+            Several files, or a directory (its *.xml files), go to --out DIR under their own names; a bad one is named and
+            the rest goes on. A refused document is reported as FILE:LINE:COLUMN with the rule it breaks, and nothing is
+            written for it.
+
+            EXAMPLES
+              isthmus convert --from pidf --to categories alice.xml
+              isthmus convert --from categories --to pidf --profile rpid-draft bob.xml
+              isthmus convert --from legacy-interop --to msrtc \\
+                --entity sip:bob@contoso.com --report json - < bob.xml
+              isthmus convert --from pidf --to xpidf --out converted documents/
+            """)
+
+    enum Report: String, CaseIterable, ExpressibleByArgument { case none, text, json }
+
+    @Option(help: "What the documents are: \(PresenceFormat.all.map(\.name).joined(separator: ", ")).")
+    var from: PresenceFormat
+    @Option(help: "What they are to become.")
+    var to: PresenceFormat
+    @Option(help: ArgumentHelp("Whose presence it is; needed where the document does not say.", valueName: "uri"))
+    var entity: String?
+    @Option(help: "How PIDF is written: \(PIDFProfile.all.map(\.name).joined(separator: ", ")).")
+    var profile = PIDFProfile.rpid
+    @Option(help: ArgumentHelp("The clock, as in 2026-03-02T09:15:00Z; now when not given.", valueName: "time"))
+    var at: DateTime?
+    @Flag(help: "Keep exact enterprise values in PIDF in an extension element.")
+    var lossless = false
+    @Option(help: ArgumentHelp("A directory of tables that replace those compiled in.", valueName: "dir"))
+    var mappings: String?
+    @Option(help: "The form of the report on standard error: none, text, json.")
+    var report = Report.text
+    @Option(help: ArgumentHelp("Where the results go; needed for several files.", valueName: "dir"))
+    var out: String?
+    @Argument(help: "Files, a directory, or - for standard input.")
+    var files: [String] = ["-"]
+
+    func run() throws {
+        let converter = Converter(mapper: PresenceMapper(tables: try MappingsDirectory.tables(mappings)))
+        let options = ConversionOptions(entity: entity, profile: profile, at: at ?? Self.wallClock(), lossless: lossless)
+        if let out {
+            try BatchConversion(command: self, converter: converter, options: options, out: out).run()
+            return
+        }
+        guard files.count == 1, !BatchConversion.isDirectory(files[0]) else {
+            throw CommandFailure(.usage, "several files or a directory need --out DIR")
+        }
+        let conversion = try convert(files[0], converter, options)
+        Terminal.write(conversion.bytes.last == 10 ? conversion.bytes : conversion.bytes + [10])
+        switch report {
+        case .none: break
+        case .text: Terminal.complainVerbatim(conversion.report.text + "\n")
+        case .json: Terminal.complainVerbatim(conversion.report.json + "\n")
+        }
+    }
+
+    /// Reads and converts one file.
+    /// - Throws: `CommandFailure` naming the file, the position and the rule.
+    func convert(_ file: String, _ converter: Converter, _ options: ConversionOptions) throws(CommandFailure) -> Conversion {
+        let bytes = try InputFile.read(file)
+        do {
+            return try converter.convert(bytes, from: from, to: to, options: options)
+        } catch {
+            let name = file == "-" ? "<stdin>" : file
+            let isOption = error.code == "missing-option"
+            throw CommandFailure(
+                isOption ? .usage : .inputRefused, "\(name):\(error.line > 0 ? "" : " ")\(error)" + (isOption ? " (--entity URI)" : ""))
+        }
+    }
+
+    private static func wallClock() -> DateTime {
+        DateTime(nanosecondsSince1970: Int64(Date().timeIntervalSince1970) * 1_000_000_000)
+    }
+}
+
+extension PresenceFormat: ExpressibleByArgument {
+    public init?(argument: String) { self.init(named: argument) }
+    public static var allValueStrings: [String] { all.map(\.name) }
+}
+
+extension PIDFProfile: ExpressibleByArgument {
+    public init?(argument: String) { self.init(named: argument) }
+    public var defaultValueDescription: String { name }
+    public static var allValueStrings: [String] { all.map(\.name) }
+}
+
+extension DateTime: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Logging
+import SIPCore
+import SIPTransport
+
+/// Who asks whom over which way: the same in `watch` and `publish`.
+struct PeerOptions: ParsableArguments {
+    @Argument(help: "The presentity, as in sip:alice@example.org.")
+    var uri: String
+    @Option(help: ArgumentHelp("Where requests go: udp:HOST:PORT or tcp:HOST:PORT.", valueName: "address"))
+    var via: String
+    @Option(name: .customLong("as"), help: ArgumentHelp("Who asks; the presentity itself when not given.", valueName: "uri"))
+    var identity: String?
+
+    func validate() throws {
+        guard let parsed = SIPURI(uri), !parsed.host.isEmpty else { throw ValidationError("\(uri) is not a SIP URI with a domain") }
+        if let identity, SIPURI(identity)?.host.isEmpty ?? true { throw ValidationError("\(identity) is not a SIP URI with a domain") }
+        do {
+            let address = try TransportAddress.parse(via)
+            if address.transport == .tls { throw ValidationError("--via \(via): TLS is not supported in this version") }
+            if address.port == 0 { throw ValidationError("--via \(via): the port must not be 0") }
+        } catch let error as AddressTextError {
+            throw ValidationError("--via \(via): \(error.rule)")
+        }
+    }
+
+    var from: String { identity ?? uri }
+
+    /// Starts a client on a free port of this machine.
+    func start(_ makeEndpoint: @escaping @Sendable (TransportAddress, [TransportAddress]) -> any SansIOEndpoint) async throws -> SIPServer {
+        let address: TransportAddress
+        do { address = try TransportAddress.parse(via) } catch { throw CommandFailure(.usage, "--via \(via): \(error.rule)") }
+        let listener = TransportAddress(address.transport, LocalAddress.toward(address), 0)
+        do {
+            return try await SIPServer.start(listening: [listener], logger: Logger(label: "client") { _ in SwiftLogNoOpLogHandler() }) {
+                makeEndpoint(address, $0.listeners)
+            }
+        } catch let error as TransportError {
+            throw CommandFailure(.unreachable, error.description)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import NIOCore
+import PresenceDocuments
+import SIPCore
+import SIPTransport
+import XMLCore
+
+struct PublishCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publish",
+        abstract: "Publish a presence document for somebody, once.",
+        discussion: """
+            A PIDF document goes as PUBLISH (RFC 3903); a category publication of MS-PRES (root element `publish`) as SERVICE.
+            Prints the entity-tag and lifetime, or the answer's document. It stays published until its lifetime ends.
+
+            EXAMPLES
+              isthmus publish sip:alice@example.org --via tcp:127.0.0.1:5060 presence.xml
+              isthmus publish sip:alice@example.org --via udp:127.0.0.1:5060 \\
+                --if-match a1b2 --expires 0
+              isthmus publish sip:bob@contoso.com --via tcp:127.0.0.1:5060 busy.xml
+            """)
+
+    @OptionGroup var peer: PeerOptions
+    @Argument(help: "A document, or - for standard input; none with --if-match, to refresh or remove.")
+    var file: String?
+    @Option(help: ArgumentHelp("The lifetime to ask for; 0 removes the publication of --if-match.", valueName: "seconds"))
+    var expires = 3_600
+    @Option(help: ArgumentHelp("The entity-tag of the publication to refresh, replace or remove.", valueName: "tag"))
+    var ifMatch: String?
+
+    func validate() throws {
+        guard (0...604_800).contains(expires) else { throw ValidationError("--expires must be from 0 to 604800 seconds") }
+        if file == nil, ifMatch == nil { throw ValidationError("give a FILE, or --if-match to refresh or remove a publication") }
+        if expires == 0, ifMatch == nil { throw ValidationError("--expires 0 needs --if-match") }
+    }
+
+    func run() async throws {
+        let body = try file.map { try InputFile.read($0) } ?? []
+        let isService = try !body.isEmpty && Self.isCategoryPublication(body, file: file ?? "-")
+        let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
+        let server = try await peer.start { via, listeners in
+            RequestEndpoint(via: via, listeners: listeners, seed: .random(in: .min ... .max)) { continuation.yield($0) }
+        }
+        let (uri, from, expires, ifMatch) = (peer.uri, peer.from, expires, ifMatch)
+        try await server.shards[0].perform { endpoint, now in
+            (endpoint as? RequestEndpoint)?.start(isService ? .service : .publish, to: uri, from: from, at: now) { request in
+                request.body = body
+                if isService {
+                    request.headers.set(.contentType, CategoryPublishDocument.mediaType.description)
+                } else {
+                    request.headers.event = Event("presence")
+                    request.headers.expires = UInt32(expires)
+                    request.headers.sipIfMatch = ifMatch
+                    if !body.isEmpty { request.headers.set(.contentType, DocumentMediaType.pidf.name) }
+                }
+            }
+        }.get()
+        var answer: ClientAnswer?
+        for await first in answers {
+            answer = first
+            break
+        }
+        await server.stop()
+        try Self.report(answer ?? .none(reason: "no answer"), uri: uri)
+    }
+
+    /// - Throws: `CommandFailure` with the position when the document is neither.
+    static func isCategoryPublication(_ body: [UInt8], file: String) throws -> Bool {
+        let root: XMLElement
+        do {
+            let tree = try XMLTree.parse(body)
+            root = tree.root
+            if root.is(CategoryPublishDocument.rootName) { return true }
+            if root.localName == "presence" { return false }
+            throw CommandFailure(
+                .inputRefused,
+                "\(file):\(root.position.line):\(root.position.column): <\(root.localName)> is neither a PIDF document (RFC 3863 4.1.1)"
+                    + " nor a category publication (MS-PRES 6.8)")
+        } catch let error as XMLError {
+            throw CommandFailure(.inputRefused, "\(file):\(error.position.line):\(error.position.column): \(error.message)")
+        }
+    }
+
+    private static func report(_ answer: ClientAnswer, uri: String) throws {
+        switch answer {
+        case .none(let reason): throw CommandFailure(.unreachable, "\(uri): \(reason)")
+        case .response(let response) where response.status.isSuccess:
+            var line = "published"
+            if let tag = response.headers.sipETag { line += " etag=\(tag)" }
+            if let expires = response.headers.expires { line += " expires=\(expires)" }
+            Terminal.complainVerbatim(line + "\n")
+            if !response.body.isEmpty { Terminal.write(response.body + [10]) }
+        case .response(let response):
+            var line = "\(uri): \(response.status.rawValue) \(response.reason)"
+            if let warning = response.headers.first(.warning) ?? response.headers.first(.msDiagnostics) { line += " (\(warning))" }
+            if !response.body.isEmpty { Terminal.write(response.body + [10]) }
+            throw CommandFailure(.inputRefused, line)
+        }
+    }
+}

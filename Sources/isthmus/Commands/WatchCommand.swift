@@ -1,0 +1,72 @@
+import ArgumentParser
+import NIOCore
+import SIPCore
+import SIPEvents
+import SIPTransport
+
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Subscribe to somebody's presence and print each notification.",
+        discussion: """
+            Documents go to standard output, one line about each notification to standard error.
+            Ctrl-C ends the subscription. Exit code 1 when the other side refuses, 3 when it cannot be reached.
+
+            EXAMPLES
+              isthmus watch sip:alice@example.org --via tcp:127.0.0.1:5060
+              isthmus watch sip:alice@example.org --via udp:127.0.0.1:5060 \\
+                --as sip:bob@contoso.com --format categories --once
+            """)
+
+    @OptionGroup var peer: PeerOptions
+    @Option(help: "The form to ask for: \(WatchFormat.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var format = WatchFormat.pidf
+    @Flag(help: "Fetch the state once (Expires 0) and end.")
+    var once = false
+    @Option(help: ArgumentHelp("The lifetime to ask for; it is refreshed until the end.", valueName: "seconds"))
+    var expires = 3_600
+
+    func validate() throws {
+        guard (1...604_800).contains(expires) else { throw ValidationError("--expires must be from 1 to 604800 seconds") }
+    }
+
+    func run() async throws {
+        let (events, continuation) = AsyncStream.makeStream(of: WatchEvent.self)
+        let (uri, from, format, seconds) = (peer.uri, peer.from, format, once ? 0 : expires)
+        let server = try await peer.start { via, listeners in
+            WatchEndpoint(
+                presentity: uri, watcher: from, format: format, expires: seconds, via: via, listeners: listeners,
+                seed: .random(in: .min ... .max)
+            ) { continuation.yield($0) }
+        }
+        let shard = server.shards[0]
+        try await shard.perform { endpoint, now in (endpoint as? WatchEndpoint)?.start(at: now) }.get()
+        let interrupted = Task {
+            for await signal in ProcessSignals.stream() where signal == .stop {
+                try? await shard.perform { endpoint, now in (endpoint as? WatchEndpoint)?.stop(at: now) }.get()
+                break
+            }
+        }
+        var failure: CommandFailure?
+        loop: for await event in events {
+            switch event {
+            case .notification(let notification): Self.print(notification)
+            case .lost(let reason, let seconds): Terminal.complain("\(reason); trying again in \(seconds) s")
+            case .ended(let cause, let reason):
+                if let cause { failure = CommandFailure(cause == .silent ? .unreachable : .inputRefused, "\(uri): \(reason)") }
+                break loop
+            }
+        }
+        interrupted.cancel()
+        await server.stop(drain: .milliseconds(500))
+        if let failure { throw failure }
+    }
+
+    private static func print(_ notification: WatchNotification) {
+        let types = notification.documents.map { "\($0.type), \($0.body.count) bytes" }.joined(separator: "; ")
+        Terminal.complainVerbatim("-- \(notification.state): \(types.isEmpty ? "no document" : types)\n")
+        for document in notification.documents {
+            Terminal.write(document.body.last == 10 ? document.body : document.body + [10])
+        }
+    }
+}
