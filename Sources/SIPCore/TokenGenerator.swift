@@ -27,7 +27,7 @@ public struct TokenGenerator: Sendable {
         }
         state = (split(), split() ^ seed.1, split() ^ seed.2, split() ^ seed.3)
         if state == (0, 0, 0, 0) { state.0 = 1 }
-        self.prefix = String(decoding: prefix.utf8.filter { ASCII.classes[Int($0)] & ASCII.token != 0 }, as: UTF8.self)
+        self.prefix = String(decoding: prefix.utf8.filter { ASCII.isToken($0) }, as: UTF8.self)
     }
 
     /// The next 64 bits.

@@ -7,26 +7,35 @@ enum ASCII {
     static let host: UInt8 = 16
     static let user: UInt8 = 32
     static let uriParameter: UInt8 = 64
-    static let word: UInt8 = 128
 
-    static let classes: [UInt8] = {
-        var table = [UInt8](repeating: 0, count: 256)
-        func mark(_ characters: String, _ bits: UInt8) {
-            for byte in characters.utf8 { table[Int(byte)] |= bits }
-        }
-        let digits = "0123456789"
-        let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-        mark(digits, token | digit | hex | host | user | uriParameter | word)
-        mark(letters, token | alpha | host | user | uriParameter | word)
-        mark("abcdefABCDEF", hex)
-        mark("-.!%*_+`'~", token)
-        mark("-._", host)
-        // Beyond the grammar, `# ^ | { } backquote` are read in a user part, because real peers write them.
-        mark("-_.!~*'()&=+$,;?/%#^|{}`", user)
-        mark("-_.!~*'()[]/:&+$%=@", uriParameter)
-        mark("-.!%*_+`'~()<>:\\\"/[]?{}@", word)
-        return table
-    }()
+    /// The table: a literal, so that it costs no initialisation check; the tests derive it from the grammar.
+    @inline(__always)
+    static var classes: UnsafePointer<UInt8> { literal.utf8Start }
+
+    @inline(__always)
+    private static var literal: StaticString {
+        """
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{61}\u{0}\u{20}\u{60}\u{61}\u{60}\u{61}\u{60}\u{60}\u{61}\u{61}\u{20}\u{71}\u{71}\u{60}\
+        \u{7b}\u{7b}\u{7b}\u{7b}\u{7b}\u{7b}\u{7b}\u{7b}\u{7b}\u{7b}\u{40}\u{20}\u{0}\u{60}\u{0}\u{20}\
+        \u{40}\u{7d}\u{7d}\u{7d}\u{7d}\u{7d}\u{7d}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\
+        \u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{40}\u{0}\u{40}\u{20}\u{71}\
+        \u{21}\u{7d}\u{7d}\u{7d}\u{7d}\u{7d}\u{7d}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\
+        \u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{75}\u{20}\u{20}\u{20}\u{61}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\
+        \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}
+        """
+    }
+
+    @inline(__always)
+    static func isToken(_ byte: UInt8) -> Bool { classes[Int(byte)] & token != 0 }
 
     @inline(__always)
     static func lower(_ byte: UInt8) -> UInt8 {
@@ -69,27 +78,19 @@ struct ByteScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     var position: Int
     var end: Int
-    private let classes: UnsafePointer<UInt8>
 
-    private nonisolated(unsafe) static let classTable: UnsafePointer<UInt8> = {
-        // One table for the life of the process, never written again, so that scanners carry a plain pointer.
-        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
-        memory.initialize(from: ASCII.classes, count: 256)
-        return UnsafePointer(memory)
-    }()
-
+    @inline(__always)
     init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
         self.bytes = bytes
         position = range.lowerBound
         end = range.upperBound
-        classes = Self.classTable
     }
 
     @inline(__always) var isAtEnd: Bool { position >= end }
     @inline(__always) var current: UInt8? { position < end ? bytes[position] : nil }
 
     @inline(__always)
-    func isClass(_ byte: UInt8, _ bits: UInt8) -> Bool { classes[Int(byte)] & bits != 0 }
+    func isClass(_ byte: UInt8, _ bits: UInt8) -> Bool { ASCII.classes[Int(byte)] & bits != 0 }
 
     @inline(__always)
     mutating func skipLWS() {
@@ -187,6 +188,7 @@ struct ByteScanner {
         return true
     }
 
+    @inline(__always)
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         var upper = range.upperBound

@@ -3,6 +3,7 @@ struct HeaderBlockReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private(set) var position: Int
     let end: Int
+    private let table = HeaderTable.shared
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, from position: Int, to end: Int) {
         self.bytes = bytes
@@ -12,7 +13,7 @@ struct HeaderBlockReader {
 
     enum Line: Equatable {
         /// `isFolded`: the value contains line breaks.
-        case field(name: Range<Int>, value: Range<Int>, isFolded: Bool)
+        case field(name: Range<Int>, value: Range<Int>, known: KnownHeader, isFolded: Bool)
         /// The empty line.
         case end
         /// No colon, no token before it, a bare CR or a NUL octet.
@@ -80,11 +81,21 @@ struct HeaderBlockReader {
         }
         position = line.next
         guard isSound else { return .malformed(start..<line.end) }
-        var scanner = ByteScanner(bytes, start..<line.end)
-        guard let name = scanner.token() else { return .malformed(start..<line.end) }
-        scanner.skipLWS()
-        guard scanner.consume(0x3A) else { return .malformed(start..<line.end) }
-        return .field(name: name, value: scanner.trimmed(scanner.position..<line.end), isFolded: isFolded)
+        // Most names are known and followed by the colon: looking them up says all about their characters.
+        var index = start
+        while index < line.end, bytes[index] != 0x3A { index &+= 1 }
+        guard index < line.end, index > start else { return .malformed(start..<line.end) }
+        var nameEnd = index
+        var known = table.lookup(UnsafeBufferPointer(rebasing: bytes[start..<nameEnd]))
+        if known == .unknown {
+            nameEnd = start
+            while nameEnd < index, ASCII.isToken(bytes[nameEnd]) { nameEnd &+= 1 }
+            for offset in nameEnd..<index where bytes[offset] != 0x20 && bytes[offset] != 0x09 { return .malformed(start..<line.end) }
+            guard nameEnd > start else { return .malformed(start..<line.end) }
+            if nameEnd < index { known = table.lookup(UnsafeBufferPointer(rebasing: bytes[start..<nameEnd])) }
+        }
+        let value = ByteScanner(bytes, start..<line.end).trimmed(index + 1..<line.end)
+        return .field(name: start..<nameEnd, value: value, known: known, isFolded: isFolded)
     }
 
     /// The value with every line break and the blanks around it made one space.

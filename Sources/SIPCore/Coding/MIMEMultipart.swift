@@ -117,8 +117,7 @@ public struct MIMEMultipart: Equatable, Sendable {
             var reader = HeaderBlockReader(bytes, from: range.lowerBound, to: range.upperBound)
             while true {
                 switch reader.next() {
-                case .field(let name, let value, _):
-                    let known = HeaderTable.shared.lookup(UnsafeBufferPointer(rebasing: bytes[name]))
+                case .field(let name, let value, let known, _):
                     let text = HeaderBlockReader.unfold(bytes, value)
                     entries.append(
                         SIPHeaders.Entry(
@@ -159,7 +158,7 @@ public struct MIMEMultipart: Equatable, Sendable {
         out.reserveCapacity(parts.reduce(64) { $0 + $1.body.count + 256 })
         for part in parts {
             out += "--\(boundary)\r\n".utf8
-            SIPSerializer.appendFields(part.headers, to: &out, skipping: nil)
+            out += SIPSerializer.fields(part.headers)
             out += [0x0D, 0x0A]
             out += part.body
             out += [0x0D, 0x0A, 0x0D, 0x0A]

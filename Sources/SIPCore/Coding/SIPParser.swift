@@ -86,12 +86,12 @@ private struct ParserState {
         var reader = HeaderBlockReader(bytes, from: line.next, to: min(bytes.count, start + limits.headerBytes))
         readLines: while true {
             switch reader.next() {
-            case .field(let name, let value, let isFolded):
+            case .field(let name, let value, let known, let isFolded):
                 guard entries.count < limits.headerCount else {
                     fail(.tooLarge, "Too Many Header Fields", status: .messageTooLarge)
                     break readLines
                 }
-                readField(bytes, name, value, isFolded, &unfolded)
+                readField(bytes, name, value, known, isFolded, &unfolded)
             case .end:
                 break readLines
             case .malformed(let range):
@@ -154,9 +154,9 @@ private struct ParserState {
     // MARK: Header fields
 
     private mutating func readField(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ name: Range<Int>, _ value: Range<Int>, _ isFolded: Bool, _ unfolded: inout [UInt8]
+        _ bytes: UnsafeBufferPointer<UInt8>, _ name: Range<Int>, _ value: Range<Int>, _ known: KnownHeader, _ isFolded: Bool,
+        _ unfolded: inout [UInt8]
     ) {
-        let known = HeaderTable.shared.lookup(UnsafeBufferPointer(rebasing: bytes[name]))
         switch known {
         case .via:
             var scanner = ByteScanner(bytes, value)
@@ -212,6 +212,7 @@ private struct ParserState {
     private mutating func mark(_ known: KnownHeader) { seen |= 1 << UInt64(known.rawValue & 63) }
 
     /// Notes a header that may stand only once; false, with an error, at its second appearance.
+    @inline(__always)
     private mutating func once(_ known: KnownHeader, _ name: StaticString) -> Bool {
         let bit: UInt64 = 1 << UInt64(known.rawValue & 63)
         if seen & bit != 0 {

@@ -8,79 +8,108 @@ public enum SIPSerializer {
     }
 
     public static func serialize(_ request: SIPRequest) -> [UInt8] {
-        var out = [UInt8]()
-        out.reserveCapacity(capacity(request.headers, request.body) + request.requestURI.utf8.count + 32)
-        for byte in request.method.rawValue.utf8 where ASCII.classes[Int(byte)] & ASCII.token != 0 { out.append(byte) }
-        out.append(0x20)
-        appendText(request.requestURI, blank: nil, to: &out)
-        out.append(contentsOf: requestTail)
-        appendRest(request.headers, request.body, to: &out)
-        return out
+        let capacity = capacity(request.headers, request.body) + request.method.rawValue.utf8.count + request.requestURI.utf8.count
+        return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            var writer = ByteWriter(buffer)
+            for byte in request.method.rawValue.utf8 where ASCII.isToken(byte) { writer.append(byte) }
+            writer.append(0x20)
+            appendText(request.requestURI, keepsBlanks: false, to: &writer)
+            writer.append(" SIP/2.0\r\n")
+            appendRest(request.headers, request.body, to: &writer)
+            count = writer.count
+        }
     }
 
     public static func serialize(_ response: SIPResponse) -> [UInt8] {
-        var out = [UInt8]()
-        out.reserveCapacity(capacity(response.headers, response.body) + response.reason.utf8.count + 32)
-        out.append(contentsOf: statusHead)
-        appendNumber(min(max(response.status.rawValue, 100), 699), to: &out)
-        out.append(0x20)
-        appendText(response.reason, blank: 0x20, to: &out)
-        out.append(0x0D)
-        out.append(0x0A)
-        appendRest(response.headers, response.body, to: &out)
-        return out
+        let capacity = capacity(response.headers, response.body) + response.reason.utf8.count
+        return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            var writer = ByteWriter(buffer)
+            writer.append("SIP/2.0 ")
+            writer.append(number: min(max(response.status.rawValue, 100), 699))
+            writer.append(0x20)
+            appendText(response.reason, keepsBlanks: true, to: &writer)
+            writer.append("\r\n")
+            appendRest(response.headers, response.body, to: &writer)
+            count = writer.count
+        }
     }
 
-    private static let requestTail = Array(" SIP/2.0\r\n".utf8)
-    private static let statusHead = Array("SIP/2.0 ".utf8)
-    private static let lengthHead = Array("Content-Length: ".utf8)
+    /// Header lines without the empty line after them.
+    static func fields(_ headers: SIPHeaders) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: capacity(headers, [])) { buffer, count in
+            var writer = ByteWriter(buffer)
+            appendFields(headers, to: &writer)
+            count = writer.count
+        }
+    }
 
+    /// An upper bound without the texts of the start line.
     private static func capacity(_ headers: SIPHeaders, _ body: [UInt8]) -> Int {
-        var total = body.count + 32
-        for entry in headers.entries { total += Int(entry.valueLength) + Int(entry.nameLength) + 20 }
+        var total = body.count + 96
+        for entry in headers.entries { total += Int(entry.valueLength) + Int(entry.nameLength) + 44 }
         return total
     }
 
-    /// Text of a start line; control characters are left out, blanks replaced or left out.
-    private static func appendText(_ text: String, blank: UInt8?, to out: inout [UInt8]) {
-        for byte in text.utf8 where byte >= 0x20 {
-            if byte == 0x20 {
-                if let blank { out.append(blank) }
-            } else {
-                out.append(byte)
-            }
-        }
+    /// Text of a start line; control characters are left out.
+    private static func appendText(_ text: String, keepsBlanks: Bool, to writer: inout ByteWriter) {
+        for byte in text.utf8 where byte > 0x20 || (byte == 0x20 && keepsBlanks) { writer.append(byte) }
     }
 
-    static func appendNumber(_ number: Int, to out: inout [UInt8]) {
-        if number >= 10 { appendNumber(number / 10, to: &out) }
-        out.append(0x30 + UInt8(number % 10))
+    private static func appendRest(_ headers: SIPHeaders, _ body: [UInt8], to writer: inout ByteWriter) {
+        appendFields(headers, to: &writer)
+        writer.append("Content-Length: ")
+        writer.append(number: body.count)
+        writer.append("\r\n\r\n")
+        body.withUnsafeBufferPointer { writer.append($0) }
     }
 
-    private static func appendRest(_ headers: SIPHeaders, _ body: [UInt8], to out: inout [UInt8]) {
-        appendFields(headers, to: &out, skipping: .contentLength)
-        out.append(contentsOf: lengthHead)
-        appendNumber(body.count, to: &out)
-        out.append(contentsOf: [0x0D, 0x0A, 0x0D, 0x0A])
-        out.append(contentsOf: body)
-    }
-
-    static func appendFields(_ headers: SIPHeaders, to out: inout [UInt8], skipping skipped: KnownHeader?) {
+    private static func appendFields(_ headers: SIPHeaders, to writer: inout ByteWriter) {
         let table = HeaderTable.shared
         headers.storage.withUnsafeBufferPointer { bytes in
-            for entry in headers.entries where entry.known != skipped {
+            for entry in headers.entries where entry.known != .contentLength {
                 if entry.known == .unknown {
-                    out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[entry.nameRange]))
-                    out.append(0x3A)
-                    out.append(0x20)
+                    writer.append(UnsafeBufferPointer(rebasing: bytes[entry.nameRange]))
+                    writer.append(": ")
                 } else {
-                    out.append(contentsOf: table.head(entry.known))
+                    writer.append(table.head(entry.known))
                 }
-                out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[entry.valueRange]))
-                out.append(0x0D)
-                out.append(0x0A)
+                writer.append(UnsafeBufferPointer(rebasing: bytes[entry.valueRange]))
+                writer.append("\r\n")
             }
         }
+    }
+}
+
+/// A cursor over memory that is known to be large enough.
+private struct ByteWriter {
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private(set) var count = 0
+
+    init(_ buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
+
+    @inline(__always)
+    mutating func append(_ byte: UInt8) {
+        precondition(count < buffer.count)
+        buffer[count] = byte
+        count += 1
+    }
+
+    @inline(__always)
+    mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress, let target = buffer.baseAddress else { return }
+        precondition(bytes.count <= buffer.count - count)
+        (target + count).update(from: source, count: bytes.count)
+        count += bytes.count
+    }
+
+    @inline(__always)
+    mutating func append(_ text: StaticString) {
+        append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    mutating func append(number: Int) {
+        if number >= 10 { append(number: number / 10) }
+        append(0x30 + UInt8(number % 10))
     }
 }
 

@@ -147,10 +147,7 @@ public struct StreamFramer: Sendable {
                 guard case let field = reader.next(), field != .end, field != .truncated else { return length }
                 lines += 1
                 guard lines <= limits.headerCount else { return nil }
-                guard case .field(let name, let value, _) = field else { continue }
-                guard name.count == 14 || name.count == 1,
-                    HeaderTable.shared.lookup(UnsafeBufferPointer(rebasing: bytes[name])) == .contentLength
-                else { continue }
+                guard case .field(_, let value, .contentLength, _) = field else { continue }
                 var scanner = ByteScanner(bytes, value)
                 guard length == nil, let number = scanner.number(), scanner.isAtEnd, number <= UInt64(limits.bodyBytes) else { return nil }
                 length = Int(number)

@@ -54,7 +54,7 @@ struct NameAddrSpans {
             isDisplayQuoted = true
             scanner.skipLWS()
             guard scanner.current == 0x3C else { return nil }
-        } else {
+        } else if scanner.current != 0x3C {
             let start = scanner.position
             var index = start
             search: while index < scanner.end {
@@ -77,10 +77,8 @@ struct NameAddrSpans {
         }
         if scanner.consume(0x3C) {
             let start = scanner.position
-            while let byte = scanner.current, byte != 0x3E {
-                guard byte > 0x20, byte != 0x22, byte != 0x3C else { return nil }
-                scanner.position += 1
-            }
+            // What may stand inside is for the URI's own grammar to say.
+            while scanner.position < scanner.end, scanner.bytes[scanner.position] != 0x3E { scanner.position += 1 }
             uri = start..<scanner.position
             guard scanner.consume(0x3E) else { return nil }
         } else {

@@ -83,26 +83,37 @@ final class HeaderTable: Sendable {
     ]
 
     private static let slotCount = 512
+    private static let stride = 40
+
     private let names: [String]
-    /// `Name: ` as bytes, ready to be sent.
-    private let heads: [[UInt8]]
-    private let lowercase: [[UInt8]]
-    private let slots: [UInt8]
-    private let compact: [UInt8]
+    /// Never written after `init`, never freed: 0-terminated lists of numbers, lower-case names and `Name: ` heads at fixed strides.
+    private nonisolated(unsafe) let slots: UnsafeMutablePointer<UInt8>
+    private nonisolated(unsafe) let compact: UnsafeMutablePointer<UInt8>
+    private nonisolated(unsafe) let keys: UnsafeMutablePointer<UInt8>
+    private nonisolated(unsafe) let keyLengths: UnsafeMutablePointer<UInt8>
+    private nonisolated(unsafe) let heads: UnsafeMutablePointer<UInt8>
 
     private init() {
         let count = KnownHeader.allCases.count
+        func memory(_ size: Int) -> UnsafeMutablePointer<UInt8> {
+            let pointer = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+            pointer.initialize(repeating: 0, count: size)
+            return pointer
+        }
         var names = [String](repeating: "", count: count)
-        var heads = [[UInt8]](repeating: [], count: count)
-        var lowercase = [[UInt8]](repeating: [], count: count)
-        var slots = [UInt8](repeating: 0, count: Self.slotCount)
-        var compact = [UInt8](repeating: 0, count: 256)
+        slots = memory(Self.slotCount)
+        compact = memory(256)
+        keys = memory(count * Self.stride)
+        keyLengths = memory(count)
+        heads = memory(count * Self.stride)
         for (known, name, letter) in Self.rows {
             let index = Int(known.rawValue)
             names[index] = name
-            heads[index] = Array((name + ": ").utf8)
             let key = name.utf8.map(ASCII.lower)
-            lowercase[index] = key
+            precondition(key.count + 2 <= Self.stride, "a known header name is longer than its slot")
+            keyLengths[index] = UInt8(key.count)
+            for (offset, byte) in key.enumerated() { keys[index * Self.stride + offset] = byte }
+            for (offset, byte) in (name + ": ").utf8.enumerated() { heads[index * Self.stride + offset] = byte }
             var slot = Self.slot(key.count, key[0], key[key.count - 1])
             while slots[slot] != 0 { slot = (slot + 1) % Self.slotCount }
             slots[slot] = known.rawValue
@@ -112,40 +123,60 @@ final class HeaderTable: Sendable {
             }
         }
         self.names = names
-        self.heads = heads
-        self.lowercase = lowercase
-        self.slots = slots
-        self.compact = compact
     }
 
     @inline(__always)
     private static func slot(_ length: Int, _ first: UInt8, _ last: UInt8) -> Int {
-        (length &* 37 &+ Int(first | 0x20) &* 11 &+ Int(last | 0x20) &* 5) % slotCount
+        (length &* 37 &+ Int(first | 0x20) &* 11 &+ Int(last | 0x20) &* 5) & (slotCount - 1)
     }
 
     func name(_ known: KnownHeader) -> String { names[Int(known.rawValue)] }
 
-    func head(_ known: KnownHeader) -> [UInt8] { heads[Int(known.rawValue)] }
-
-    /// The known header with this name, long or compact, in any case.
-    func lookup(_ name: UnsafeBufferPointer<UInt8>) -> KnownHeader {
-        guard let first = name.first else { return .unknown }
-        if name.count == 1 { return KnownHeader(rawValue: compact[Int(first)]) ?? .unknown }
-        var slot = Self.slot(name.count, first, name[name.count - 1])
-        while slots[slot] != 0 {
-            let candidate = slots[slot]
-            if Self.equal(name, lowercase[Int(candidate)]) { return KnownHeader(rawValue: candidate) ?? .unknown }
-            slot = (slot + 1) % Self.slotCount
-        }
-        return .unknown
+    /// `Name: ` as bytes, ready to be sent; lives for ever.
+    @inline(__always)
+    func head(_ known: KnownHeader) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: heads + Int(known.rawValue) * Self.stride, count: Int(keyLengths[Int(known.rawValue)]) + 2)
     }
 
+    /// The known header with this name, long or compact, in any case.
+    ///
+    /// - Parameter name: Without CR, which setting bit 5 would make a `-`.
+    /// The tables hold raw values of `KnownHeader` only, so that no value needs checking.
     @inline(__always)
-    private static func equal(_ name: UnsafeBufferPointer<UInt8>, _ key: [UInt8]) -> Bool {
-        guard name.count == key.count else { return false }
-        return key.withUnsafeBufferPointer { key in
-            for index in 0..<key.count where ASCII.lower(name[index]) != key[index] { return false }
+    func lookup(_ name: UnsafeBufferPointer<UInt8>) -> KnownHeader {
+        let count = name.count
+        guard count > 0 else { return .unknown }
+        let first = name[0]
+        if count == 1 { return unsafeBitCast(compact[Int(first)], to: KnownHeader.self) }
+        var slot = Self.slot(count, first, name[count - 1])
+        while true {
+            let candidate = slots[slot]
+            if candidate == 0 { return .unknown }
+            if Int(keyLengths[Int(candidate)]) == count, equal(name, keys + Int(candidate) * Self.stride) {
+                return unsafeBitCast(candidate, to: KnownHeader.self)
+            }
+            slot = (slot + 1) & (Self.slotCount - 1)
+        }
+    }
+
+    /// Eight octets at a time; setting bit 5 makes letters lower case and leaves digits and `-` alone.
+    @inline(__always)
+    private func equal(_ name: UnsafeBufferPointer<UInt8>, _ key: UnsafeMutablePointer<UInt8>) -> Bool {
+        let count = name.count
+        guard count >= 8, let base = UnsafeRawPointer(name.baseAddress) else {
+            for index in 0..<count where ASCII.lower(name[index]) != key[index] { return false }
             return true
         }
+        let keys = UnsafeRawPointer(key)
+        func differs(_ offset: Int) -> Bool {
+            base.loadUnaligned(fromByteOffset: offset, as: UInt64.self) | 0x2020_2020_2020_2020
+                != keys.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        var offset = 0
+        while offset + 8 <= count {
+            if differs(offset) { return false }
+            offset += 8
+        }
+        return !differs(count - 8)
     }
 }

@@ -49,7 +49,7 @@ extension SIPHeaders {
             storage.append(contentsOf: other.storage[entry.nameRange])
         }
         copy.valueStart = UInt32(storage.count)
-        storage.append(contentsOf: other.storage[entry.valueRange])
+        other.storage.withUnsafeBufferPointer { storage.append(contentsOf: UnsafeBufferPointer(rebasing: $0[entry.valueRange])) }
         entries.append(copy)
     }
 
@@ -98,7 +98,7 @@ extension SIPHeaders {
     private mutating func store(_ name: SIPHeaderName, _ value: String) -> Entry? {
         var entry = Entry(known: name.known, nameStart: 0, nameLength: 0, valueStart: 0, valueLength: 0)
         if name.known == .unknown {
-            guard !name.spelling.isEmpty, name.spelling.utf8.allSatisfy({ ASCII.classes[Int($0)] & ASCII.token != 0 }) else { return nil }
+            guard !name.spelling.isEmpty, name.spelling.utf8.allSatisfy({ ASCII.isToken($0) }) else { return nil }
             entry.nameStart = UInt32(storage.count)
             storage.append(contentsOf: name.spelling.utf8)
             entry.nameLength = UInt32(storage.count) - entry.nameStart
@@ -147,8 +147,11 @@ extension SIPHeaders {
     }
 
     func tag(_ name: SIPHeaderName) -> String? {
-        guard let entry = firstEntry(name) else { return nil }
-        return storage.withUnsafeBufferPointer { bytes in
+        firstEntry(name).flatMap { tag(of: $0) }
+    }
+
+    func tag(of entry: Entry) -> String? {
+        storage.withUnsafeBufferPointer { bytes in
             var scanner = ByteScanner(bytes, entry.valueRange)
             guard let found = NameAddr.scanTag(&scanner), let range = found else { return nil }
             return scanner.string(range)

@@ -71,23 +71,7 @@ public struct SIPResponse: Equatable, Sendable {
         let copiesRoute =
             (status.isSuccess || (status.isProvisional && status != .trying))
             && (request.method == .subscribe || request.method == .invite || request.method == .refer || request.method == .notify)
-        headers.storage.reserveCapacity(512)
-        headers.entries.reserveCapacity(16)
-        for entry in source.entries {
-            switch entry.known {
-            case .via, .from, .callID, .cSeq:
-                headers.copy(entry, from: source)
-            case .recordRoute where copiesRoute:
-                headers.copy(entry, from: source)
-            case .timestamp where status == .trying:
-                headers.copy(entry, from: source)
-            case .to:
-                headers.copy(entry, from: source)
-                if let toTag, status != .trying { headers.addTag(toTag) }
-            default:
-                continue
-            }
-        }
+        headers = source.answer(copiesRoute: copiesRoute, isTrying: status == .trying, toTag: toTag)
     }
 
     /// The method of the request that this answers, from CSeq.
@@ -95,16 +79,46 @@ public struct SIPResponse: Equatable, Sendable {
 }
 
 extension SIPHeaders {
-    /// Appends `;tag=` to the line just copied, unless it has a tag; its value is the last thing in the storage.
-    fileprivate mutating func addTag(_ tag: String) {
-        guard var entry = entries.last, self.tag(name(of: entry)) == nil,
-            tag.utf8.allSatisfy({ ASCII.classes[Int($0)] & ASCII.token != 0 })
-        else { return }
-        // `sip:a@b` without brackets takes `;tag` as a header parameter too (RFC 3261 20), so appending is always right.
-        let before = storage.count
-        storage.append(contentsOf: [0x3B, 0x74, 0x61, 0x67, 0x3D])
-        storage.append(contentsOf: tag.utf8)
-        entry.valueLength += UInt32(storage.count - before)
-        entries[entries.count - 1] = entry
+    /// The lines that an answer repeats, in one copy; `;tag=` is added to To unless it has one.
+    fileprivate func answer(copiesRoute: Bool, isTrying: Bool, toTag: String?) -> SIPHeaders {
+        var chosen: [Entry] = []
+        chosen.reserveCapacity(12)
+        var size = 0
+        var newTag: String?
+        for entry in entries {
+            switch entry.known {
+            case .via, .from, .callID, .cSeq: break
+            case .recordRoute where copiesRoute: break
+            case .timestamp where isTrying: break
+            case .to:
+                // `sip:a@b` without brackets takes `;tag` as a header parameter too (RFC 3261 20), so appending is always right.
+                if let toTag, !isTrying, !toTag.isEmpty, toTag.utf8.allSatisfy(ASCII.isToken), tag(of: entry) == nil {
+                    newTag = ";tag=" + toTag
+                }
+            default: continue
+            }
+            chosen.append(entry)
+            size += Int(entry.valueLength)
+        }
+        let values = [UInt8](unsafeUninitializedCapacity: size + (newTag?.utf8.count ?? 0)) { target, count in
+            storage.withUnsafeBufferPointer { bytes in
+                for index in chosen.indices {
+                    let range = chosen[index].valueRange
+                    chosen[index].valueStart = UInt32(count)
+                    if let base = target.baseAddress, let from = bytes.baseAddress {
+                        (base + count).initialize(from: from + range.lowerBound, count: range.count)
+                    }
+                    count += range.count
+                    guard chosen[index].known == .to, let tag = newTag else { continue }
+                    for byte in tag.utf8 {
+                        target[count] = byte
+                        count += 1
+                    }
+                    chosen[index].valueLength += UInt32(tag.utf8.count)
+                    newTag = nil
+                }
+            }
+        }
+        return SIPHeaders(storage: values, entries: chosen)
     }
 }

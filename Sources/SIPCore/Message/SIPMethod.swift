@@ -7,39 +7,39 @@ public struct SIPMethod: RawRepresentable, Hashable, Sendable, CustomStringConve
     public var description: String { rawValue }
 
     /// RFC 3261 13.
-    public static let invite = SIPMethod(rawValue: "INVITE")
+    public static var invite: SIPMethod { SIPMethod(rawValue: "INVITE") }
     /// RFC 3261 17.1.1.3.
-    public static let ack = SIPMethod(rawValue: "ACK")
+    public static var ack: SIPMethod { SIPMethod(rawValue: "ACK") }
     /// RFC 3261 15.
-    public static let bye = SIPMethod(rawValue: "BYE")
+    public static var bye: SIPMethod { SIPMethod(rawValue: "BYE") }
     /// RFC 3261 9.
-    public static let cancel = SIPMethod(rawValue: "CANCEL")
+    public static var cancel: SIPMethod { SIPMethod(rawValue: "CANCEL") }
     /// RFC 3261 10.
-    public static let register = SIPMethod(rawValue: "REGISTER")
+    public static var register: SIPMethod { SIPMethod(rawValue: "REGISTER") }
     /// RFC 3261 11.
-    public static let options = SIPMethod(rawValue: "OPTIONS")
+    public static var options: SIPMethod { SIPMethod(rawValue: "OPTIONS") }
     /// RFC 6665.
-    public static let subscribe = SIPMethod(rawValue: "SUBSCRIBE")
+    public static var subscribe: SIPMethod { SIPMethod(rawValue: "SUBSCRIBE") }
     /// RFC 6665.
-    public static let notify = SIPMethod(rawValue: "NOTIFY")
+    public static var notify: SIPMethod { SIPMethod(rawValue: "NOTIFY") }
     /// RFC 3903.
-    public static let publish = SIPMethod(rawValue: "PUBLISH")
+    public static var publish: SIPMethod { SIPMethod(rawValue: "PUBLISH") }
     /// RFC 3428.
-    public static let message = SIPMethod(rawValue: "MESSAGE")
+    public static var message: SIPMethod { SIPMethod(rawValue: "MESSAGE") }
     /// RFC 6086.
-    public static let info = SIPMethod(rawValue: "INFO")
+    public static var info: SIPMethod { SIPMethod(rawValue: "INFO") }
     /// RFC 3311.
-    public static let update = SIPMethod(rawValue: "UPDATE")
+    public static var update: SIPMethod { SIPMethod(rawValue: "UPDATE") }
     /// RFC 3262.
-    public static let prack = SIPMethod(rawValue: "PRACK")
+    public static var prack: SIPMethod { SIPMethod(rawValue: "PRACK") }
     /// RFC 3515.
-    public static let refer = SIPMethod(rawValue: "REFER")
+    public static var refer: SIPMethod { SIPMethod(rawValue: "REFER") }
     /// MS-SIP 3.6: a SOAP or category request, answered like any other non-INVITE request.
-    public static let service = SIPMethod(rawValue: "SERVICE")
+    public static var service: SIPMethod { SIPMethod(rawValue: "SERVICE") }
     /// MS-SIP 3.5: a NOTIFY that nobody answers and nobody repeats.
-    public static let benotify = SIPMethod(rawValue: "BENOTIFY")
+    public static var benotify: SIPMethod { SIPMethod(rawValue: "BENOTIFY") }
     /// MS-SIPCOMP: compression negotiation.
-    public static let negotiate = SIPMethod(rawValue: "NEGOTIATE")
+    public static var negotiate: SIPMethod { SIPMethod(rawValue: "NEGOTIATE") }
 
     /// Whether this stack knows the method at all: 405 answers a known one that is not wanted, 501 an unknown one (RFC 3261 8.2.1).
     public var isKnown: Bool { Self.known.contains(self) }

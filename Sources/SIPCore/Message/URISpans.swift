@@ -25,9 +25,7 @@ struct URISpans {
         guard scanner.consume(0x3A) else { return nil }
         host = scanner.position..<scanner.position
         parameters = scanner.end..<scanner.end
-        if scanner.matches(scheme, "sip") || scanner.matches(scheme, "sips") || scanner.matches(scheme, "pres")
-            || scanner.matches(scheme, "im")
-        {
+        if Self.isUserAtHost(scanner, scheme) {
             kind = .userAtHost
             guard readUserAtHost(&scanner) else { return nil }
         } else if scanner.matches(scheme, "tel") {
@@ -46,26 +44,43 @@ struct URISpans {
         }
     }
 
+    /// `sip`, `sips`, `pres` or `im`.
+    @inline(__always)
+    private static func isUserAtHost(_ scanner: ByteScanner, _ scheme: Range<Int>) -> Bool {
+        let bytes = scanner.bytes
+        let start = scheme.lowerBound
+        if scheme.count == 3 {
+            return bytes[start] | 0x20 == 0x73 && bytes[start + 1] | 0x20 == 0x69 && bytes[start + 2] | 0x20 == 0x70
+        }
+        return scanner.matches(scheme, "sips") || scanner.matches(scheme, "pres") || scanner.matches(scheme, "im")
+    }
+
     private mutating func readUserAtHost(_ scanner: inout ByteScanner) -> Bool {
+        // One pass over what may be userinfo: it is if an `@` follows, else the host starts here.
         let start = scanner.position
         var index = start
-        while index < scanner.end, scanner.bytes[index] != 0x40 { index += 1 }
-        if index < scanner.end {
-            var colon: Int?
-            for offset in start..<index {
-                let byte = scanner.bytes[offset]
-                if byte == 0x3A, colon == nil {
-                    colon = offset
-                } else if !scanner.isClass(byte, ASCII.user) {
-                    return false
-                }
-                if byte == 0x25, !Self.isEscape(scanner, offset, index) { return false }
+        var colon: Int?
+        userinfo: while index < scanner.end {
+            let byte = scanner.bytes[index]
+            if scanner.isClass(byte, ASCII.user) {
+                if byte == 0x25, !Self.isEscape(scanner, index, scanner.end) { return false }
+                index += 1
+                continue
             }
-            let userEnd = colon ?? index
-            guard userEnd > start else { return false }
-            user = start..<userEnd
-            if let colon { password = colon + 1..<index }
-            scanner.position = index + 1
+            switch byte {
+            case 0x3A where colon == nil:
+                colon = index
+                index += 1
+            case 0x40:
+                let userEnd = colon ?? index
+                guard userEnd > start else { return false }
+                user = start..<userEnd
+                if let colon { password = colon + 1..<index }
+                scanner.position = index + 1
+                break userinfo
+            default:
+                break userinfo
+            }
         }
         guard let host = Self.readHost(&scanner) else { return false }
         self.host = host

@@ -19,7 +19,13 @@ extension SIPRequest {
     /// Notes the packet's source in the top Via: `received` when sent-by says otherwise, both when `rport` is asked for (RFC 3261 18.2.1,
     /// RFC 3581 4).
     public mutating func noteReception(from source: MessageSource) {
-        guard var via = headers.topVia else { return }
+        if let via = headers.topVia { noteReception(via, from: source) }
+    }
+
+    /// The same with the top Via already read; returns it as it is afterwards.
+    @discardableResult
+    mutating func noteReception(_ received: Via, from source: MessageSource) -> Via {
+        var via = received
         let isSame = ASCII.equal(via.sentByHost, source.remote.host)
         // Whatever the sender wrote there himself is worth nothing.
         var changed = via.parameters.contains("received")
@@ -33,27 +39,34 @@ extension SIPRequest {
             changed = true
         }
         if changed { headers.topVia = via }
+        return via
     }
 }
 
 extension SIPResponse {
     /// Where the response goes: back over the connection, else by the top Via (RFC 3261 18.2.2, RFC 3581 4); nil without a Via.
     public func destination(from source: MessageSource) -> Destination? {
-        guard let via = headers.topVia else { return nil }
+        headers.topVia?.responseDestination(from: source)
+    }
+}
+
+extension Via {
+    /// Where a response with this top Via goes (RFC 3261 18.2.2, RFC 3581 4).
+    func responseDestination(from source: MessageSource) -> Destination {
         let transport = source.remote.transport
-        let port = via.sentByPort ?? transport.defaultPort
+        let port = sentByPort ?? transport.defaultPort
         if transport.isReliable {
-            let fallback = TransportAddress(transport, via.received ?? via.sentByHost, port)
+            let fallback = TransportAddress(transport, received ?? sentByHost, port)
             guard let connection = source.connection else { return .address(fallback, from: nil) }
             return .connection(connection, fallback: fallback)
         }
         let address: TransportAddress
-        if let maddr = via.maddr, !maddr.isEmpty {
+        if let maddr, !maddr.isEmpty {
             address = TransportAddress(transport, maddr, port)
-        } else if let received = via.received {
-            address = TransportAddress(transport, received, via.rport ?? port)
+        } else if let received {
+            address = TransportAddress(transport, received, rport ?? port)
         } else {
-            address = TransportAddress(transport, via.sentByHost, port)
+            address = TransportAddress(transport, sentByHost, port)
         }
         return .address(address, from: source.local)
     }

@@ -60,9 +60,9 @@ extension TransactionLayer {
     // MARK: Requests
 
     private mutating func receive(_ received: SIPRequest, from source: MessageSource, at now: Instant) -> [TransactionAction] {
-        var request = received
-        request.noteReception(from: source)
         guard let via = received.headers.topVia else { return [.dropped(.strayResponse)] }
+        var request = received
+        let destination = request.noteReception(via, from: source).responseDestination(from: source)
         if request.method == .benotify { return [.deliverUnanswered(request, source)] }
         let key = ServerTransactionKey(received, via)
         if request.method == .ack {
@@ -86,7 +86,7 @@ extension TransactionLayer {
         let id = nextID()
         if request.method == .invite { return refuseInvite(id, request, key, source, now) }
         let machine = ServerNonInviteTransaction(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
-        servers[id] = Server(machine: machine, key: key, merged: merged, source: source, last: nil)
+        servers[id] = Server(machine: machine, key: key, merged: merged, source: source, destination: destination, last: nil)
         serverKeys[key] = id
         if let merged { mergedKeys[merged] = id }
         deadlines.set(id, at: machine.nextDeadline)

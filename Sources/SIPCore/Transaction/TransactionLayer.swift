@@ -80,6 +80,8 @@ public struct TransactionLayer: Sendable {
         var key: ServerTransactionKey
         var merged: MergedRequestKey?
         var source: MessageSource
+        /// Where responses go, by the top Via as it was received.
+        var destination: Destination
         /// The last response, kept for copies of the request.
         var last: OutboundMessage?
     }
@@ -166,12 +168,10 @@ public struct TransactionLayer: Sendable {
 
     /// Sends the user's response; a second final response is refused silently, and so is one to an unknown transaction.
     public mutating func respond(_ id: ServerTransactionID, _ response: SIPResponse, at now: Instant) -> [TransactionAction] {
-        guard var server = servers[id.rawValue], server.machine.respond(response.status, at: now) == .send,
-            let destination = response.destination(from: server.source)
+        guard servers[id.rawValue]?.machine.respond(response.status, at: now) == .send, let destination = servers[id.rawValue]?.destination
         else { return [] }
         let message = OutboundMessage(bytes: response.serialized(), destination: destination, token: id.rawValue)
-        server.last = message
-        servers[id.rawValue] = server
+        servers[id.rawValue]?.last = message
         settleServer(id.rawValue)
         return [.send(message)]
     }
