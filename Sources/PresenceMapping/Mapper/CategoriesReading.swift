@@ -12,6 +12,7 @@ extension PresenceMapper {
         var states: [(element: CategoryElement, state: StateDocument)] = []
         var cards: [(instance: UInt32, card: ContactCardDocument)] = []
         for element in document.categories {
+            if let container = element.container, let row = compiled.containers[Int(container.rawValue)] { trace.use(row.row) }
             switch element.body {
             case .state(let state) where element.name == .state: states.append((element, state))
             case .note(let note): read(note, into: &presence, &trace)

@@ -130,10 +130,12 @@ extension PresenceMapper {
             guard let row else { continue }
             trace.use(row.row, field: "timed-status", value: status.from.text)
             let until = status.until?.nanosecondsSince1970 ?? status.from.nanosecondsSince1970
-            let lower = max(0, (status.from.nanosecondsSince1970 - start) / slotNanoseconds)
-            let (difference, overflow) = until.subtractingReportingOverflow(start)
-            guard !overflow, difference > 0 else { continue }
-            let upper = min(Int64(FreeBusyBits.newSlots), (difference + slotNanoseconds - 1) / slotNanoseconds)
+            let (offset, overflow) = status.from.nanosecondsSince1970.subtractingReportingOverflow(start)
+            let (length, overflowAtEnd) = until.subtractingReportingOverflow(start)
+            guard !overflow, length > 0 || overflowAtEnd else { continue }
+            let lower = offset / slotNanoseconds
+            let end = overflowAtEnd ? Int64(FreeBusyBits.newSlots) : length / slotNanoseconds + (length % slotNanoseconds == 0 ? 0 : 1)
+            let upper = min(Int64(FreeBusyBits.newSlots), end)
             guard lower < upper else { continue }
             while slots.count < Int(upper) { slots.append(0) }
             for index in Int(lower)..<Int(upper) { slots[index] = max(slots[index], UInt8(clamping: row.slot)) }

@@ -194,9 +194,12 @@ extension PresenceMapper {
                     input = other
                     continue
                 }
-                // A user who is active at one device is active.
-                if current.isIdle && !other.isIdle { input = other }
-                if current.isIdle == other.isIdle, let one = other.lastInput, current.lastInput.map({ one > $0 }) ?? true { input = other }
+                for row in compiled.combine["device"] ?? [] {
+                    guard let wins = compare(other, current, by: row) else { continue }
+                    trace.use(row.row)
+                    if wins { input = other }
+                    break
+                }
             }
         }
         guard let input else { return }
@@ -208,6 +211,21 @@ extension PresenceMapper {
         trace.use(known.row)
         for row in compiled.combine["idle"] ?? [] { trace.use(row.row) }
         presence.availability = UInt32(clamping: Int(availability) + adds)
+    }
+
+    /// Whether the input of one device wins over another's by one criterion; nil when it does not decide.
+    private func compare(_ left: RPIDUserInput, _ right: RPIDUserInput, by row: CombineOutcome) -> Bool? {
+        switch row.by {
+        case "input":
+            guard left.isIdle != right.isIdle else { return nil }
+            return left.isIdle == (row.prefer == "idle")
+        case "last-input":
+            guard left.lastInput != right.lastInput else { return nil }
+            guard let one = left.lastInput else { return false }
+            guard let other = right.lastInput else { return true }
+            return (one > other) == (row.prefer == "newest")
+        default: return nil
+        }
     }
 
     // MARK: Place and time zone
