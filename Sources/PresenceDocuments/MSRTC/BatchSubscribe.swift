@@ -25,10 +25,12 @@ public struct BatchSubscribeResource: Hashable, Sendable {
 
     public var uri: String
     public var context: Context?
+    public var foreign: ForeignContent
 
-    public init(uri: String, context: Context? = nil) {
+    public init(uri: String, context: Context? = nil, foreign: ForeignContent = ForeignContent()) {
         self.uri = uri
         self.context = context
+        self.foreign = foreign
     }
 }
 
@@ -39,14 +41,17 @@ public struct BatchSubscribeAction: Hashable, Sendable {
     public var id: String?
     public var resources: [BatchSubscribeResource]
     public var categories: [CategoryName]
+    public var foreign: ForeignContent
 
     public init(
-        name: BatchSubscribeActionName = .subscribe, id: String? = nil, resources: [BatchSubscribeResource], categories: [CategoryName]
+        name: BatchSubscribeActionName = .subscribe, id: String? = nil, resources: [BatchSubscribeResource],
+        categories: [CategoryName], foreign: ForeignContent = ForeignContent()
     ) {
         self.name = name
         self.id = id
         self.resources = resources
         self.categories = categories
+        self.foreign = foreign
     }
 }
 
@@ -57,11 +62,15 @@ public struct BatchSubscribeDocument: Hashable, Sendable {
     /// Ignored by servers.
     public var name: String?
     public var actions: [BatchSubscribeAction]
+    public var foreign: ForeignContent
 
-    public init(uri: String? = nil, name: String? = nil, actions: [BatchSubscribeAction]) {
+    public init(
+        uri: String? = nil, name: String? = nil, actions: [BatchSubscribeAction], foreign: ForeignContent = ForeignContent()
+    ) {
         self.uri = uri
         self.name = name
         self.actions = actions
+        self.foreign = foreign
     }
 }
 
@@ -110,9 +119,15 @@ extension BatchSubscribeDocument: MSRTCDocument {
     /// - Throws: ``DocumentError``; with the code `limit` when the request asks for too much, which is answered with 413.
     public init(reading element: XMLElement, limits: BatchSubscribeLimits) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
-        self.init(uri: element.attribute("uri"), name: element.attribute("name"), actions: [])
+        var attributes = AttributeReader(element, rule: Self.rule)
+        self.init(uri: attributes.string("uri"), name: attributes.string("name"), actions: [])
+        foreign.attributes = attributes.others(besides: ["uri", "name"])
         var resourceCount = 0
-        for child in element.children where child.is(BatchNames.action) {
+        for child in element.children {
+            guard child.is(BatchNames.action) else {
+                foreign.elements.append(child.fragment())
+                continue
+            }
             let action = try BatchSubscribeAction(reading: child)
             resourceCount += action.resources.count
             guard actions.count < limits.actions, resourceCount <= limits.resources, action.categories.count <= limits.categories else {
@@ -139,6 +154,10 @@ extension BatchSubscribeAction {
             throw element.missing(element: "categoryList", rule: rule)
         }
         self.init(name: name, id: attributes.string("id"), resources: [], categories: [])
+        foreign.attributes = attributes.others(besides: ["name", "id"])
+        for child in element.children where !child.is(BatchNames.adhocList) && !child.is(BatchNames.categoryList) {
+            foreign.elements.append(child.fragment())
+        }
         for child in list.children where child.is(BatchNames.resource) {
             resources.append(try BatchSubscribeResource(reading: child))
         }
@@ -155,9 +174,14 @@ extension BatchSubscribeResource {
     fileprivate init(reading element: XMLElement) throws(DocumentError) {
         var attributes = AttributeReader(element, rule: BatchSubscribeDocument.rule)
         self.init(uri: try attributes.requiredString("uri"))
-        if let context = element.first(BatchNames.context) {
-            var children = context.children.makeIterator()
-            self.context = children.next().map { .content($0.fragment()) } ?? .empty
+        foreign.attributes = attributes.others(besides: ["uri"])
+        for child in element.children {
+            if child.is(BatchNames.context), context == nil {
+                var children = child.children.makeIterator()
+                context = children.next().map { .content($0.fragment()) } ?? .empty
+            } else {
+                foreign.elements.append(child.fragment())
+            }
         }
     }
 }
@@ -170,7 +194,9 @@ extension BatchSubscribeDocument {
         writer.namespace("", .msBatchSubscribe)
         writer.attribute("uri", ifPresent: uri)
         writer.attribute("name", ifPresent: name)
+        writer.attributes(foreign.attributes)
         for action in actions { action.write(to: &writer) }
+        writer.fragments(foreign.elements)
         writer.end()
     }
 }
@@ -180,10 +206,12 @@ extension BatchSubscribeAction {
         writer.start("action")
         writer.attribute("name", name.rawValue)
         writer.attribute("id", ifPresent: id)
+        writer.attributes(foreign.attributes)
         writer.start("adhocList")
         for resource in resources {
             writer.start("resource")
             writer.attribute("uri", resource.uri)
+            writer.attributes(resource.foreign.attributes)
             switch resource.context {
             case .empty: writer.element("context")
             case .content(let fragment):
@@ -192,6 +220,7 @@ extension BatchSubscribeAction {
                 writer.end()
             case nil: break
             }
+            writer.fragments(resource.foreign.elements)
             writer.end()
         }
         writer.end()
@@ -203,6 +232,7 @@ extension BatchSubscribeAction {
             writer.end()
         }
         writer.end()
+        writer.fragments(foreign.elements)
         writer.end()
     }
 }

@@ -14,10 +14,11 @@ public struct CategoryPublication: Hashable, Sendable {
     public var expires: UInt32?
     /// The data, verbatim; absent for an instance with an empty body.
     public var body: XMLFragment?
+    public var attributes: [XMLAttribute]
 
     public init(
         categoryName: CategoryName, instance: UInt32, container: ContainerID, version: UInt32, expireType: ExpireType,
-        expires: UInt32? = nil, body: XMLFragment? = nil
+        expires: UInt32? = nil, body: XMLFragment? = nil, attributes: [XMLAttribute] = []
     ) {
         self.categoryName = categoryName
         self.instance = instance
@@ -26,6 +27,7 @@ public struct CategoryPublication: Hashable, Sendable {
         self.expireType = expireType
         self.expires = expires
         self.body = body
+        self.attributes = attributes
     }
 
     /// Whether the instance is to be deleted (MS-PRES 1.3.1.6.3).
@@ -37,10 +39,19 @@ public struct CategoryPublishDocument: Hashable, Sendable {
     /// The publisher, with its scheme.
     public var uri: String
     public var publications: [CategoryPublication]
+    /// Of the `publications` element.
+    public var listForeign: ForeignContent
+    /// Of the `publish` element.
+    public var foreign: ForeignContent
 
-    public init(uri: String, publications: [CategoryPublication]) {
+    public init(
+        uri: String, publications: [CategoryPublication], listForeign: ForeignContent = ForeignContent(),
+        foreign: ForeignContent = ForeignContent()
+    ) {
         self.uri = uri
         self.publications = publications
+        self.listForeign = listForeign
+        self.foreign = foreign
     }
 }
 
@@ -66,9 +77,16 @@ extension CategoryPublishDocument: MSRTCDocument {
         }
         var attributes = AttributeReader(list, rule: Self.rule)
         self.init(uri: try attributes.requiredString("uri"), publications: [])
-        for child in list.children where child.is(PublishNames.publication) {
-            publications.append(try CategoryPublication(reading: child))
+        listForeign.attributes = attributes.others(besides: ["uri"])
+        for child in list.children {
+            if child.is(PublishNames.publication) {
+                publications.append(try CategoryPublication(reading: child))
+            } else {
+                listForeign.elements.append(child.fragment())
+            }
         }
+        foreign.attributes = AttributeReader(element, rule: Self.rule).others(besides: [])
+        foreign.elements = element.children.filter { !$0.is(PublishNames.publications) }.map { $0.fragment() }
         guard !publications.isEmpty else { throw list.missing(element: "publication", rule: Self.rule) }
     }
 }
@@ -91,6 +109,9 @@ extension CategoryPublication {
         self.init(
             categoryName: name, instance: instance, container: container, version: version, expireType: expireType,
             expires: try attributes.unsigned("expires"))
+        self.attributes = attributes.others(besides: [
+            "categoryName", "instance", "version", "container", "expireType", "expires",
+        ])
         var children = element.children.makeIterator()
         body = children.next()?.fragment()
         if let second = children.next() {
@@ -105,8 +126,10 @@ extension CategoryPublishDocument {
     public func write(to writer: inout XMLWriter) {
         writer.start("publish")
         writer.namespace("", .msRichPresence)
+        writer.attributes(foreign.attributes)
         writer.start("publications")
         writer.attribute("uri", uri)
+        writer.attributes(listForeign.attributes)
         for publication in publications {
             writer.start("publication")
             writer.attribute("categoryName", publication.categoryName.rawValue)
@@ -115,10 +138,13 @@ extension CategoryPublishDocument {
             writer.attribute("version", String(publication.version))
             writer.attribute("expireType", publication.expireType.rawValue)
             writer.attribute("expires", ifPresent: publication.expires)
+            writer.attributes(publication.attributes)
             if let body = publication.body { writer.fragment(body) }
             writer.end()
         }
+        writer.fragments(listForeign.elements)
         writer.end()
+        writer.fragments(foreign.elements)
         writer.end()
     }
 }

@@ -8,11 +8,13 @@ public struct DelegateElement: Hashable, Sendable {
     public var uri: String
     public var publish: Bool
     public var redelegate: Bool
+    public var foreign: ForeignContent
 
-    public init(uri: String, publish: Bool, redelegate: Bool) {
+    public init(uri: String, publish: Bool, redelegate: Bool, foreign: ForeignContent = ForeignContent()) {
         self.uri = uri
         self.publish = publish
         self.redelegate = redelegate
+        self.foreign = foreign
     }
 }
 
@@ -46,10 +48,12 @@ extension DelegatesDocument: MSRTCDocument {
         self.init(version: try attributes.requiredUnsigned("version"))
         for child in element.children where child.is(DelegateNames.delegate) {
             var attributes = AttributeReader(child, rule: Self.rule)
-            delegates.append(
-                DelegateElement(
-                    uri: try attributes.requiredString("uri"), publish: try attributes.requiredBoolean("publish"),
-                    redelegate: try attributes.requiredBoolean("redelegate")))
+            var delegate = DelegateElement(
+                uri: try attributes.requiredString("uri"), publish: try attributes.requiredBoolean("publish"),
+                redelegate: try attributes.requiredBoolean("redelegate"))
+            delegate.foreign.attributes = attributes.others(besides: ["uri", "publish", "redelegate"])
+            delegate.foreign.elements = child.children.map { $0.fragment() }
+            delegates.append(delegate)
         }
     }
 }
@@ -66,6 +70,8 @@ extension DelegatesDocument {
             writer.attribute("uri", delegate.uri)
             writer.attribute("publish", delegate.publish ? "true" : "false")
             writer.attribute("redelegate", delegate.redelegate ? "true" : "false")
+            writer.attributes(delegate.foreign.attributes)
+            writer.fragments(delegate.foreign.elements)
             writer.end()
         }
         writer.end()

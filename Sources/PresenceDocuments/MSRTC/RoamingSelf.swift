@@ -21,9 +21,12 @@ public struct RoamingScope: RawRepresentable, Hashable, Sendable, ExpressibleByS
 /// The self subscription request: which parts the endpoint wants (MS-PRES 2.2.2.3.1, 6.6).
 public struct RoamingListDocument: Hashable, Sendable {
     public var scopes: [RoamingScope]
+    /// What follows the scopes, `presenceSeparator` included.
+    public var foreign: ForeignContent
 
-    public init(scopes: [RoamingScope]) {
+    public init(scopes: [RoamingScope], foreign: ForeignContent = ForeignContent()) {
         self.scopes = scopes
+        self.foreign = foreign
     }
 }
 
@@ -33,15 +36,17 @@ public struct RoamingDataDocument: Hashable, Sendable {
     public var containers: ContainersDocument?
     public var subscribers: SubscribersDocument?
     public var delegates: DelegatesDocument?
+    public var foreign: ForeignContent
 
     public init(
         categories: CategoriesDocument? = nil, containers: ContainersDocument? = nil, subscribers: SubscribersDocument? = nil,
-        delegates: DelegatesDocument? = nil
+        delegates: DelegatesDocument? = nil, foreign: ForeignContent = ForeignContent()
     ) {
         self.categories = categories
         self.containers = containers
         self.subscribers = subscribers
         self.delegates = delegates
+        self.foreign = foreign
     }
 }
 
@@ -64,7 +69,12 @@ extension RoamingListDocument: MSRTCDocument {
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init(scopes: [])
-        for child in element.children where child.is(RoamingNames.roaming) || child.is(RoamingNames.roamingEx) {
+        foreign.attributes = AttributeReader(element, rule: Self.rule).others(besides: [])
+        for child in element.children {
+            guard child.is(RoamingNames.roaming) || child.is(RoamingNames.roamingEx) else {
+                foreign.elements.append(child.fragment())
+                continue
+            }
             var attributes = AttributeReader(child, rule: Self.rule)
             let scope: RoamingScope = try attributes.requiredToken("type")
             guard child.is(RoamingNames.roamingEx) || scope == .categories || scope == .containers || scope == .subscribers else {
@@ -89,13 +99,14 @@ extension RoamingDataDocument: MSRTCDocument {
     public init(reading element: XMLElement, bodies: CategoryBodyReading) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init()
+        foreign.attributes = AttributeReader(element, rule: Self.rule).others(besides: [])
         for child in element.children {
             switch child {
             case CategoriesDocument.rootName: categories = try CategoriesDocument(reading: child, bodies: bodies)
             case ContainersDocument.rootName: containers = try ContainersDocument(reading: child)
             case SubscribersDocument.rootName: subscribers = try SubscribersDocument(reading: child)
             case DelegatesDocument.rootName: delegates = try DelegatesDocument(reading: child)
-            default: continue
+            default: foreign.elements.append(child.fragment())
             }
         }
     }
@@ -107,6 +118,7 @@ extension RoamingListDocument {
     public func write(to writer: inout XMLWriter) {
         writer.start("roamingList")
         writer.namespace("", .msRoamingSelf)
+        writer.attributes(foreign.attributes)
         for scope in scopes {
             let isBase = scope == .categories || scope == .containers || scope == .subscribers
             writer.start(isBase ? "roaming" : "roamingEx")
@@ -114,6 +126,7 @@ extension RoamingListDocument {
             writer.attribute("type", scope.rawValue)
             writer.end()
         }
+        writer.fragments(foreign.elements)
         writer.end()
     }
 }
@@ -122,10 +135,12 @@ extension RoamingDataDocument {
     public func write(to writer: inout XMLWriter) {
         writer.start("roamingData")
         writer.namespace("", .msRoamingSelf)
+        writer.attributes(foreign.attributes)
         categories?.write(to: &writer)
         containers?.write(to: &writer)
         subscribers?.write(to: &writer)
         delegates?.write(to: &writer)
+        writer.fragments(foreign.elements)
         writer.end()
     }
 }

@@ -12,10 +12,12 @@ public struct ContainerMemberChange: Hashable, Sendable {
 
     public var action: Action
     public var member: ContainerMember
+    public var foreign: ForeignContent
 
-    public init(_ action: Action, _ member: ContainerMember) {
+    public init(_ action: Action, _ member: ContainerMember, foreign: ForeignContent = ForeignContent()) {
         self.action = action
         self.member = member
+        self.foreign = foreign
     }
 }
 
@@ -26,20 +28,26 @@ public struct ContainerChange: Hashable, Sendable {
     /// The version of the membership that the sender believes to be current; 0 for a new container.
     public var version: UInt32
     public var changes: [ContainerMemberChange]
+    public var foreign: ForeignContent
 
-    public init(id: ContainerID, version: UInt32, changes: [ContainerMemberChange]) {
+    public init(
+        id: ContainerID, version: UInt32, changes: [ContainerMemberChange], foreign: ForeignContent = ForeignContent()
+    ) {
         self.id = id
         self.version = version
         self.changes = changes
+        self.foreign = foreign
     }
 }
 
 /// Changes of container memberships, committed whole or not at all (MS-PRES 2.2.2.5.2, 3.5.5.2).
 public struct SetContainerMembersDocument: Hashable, Sendable {
     public var containers: [ContainerChange]
+    public var foreign: ForeignContent
 
-    public init(containers: [ContainerChange]) {
+    public init(containers: [ContainerChange], foreign: ForeignContent = ForeignContent()) {
         self.containers = containers
+        self.foreign = foreign
     }
 }
 
@@ -61,8 +69,13 @@ extension SetContainerMembersDocument: MSRTCDocument {
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init(containers: [])
-        for child in element.children where child.is(SetMembersNames.container) {
-            containers.append(try ContainerChange(reading: child))
+        foreign.attributes = AttributeReader(element, rule: Self.rule).others(besides: [])
+        for child in element.children {
+            if child.is(SetMembersNames.container) {
+                containers.append(try ContainerChange(reading: child))
+            } else {
+                foreign.elements.append(child.fragment())
+            }
         }
         guard !containers.isEmpty else { throw element.missing(element: "container", rule: Self.rule) }
     }
@@ -77,8 +90,13 @@ extension ContainerChange {
             throw element.invalid("id", value: "0", expected: "a container number from 1 to 32767", rule: rule)
         }
         self.init(id: id, version: try attributes.requiredUnsigned("version"), changes: [])
-        for child in element.children where child.is(SetMembersNames.member) {
-            changes.append(try ContainerMemberChange(reading: child))
+        foreign.attributes = attributes.others(besides: ["id", "version"])
+        for child in element.children {
+            if child.is(SetMembersNames.member) {
+                changes.append(try ContainerMemberChange(reading: child))
+            } else {
+                foreign.elements.append(child.fragment())
+            }
         }
         guard !changes.isEmpty else { throw element.missing(element: "member", rule: rule) }
     }
@@ -96,6 +114,10 @@ extension ContainerMemberChange {
         case "remove", "delete": self.init(.remove, member)
         case let other?: throw element.invalid("action", value: other, expected: "add or remove", rule: rule)
         }
+        foreign.attributes = element.attributes.filter {
+            !$0.namespace.isEmpty || !["type", "value", "action"].contains($0.localName)
+        }
+        foreign.elements = element.children.map { $0.fragment() }
     }
 }
 
@@ -105,19 +127,25 @@ extension SetContainerMembersDocument {
     public func write(to writer: inout XMLWriter) {
         writer.start("setContainerMembers")
         writer.namespace("", .msContainerManagement)
+        writer.attributes(foreign.attributes)
         for container in containers {
             writer.start("container")
             writer.attribute("id", String(container.id.rawValue))
             writer.attribute("version", String(container.version))
+            writer.attributes(container.foreign.attributes)
             for change in container.changes {
                 writer.start("member")
                 writer.attribute("action", change.action == .add ? "add" : "remove")
                 writer.attribute("type", change.member.type.rawValue)
                 writer.attribute("value", ifPresent: change.member.value)
+                writer.attributes(change.foreign.attributes)
+                writer.fragments(change.foreign.elements)
                 writer.end()
             }
+            writer.fragments(container.foreign.elements)
             writer.end()
         }
+        writer.fragments(foreign.elements)
         writer.end()
     }
 }

@@ -12,17 +12,19 @@ public struct SubscriptionContextDocument: Hashable, Sendable {
     public var isDelegate: Bool
     /// Delegators; the text of the standard wants none.
     public var delegators: [String]
+    public var attributes: [XMLAttribute]
     public var extensions: ExtensionBlock
 
     public init(
         majorVersion: UInt32 = 1, minorVersion: UInt32 = 0, isContact: Bool = true, isDelegate: Bool = false,
-        delegators: [String] = [], extensions: ExtensionBlock = ExtensionBlock()
+        delegators: [String] = [], attributes: [XMLAttribute] = [], extensions: ExtensionBlock = ExtensionBlock()
     ) {
         self.majorVersion = majorVersion
         self.minorVersion = minorVersion
         self.isContact = isContact
         self.isDelegate = isDelegate
         self.delegators = delegators
+        self.attributes = attributes
         self.extensions = extensions
     }
 }
@@ -49,6 +51,7 @@ extension SubscriptionContextDocument: MSRTCDocument {
         self.init(
             majorVersion: try attributes.requiredUnsigned("majorVersion"),
             minorVersion: try attributes.requiredUnsigned("minorVersion"), isContact: false)
+        self.attributes = attributes.others(besides: ["majorVersion", "minorVersion"])
         var extensions = ExtensionReader()
         for child in element.children {
             switch child {
@@ -71,6 +74,7 @@ extension SubscriptionContextDocument {
         writer.namespace("", .msSubscriptionContext)
         writer.attribute("majorVersion", String(majorVersion))
         writer.attribute("minorVersion", String(minorVersion))
+        writer.attributes(attributes)
         if isContact {
             writer.start("watcher")
             writer.element("contactList")

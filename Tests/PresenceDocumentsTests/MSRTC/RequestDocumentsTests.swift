@@ -215,3 +215,40 @@ import XMLCore
         )
     }
 }
+
+@Suite struct ForeignContentTests {
+    /// Puts a foreign attribute into every start tag of the sample and a foreign element before every end tag of the named elements.
+    private static func strange(_ text: String, in names: [String], withElements: Bool) -> String {
+        var result = text
+        for name in names {
+            result = result.replacing("<\(name) ", with: "<\(name) xmlns:z='urn:example:z' z:mark='7' ")
+            result = result.replacing("<\(name)>", with: "<\(name) xmlns:z='urn:example:z' z:mark='7'>")
+            guard withElements else { continue }
+            result = result.replacing("</\(name)>", with: "<z:more xmlns:z='urn:example:z'/></\(name)>")
+        }
+        return result
+    }
+
+    private static func check<Document: MSRTCDocument & Equatable>(
+        _ type: Document.Type, _ sample: String, in names: [String], marks: Int, elements: Int
+    ) throws {
+        let strange = Self.strange(sample, in: names, withElements: elements > 0)
+        let document = try Document(strange)
+        #expect(try document.again.text == document.text)
+        #expect(document.text.components("mark=") == marks)
+        #expect(document.text.components(":more") == elements)
+    }
+
+    @Test("MS-PRES 6.8, 6.10, 6.11, 6.6 and 6.5 foreign attributes and elements come back")
+    func survive() throws {
+        try Self.check(CategoryPublishDocument.self, MSRTCSamples.publish, in: ["publish", "publications"], marks: 2, elements: 2)
+        try Self.check(CategoryPublishDocument.self, MSRTCSamples.publish, in: ["publication"], marks: 2, elements: 0)
+        try Self.check(BatchSubscribeDocument.self, MSRTCSamples.batchSub, in: ["batchSub", "action", "resource"], marks: 7, elements: 5)
+        try Self.check(
+            SetContainerMembersDocument.self, MSRTCSamples.setContainerMembers, in: ["setContainerMembers", "container", "member"],
+            marks: 5,
+            elements: 2)
+        try Self.check(RoamingListDocument.self, MSRTCSamples.roamingList, in: ["roamingList"], marks: 1, elements: 1)
+        try Self.check(RoamingDataDocument.self, MSRTCSamples.roamingData, in: ["roamingData", "delegate"], marks: 2, elements: 1)
+    }
+}

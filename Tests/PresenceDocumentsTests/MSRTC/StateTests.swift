@@ -135,12 +135,9 @@ import XMLCore
 extension String {
     /// How often `part` occurs.
     func components(_ part: String) -> Int {
-        var count = 0
-        var rest = self[...]
-        while let range = rest.firstRange(of: part) {
-            count += 1
-            rest = rest[range.upperBound...]
-        }
-        return count
+        let text = Array(utf8)
+        let wanted = Array(part.utf8)
+        guard !wanted.isEmpty, text.count >= wanted.count else { return 0 }
+        return (0...text.count - wanted.count).count { text[$0] == wanted[0] && text[$0..<$0 + wanted.count].elementsEqual(wanted) }
     }
 }
