@@ -153,7 +153,7 @@ private final class ListenerBinder {
                 socketAddress = try await resolver.resolve(address).get()
             }
         } catch {
-            throw TransportError(.unresolvableHost, address, "the host has no address: \(error)")
+            throw TransportError(.unresolvableHost, address, "the host has no address: \(TransportError.reason(error))")
         }
         do {
             switch address.transport {
@@ -161,7 +161,7 @@ private final class ListenerBinder {
             default: return try await bindTCP(socketAddress, transport: address.transport)
             }
         } catch let error as IOError {
-            throw TransportError(Self.code(of: error), address, "cannot listen: \(String(cString: strerror(error.errnoCode)))")
+            throw TransportError(Self.code(of: error), address, "cannot listen: \(TransportError.reason(error))")
         }
     }
 

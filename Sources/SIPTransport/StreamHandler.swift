@@ -49,7 +49,7 @@ final class StreamHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        host.wires.ended(connection, reason: "\(error)")
+        host.wires.ended(connection, reason: TransportError.reason(error))
         context.close(promise: nil)
     }
 }

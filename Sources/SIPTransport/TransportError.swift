@@ -1,3 +1,6 @@
+import Glibc
+import NIOCore
+import NIOPosix
 import SIPCore
 
 /// Why the transport could not start; always the operator's side, never a peer's.
@@ -17,4 +20,19 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     public var description: String { "\(address): \(reason)" }
+
+    /// The system's words for a failure of a socket, without those of the library in between.
+    static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case let error as NIOConnectionError:
+            error.connectionErrors.first.map { reason($0.error) } ?? error.dnsAError.map { reason($0) } ?? "cannot connect"
+        case let error as SocketAddressError.UnknownHost: error.errorDescription
+        case ChannelError.connectTimeout: "connect timed out"
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof, ChannelError.inputClosed,
+            ChannelError.outputClosed:
+            "the connection is closed"
+        default: "\(error)"
+        }
+    }
 }

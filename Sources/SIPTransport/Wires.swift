@@ -192,7 +192,7 @@ final class Wires {
             connection.inFlightBytes -= count
             connection.lastActivity = .now()
             if case .failure(let error) = result {
-                for (token, shard) in tokens { self.fail(token, shard, "\(error)") }
+                for (token, shard) in tokens { self.fail(token, shard, TransportError.reason(error)) }
             }
         }
         channel.writeAndFlush(bytes, promise: written)
@@ -216,7 +216,7 @@ final class Wires {
                 self.resolver.store(target, for: address)
                 self.write(message, to: target, from: local, for: shard)
             case .failure(let error):
-                self.fail(message.token, shard, "\(address.host): \(error)")
+                self.fail(message.token, shard, "\(address.host): \(TransportError.reason(error))")
             }
             self.host.schedulePump()
         }
@@ -234,7 +234,7 @@ final class Wires {
         if message.token != 0 {
             let promise = host.eventLoop.makePromise(of: Void.self)
             let token = message.token
-            promise.futureResult.assumeIsolated().whenFailure { self.fail(token, shard, "\($0)") }
+            promise.futureResult.assumeIsolated().whenFailure { self.fail(token, shard, TransportError.reason($0)) }
             written = promise
         }
         port.channel.write(envelope, promise: written)
@@ -266,7 +266,7 @@ final class Wires {
         }.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let channel): self.opened(connection, channel)
-            case .failure(let error): self.refused(connection, "\(error)")
+            case .failure(let error): self.refused(connection, TransportError.reason(error))
             }
             self.host.schedulePump()
         }

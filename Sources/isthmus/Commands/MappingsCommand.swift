@@ -1,4 +1,5 @@
 import ArgumentParser
+import GoldenVectors
 import PresenceMapping
 
 struct MappingsCommand: ParsableCommand {
@@ -28,7 +29,9 @@ struct MappingsCheckCommand: ParsableCommand {
 
     func run() throws {
         let tables = try MappingsDirectory.tables(mappings)
-        let mistakes = MappingLint.check(tables, hitRows: nil)
+        if let vectors, !BatchConversion.isDirectory(vectors) { throw CommandFailure(.inputRefused, "\(vectors): no such directory") }
+        let hitRows = vectors.map { VectorRunner.run($0, tables: tables).hitRows }
+        let mistakes = MappingLint.check(tables, hitRows: hitRows)
         guard mistakes.isEmpty else {
             throw CommandFailure(.inputRefused, mistakes.map { "\(mappings.map { "\($0)/" } ?? "")\($0)" })
         }

@@ -2,6 +2,7 @@ import Administration
 import Logging
 import NIOCore
 import PresenceGateway
+import PresenceMapping
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -16,6 +17,7 @@ final class RunningGateway: Sendable {
 
     /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened.
     static func start(_ configuration: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
+        let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let router = ShardRouter(shards: configuration.shards)
         let server: SIPServer
         do {
@@ -25,8 +27,8 @@ final class RunningGateway: Sendable {
                 afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
                 makeEndpoint: { context in
                     Gateway(
-                        configuration: configuration.gateway(listeners: context.listeners), shard: context.index, shards: context.count,
-                        seed: .random(in: .min ... .max))
+                        configuration: configuration.gateway(listeners: context.listeners), mapper: mapper, shard: context.index,
+                        shards: context.count, seed: .random(in: .min ... .max))
                 })
         } catch let error as TransportError {
             throw CommandFailure(.inputRefused, error.description)
