@@ -34,6 +34,8 @@ public struct VectorCase: Sendable, Hashable, CustomStringConvertible {
     public var rows: [String]
     /// Whether converting (or reading and writing) back must give the input again.
     public var roundtrip: Bool
+    /// `resolution`: who asks for which category, and the decision.
+    public var resolution: ResolutionQuestion?
     /// `sip`: framing as a stream, with Content-Length mandatory.
     public var isStream: Bool
     /// The directory of the files.
@@ -43,6 +45,16 @@ public struct VectorCase: Sendable, Hashable, CustomStringConvertible {
 
     var inputURL: URL { directory.appendingPathComponent(input) }
     var expectedURL: URL? { expected.map { directory.appendingPathComponent($0) } }
+}
+
+/// Which container does a watcher see of a category (MS-PRES 3.2.5.3)?
+public struct ResolutionQuestion: Sendable, Hashable {
+    public var watcher: String
+    /// sameEnterprise, federated or publicCloud.
+    public var network: String
+    public var category: String
+    /// `container N (rule)` or `blocked (rule)`.
+    public var decision: String
 }
 
 /// A vector file that is not one; the fault of its author.

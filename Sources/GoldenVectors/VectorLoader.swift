@@ -5,7 +5,7 @@ import PresenceMapping
 /// Finds and reads golden vectors: every `.json` below the suites' folders is a case, nothing is registered.
 public enum VectorLoader {
     /// The suites that this loader knows; other folders belong to other readers.
-    public static let suites = ["conversion", "documents", "mapping", "sip"]
+    public static let suites = ["conversion", "documents", "mapping", "resolution", "sip"]
 
     /// The paths of all cases, as ids, sorted.
     public static func ids(in root: URL) -> [String] {
@@ -72,11 +72,18 @@ public enum VectorLoader {
         options.lossless = try flag("lossless")
         let suite = String(id.prefix { $0 != "/" })
         let input = try required("input")
+        var resolution: ResolutionQuestion?
+        if suite == "resolution" {
+            resolution = ResolutionQuestion(
+                watcher: try required("watcher"), network: try required("network"), category: try required("category"),
+                decision: try required("decision"))
+        }
         let vector = VectorCase(
             id: id, suite: suite, comment: try required("comment"), spec: spec, source: try required("source"), result: result,
             input: input, expected: try text("expected"), error: try text("error"), format: try text("format"), from: try format("from"),
             to: try format("to"), options: options, loss: try list("loss"), rows: try list("rows") ?? [],
-            roundtrip: try flag("roundtrip"), isStream: try flag("stream"), directory: file.deletingLastPathComponent())
+            roundtrip: try flag("roundtrip"), resolution: resolution, isStream: try flag("stream"),
+            directory: file.deletingLastPathComponent())
         if result == .invalid, vector.error == nil { throw fail("an invalid case says what the error contains") }
         if suite == "mapping" || suite == "conversion", vector.from == nil || vector.to == nil {
             throw fail("\"from\" or \"to\" is missing")
@@ -88,6 +95,7 @@ public enum VectorLoader {
     private static let known: Set<String> = [
         "id", "comment", "spec", "source", "flags", "direction", "format", "from", "to", "input", "expected", "result", "error", "loss",
         "rows", "roundtrip", "profile", "at", "lossless", "entity", "stream",
+        "watcher", "network", "category", "decision",
     ]
 
     /// The patterns of `known-gaps.json` with their reasons; a pattern ends in `*` or is an id.

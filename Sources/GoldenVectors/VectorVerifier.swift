@@ -1,3 +1,4 @@
+import EnhancedPresence
 import Foundation
 import PresenceDocuments
 import PresenceMapping
@@ -55,6 +56,12 @@ public final class VectorVerifier {
             } catch {
                 return .refused(error.description)
             }
+        case "resolution":
+            do throws(DocumentError) {
+                return .document(try resolve(vector, bytes), losses: [], rows: [])
+            } catch {
+                return .refused(error.description)
+            }
         case "documents":
             guard let codec = vector.format.flatMap({ DocumentFormats.codecs[$0] }) else {
                 return .refused("no document format \(vector.format ?? "")")
@@ -74,7 +81,31 @@ public final class VectorVerifier {
         }
     }
 
+    /// The decision as text, from the data that a user's own endpoint gets: containers with members, and what they hold.
+    private func resolve(_ vector: VectorCase, _ bytes: [UInt8]) throws(DocumentError) -> [UInt8] {
+        let data = try RoamingDataDocument(parsing: bytes)
+        var memberships: [ContainerID: ContainerMembership] = [:]
+        for container in data.containers?.containers ?? [] {
+            memberships[container.id] = ContainerMembership(version: container.version, members: container.members)
+        }
+        let category = CategoryName(rawValue: vector.resolution?.category ?? "")
+        let holders = (data.categories?.categories ?? []).filter { $0.name == category && !$0.isEmptyMarker }
+        let candidates = Set(holders.map { $0.container ?? .default }).sorted(by: >)
+        let network = SourceNetwork(rawValue: vector.resolution?.network ?? "")
+        let resolution = ContainerResolver(memberships: memberships)
+            .resolve(category, heldBy: candidates, for: WatcherIdentity(uri: vector.resolution?.watcher ?? "", network: network))
+        if let container = resolution.container {
+            let row = converter.mapper.tables.row(of: "container-policy", where: "container", is: Int(container.rawValue))
+            if let row { hitRows.insert(row.id) }
+        }
+        return Array(resolution.description.utf8)
+    }
+
     private func check(_ vector: VectorCase, input: [UInt8], document: [UInt8], losses: [MappingLoss], rows: [String]) -> String? {
+        if let decision = vector.resolution?.decision {
+            let found = String(decoding: document, as: UTF8.self)
+            return found == decision ? nil : "expected \(decision), found \(found)"
+        }
         if let url = vector.expectedURL {
             guard let data = try? Data(contentsOf: url) else { return "\(url.lastPathComponent) cannot be read" }
             if let difference = difference(vector, expected: [UInt8](data), actual: document) { return difference }

@@ -26,7 +26,10 @@ extension PresenceMapper {
                 if !element.isEmptyMarker { presence.unmapped.append(UnmappedField("other-category", element.name.rawValue)) }
             }
         }
-        if let chosen = chooseState(states, &trace) { read(chosen.state, element: chosen.element, into: &presence, &trace) }
+        if let chosen = chooseState(states, &trace) {
+            read(chosen.state, element: chosen.element, into: &presence, &trace)
+            addIdle(of: states, to: chosen.state, &presence, &trace)
+        }
         // Instances with greater numbers add to the one below them; the directory's own card has number 0 (MS-PRES 3.2.6.2).
         for (_, card) in cards.sorted(by: { $0.instance < $1.instance }) { read(card, into: &presence, &trace) }
         if presence.availability == nil, let legacy = presence.legacy {
@@ -99,6 +102,23 @@ extension PresenceMapper {
             if number > greatest || (number == greatest && isNewer(age(entry), age(current))) { best = entry }
         }
         return best ?? states.first
+    }
+
+    /// An idle machine makes a busy user busy and idle (MS-PRES 3.8.5.1.2.2); an aggregate says so itself.
+    private func addIdle(
+        of states: [(element: CategoryElement, state: StateDocument)], to chosen: StateDocument, _ presence: inout CanonicalPresence,
+        _ trace: inout MappingTrace
+    ) {
+        guard chosen.type != .aggregateState, chosen.type != .aggregateMachineState, let availability = chosen.availability,
+            let machine = states.first(where: { $0.state.type == .aggregateMachineState })?.state.availability,
+            let machineClass = compiled.classes.find(Int(machine), token: nil), machineClass.isIdle, machineClass.idleAdds == nil,
+            let known = compiled.classes.find(Int(availability), token: nil), let adds = known.idleAdds
+        else { return }
+        trace.use(known.row)
+        var busyIdle = chosen
+        busyIdle.availability = UInt32(clamping: Int(availability) + adds)
+        if let element = presence.exactState { read(busyIdle, element: element, into: &presence, &trace) }
+        presence.exactState = nil
     }
 
     private func read(

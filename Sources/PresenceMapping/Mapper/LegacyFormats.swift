@@ -64,7 +64,8 @@ extension PresenceMapper {
             }
         }
         if let availability = presence.availability {
-            presence.isIdle = compiled.classes.find(Int(availability), token: nil)?.isIdle
+            // A number that says idle says that nobody is there; no other says that somebody is.
+            if compiled.classes.find(Int(availability), token: nil)?.isIdle == true { presence.isIdle = true }
         }
         if let name = document.displayName?.trimmed, !name.isEmpty { presence.displayNames = [CanonicalText(name)] }
         if let email = document.email?.trimmed, !email.isEmpty { presence.emails = [email] }
@@ -106,7 +107,7 @@ extension PresenceMapper {
             apply(best.row, to: &presence, &trace)
             presence.basic = best.row.isOpen == true ? .open : .closed
             if let rpid = best.row.rpid { presence.activities = [CanonicalRPIDActivity(rpid)] }
-            presence.isIdle = compiled.classes.find(best.row.availability, token: nil)?.isIdle
+            if compiled.classes.find(best.row.availability, token: nil)?.isIdle == true { presence.isIdle = true }
             if let note = best.address.note?.trimmed, !note.isEmpty { presence.notes = [CanonicalNote(note)] }
         }
         if let name = document.displayName?.trimmed, !name.isEmpty { presence.displayNames = [CanonicalText(name)] }

@@ -183,6 +183,7 @@ extension PresenceMapper {
             if index != deciding { lose("further-service", tuple.contact?.uri ?? tuple.id) }
             for fragment in tuple.extensions + tuple.statusExtensions { lose("extension", fragment.localName) }
         }
+        for id in document.notUnderstood { lose("further-service", id) }
         for device in document.devices { lose("devices", device.deviceID) }
         if let linked = document.linkedIdentities { lose("linked-identities", linked.secondary.joined(separator: " ")) }
         for fragment in document.extensions { lose("extension", fragment.localName) }

@@ -140,11 +140,12 @@ extension PresenceMapper {
             return
         }
         for candidate in candidates.dropFirst() {
-            for criterion in compiled.combine["activity"] ?? [] {
+            for (index, criterion) in (compiled.combine["activity"] ?? []).enumerated() {
                 let (one, other) =
                     criterion.by == "rank"
                     ? (candidate.row.rank, best.row.rank) : (candidate.row.availability, best.row.availability)
                 guard one != other else { continue }
+                if index > 0 { trace.use(criterion.row) }
                 if (one > other) == (criterion.prefer == "greatest") { best = candidate }
                 break
             }

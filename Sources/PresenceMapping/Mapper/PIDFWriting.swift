@@ -66,7 +66,12 @@ extension PresenceMapper {
         // A legacyInterop alone says no more than the normative table; a state says its token and texts.
         guard presence.legacy == nil || presence.exactState != nil, let availability = presence.availability,
             let activity = presence.activity
-        else { return status }
+        else {
+            if !lossless, let token = presence.legacy?.token, !status.activities.contains(token) {
+                lose("activity-token", token, to: "pidf", &trace)
+            }
+            return status
+        }
         let applies = activity.bounds?.contains(Int(availability)) ?? true
         if let token = activity.token {
             let row = compiled.tokens.first {
@@ -134,7 +139,9 @@ extension PresenceMapper {
         }
         if !activities.values.isEmpty || !activities.others.isEmpty { person.rpid.activities = [activities] }
         if presence.isIdle == true || presence.lastActive != nil {
-            person.rpid.userInputs = [RPIDUserInput(isIdle: presence.isIdle ?? true, lastInput: presence.lastActive)]
+            // An enhanced source says lastActive only of who is not active (MS-PRES 3.8.5.1.2.4).
+            let isIdle = presence.provenance == .published || (presence.isIdle ?? true)
+            person.rpid.userInputs = [RPIDUserInput(isIdle: isIdle, lastInput: presence.lastActive)]
         } else if presence.isIdle == false, presence.provenance != .published {
             person.rpid.userInputs = [RPIDUserInput(isIdle: false)]
         }

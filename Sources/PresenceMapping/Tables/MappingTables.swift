@@ -49,3 +49,10 @@ public struct MappingTables: Sendable {
         return nil
     }
 }
+
+extension MappingTables {
+    /// The first row of a table whose number in one column is the given one: for reference tables such as `container-policy`.
+    public func row(of table: String, where column: String, is number: Int) -> MappingRow? {
+        tables[table]?.rows.first { $0.integer(column) == number }
+    }
+}
