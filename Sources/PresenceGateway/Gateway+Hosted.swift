@@ -2,6 +2,7 @@ import EnhancedPresence
 import PresenceDocuments
 import SIPCore
 import SIPEvents
+import SimplePresence
 
 /// The home server of hosted domains: PUBLISH (RFC 3903), SERVICE (MS-PRES 3.2.5), and their watchers.
 extension Gateway {
@@ -36,7 +37,8 @@ extension Gateway {
             counters.limitsReached += 1
             throw .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
         case .accepted(let operation, let tag, let expires):
-            try commit(operation, request.body, presentity, at: now)
+            let until = DateTime(nanosecondsSince1970: (now + .seconds(expires)).nanosecondsSince1970)
+            let isChanged = try commit(operation, request.body, until: until, presentity, at: now)
             presentity.publications = table
             publicationStore.save(.simple(presentity: presentity.key, tag: tag.value, expires: expires)) { request.body }
             var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
@@ -44,22 +46,39 @@ extension Gateway {
             response.headers.append(.sipETag, tag.value)
             counters.publicationsAccepted += 1
             respond(response, transaction, at: now)
-            if case .refresh = operation { break }
-            presentity.isSimpleNewer = true
-            tellWatchers(of: presentity, at: now)
+            if isChanged {
+                presentity.isSimpleNewer = true
+                tellWatchers(of: presentity, at: now)
+            }
         }
         schedule(presentity)
     }
 
+    /// Does to the documents what the table did to their tags.
+    /// - Returns: whether the composed document changed.
     private func commit(
-        _ operation: PublicationTable.Operation, _ body: [UInt8], _ presentity: HostedPresentity, at now: Instant
-    ) throws(Refusal) {
-        switch operation {
-        case .create(let tag): presentity.documents.put(try document(body), under: tag)
-        case .modify(let old, let tag): presentity.documents.put(try document(body), under: tag, replacing: old)
-        case .refresh(let old, let tag): presentity.documents.rename(old, to: tag)
-        case .remove(let tag): presentity.documents.remove(tag)
-        case .nothing: _ = try document(body)
+        _ operation: PublicationTable.Operation, _ body: [UInt8], until: DateTime, _ presentity: HostedPresentity, at now: Instant
+    ) throws(Refusal) -> Bool {
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let document = body.isEmpty ? nil : try document(body)
+        do throws(CompositionError) {
+            switch (operation, document) {
+            case (.create(let tag), let document?):
+                return try presentity.documents.publish(document, tag: tag.value, until: until, at: moment)
+            case (.modify(let old, let tag), let document?):
+                return try presentity.documents.publish(document, tag: tag.value, replacing: old.value, until: until, at: moment)
+            case (.refresh(let old, let tag), _):
+                try presentity.documents.refresh(old.value, tag: tag.value, until: until)
+                return false
+            case (.remove(let tag), _):
+                return try presentity.documents.remove(tag.value)
+            default:
+                return false
+            }
+        } catch {
+            throw error.code == .unknownTag
+                ? Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
+                : .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
         }
     }
 
@@ -73,7 +92,9 @@ extension Gateway {
 
     // MARK: SERVICE
 
-    func receiveService(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
+    func receiveService(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) throws(Refusal) {
         guard let to = request.headers.to?.uri, let from = request.headers.from?.uri else {
             throw .badRequest("RFC 3261 20.39: To cannot be read")
         }
@@ -92,6 +113,9 @@ extension Gateway {
             case WatcherFormat.publishType:
                 let document = try CategoryPublishDocument(parsing: request.body)
                 let change = try presentity.enhanced.publish(document, by: endpoint, at: moment)
+                if let connection = flow.connection, let id = endpoint.endpointID {
+                    endpointsOfConnection[connection, default: [:]][presentity.key, default: []].insert(id)
+                }
                 publicationStore.save(.enhanced(presentity: presentity.key)) { request.body }
                 var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
                 response.headers.append(.contentType, WatcherFormat.roamingSelfType)
@@ -137,6 +161,22 @@ extension Gateway {
         return String(text)
     }
 
+    /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
+    func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
+        for (key, endpoints) in endpointsOfConnection.removeValue(forKey: connection) ?? [:] {
+            guard let presentity = presentities[key] else { continue }
+            let others = endpointsOfConnection.values.contains { $0[key]?.isEmpty == false }
+            var isChanged = false
+            for endpoint in endpoints.sorted() where !endpointsOfConnection.values.contains(where: { $0[key]?.contains(endpoint) == true })
+            {
+                isChanged = !presentity.enhanced.endpointEnded(endpoint, isLast: !others).isEmpty || isChanged
+            }
+            if isChanged { tellWatchers(of: presentity, at: now) }
+            settle(presentity)
+            schedule(presentity)
+        }
+    }
+
     // MARK: watchers
 
     func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
@@ -165,7 +205,7 @@ extension Gateway {
     func advance(_ presentity: HostedPresentity, at now: Instant) {
         let change = presentity.enhanced.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
         let lapsed = presentity.publications.advance(to: now)
-        for tag in lapsed { presentity.documents.remove(tag) }
+        _ = presentity.documents.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
         for tag in lapsed { publicationStore.remove(.simple(presentity: presentity.key, tag: tag.value, expires: 0)) }
         if !lapsed.isEmpty || !change.isEmpty { tellWatchers(of: presentity, at: now) }
         settle(presentity)

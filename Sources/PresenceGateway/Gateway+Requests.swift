@@ -41,8 +41,8 @@ extension Gateway {
             case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
             case .notify, .benotify: try receiveNotify(request, transaction, flow, at: now)
             case .publish: try receivePublish(request, transaction, at: now)
-            case .service: try receiveService(request, transaction, at: now)
-            default: throw .unknownMethod(request.method)
+            case .service: try receiveService(request, transaction, flow, at: now)
+            default: throw .methodNotAllowed
             }
         } catch {
             refuse(request, transaction, error, at: now)

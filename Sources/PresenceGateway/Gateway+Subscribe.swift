@@ -37,29 +37,29 @@ extension Gateway {
         guard let dialog = Dialog(accepting: request, localTag: tag) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
-        let wish = request.headers.expires.map { Int(clamping: $0) }
+        let policy = notifierConfiguration(request, parties, flow, format)
+        var wish = request.headers.expires.map { Int(clamping: $0) }
+        if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
         let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
         let watcher = WatcherDialog(
-            localTag: tag, dialog: dialog,
-            notifier: Notifier(notifierConfiguration(request, parties, flow, format), isReady: false), event: event, format: format,
-            parties: parties, isBatch: isBatch, flow: flow, resources: resources)
-
+            localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format, parties: parties,
+            isBatch: isBatch, flow: flow, resources: resources)
+        register(watcher)
         for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, at: now) }
-        watcher.notifier = Notifier(watcher.notifier.configuration, isReady: watcher.isReady)
-        let isPoll = wish == 0
-        if isPoll, isPiggyback(request, format), !watcher.isReady {
+        // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
+        if watcher.resources.isEmpty { wish = 0 }
+        watcher.hasBeenReady = watcher.isReady
+        watcher.notifier = Notifier(policy, isReady: watcher.isReady)
+        let isPiggyback = isPiggyback(request, format)
+        if wish == 0, isPiggyback, !watcher.isReady, let transaction {
             // The 200 itself must carry the state: it waits for the far side, for a while (MS-PRES 3.4.5.1.2).
-            guard let transaction else { return }
-            register(watcher)
             watcher.held = WatcherDialog.HeldRequest(
                 transaction: transaction, request: request, until: now + configuration.timing.pollWait)
             startUpstreams(of: watcher, at: now)
             schedule(watcher)
             return
         }
-        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, format), at: now)
-        if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
-        register(watcher)
+        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback, at: now)
         counters.subscriptionsAccepted += 1
         log(
             .debug, "subscription accepted",
@@ -154,7 +154,9 @@ extension Gateway {
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
+        unbind(watcher)
         watcher.flow = flow
+        bind(watcher)
         var named: [WatchedResource]?
         if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
             named = try change(watcher, by: categoryRequest(request, isBatch: watcher.isBatch, to: to), request, at: now)
@@ -249,6 +251,7 @@ extension Gateway {
         _ resource: WatchedResource, of watcher: WatcherDialog, state: String, reason: String? = nil, poolFqdn: String? = nil
     ) {
         watcher.resources.removeAll { $0 === resource }
+        release(resource)
         watcher.rejected.append(.init(uri: resource.uri, state: state, reason: reason, poolFqdn: poolFqdn))
     }
 
@@ -265,14 +268,37 @@ extension Gateway {
 
     private func register(_ watcher: WatcherDialog) {
         dialogs[watcher.localTag] = watcher
+        bind(watcher)
         dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
         for resource in watcher.resources { dialogsOfPresentity[resource.key, default: 0] += 1 }
         subscriptionStore.save(watcher.localTag) { StoredSubscription(watcher) }
     }
 
+    /// A watcher that answers nothing is known to be gone when its connection is (MS-SIP 3.5).
+    private func bind(_ watcher: WatcherDialog) {
+        guard let connection = watcher.flow.connection, watcher.notifier.configuration.bestEffort else { return }
+        dialogsOfConnection[connection, default: []].insert(watcher.localTag)
+    }
+
+    private func unbind(_ watcher: WatcherDialog) {
+        guard let connection = watcher.flow.connection, dialogsOfConnection[connection] != nil else { return }
+        dialogsOfConnection[connection]?.remove(watcher.localTag)
+        if dialogsOfConnection[connection]?.isEmpty == true { dialogsOfConnection[connection] = nil }
+    }
+
+    /// A connection ended: so do the dialogs that live on it, and what its endpoints published for as long as they are there.
+    func connectionClosed(_ connection: ConnectionID, at now: Instant) {
+        for tag in (dialogsOfConnection.removeValue(forKey: connection) ?? []).sorted() {
+            guard let watcher = dialogs[tag] else { continue }
+            perform(watcher.notifier.notifyFailed(), on: watcher, at: now)
+        }
+        endpointsClosed(connection, at: now)
+    }
+
     /// Forgets a dialog and lets go of what it watched.
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }
+        unbind(watcher)
         counters.subscriptionsEnded += 1
         Self.decrement(&dialogsOfWatcher, watcher.watcherKey)
         for resource in watcher.resources { detach(resource, from: watcher, at: now) }

@@ -38,6 +38,9 @@ public final class Gateway: SansIOEndpoint {
     var presentities: [String: HostedPresentity] = [:]
     var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]
+    var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
+    /// Which endpoints published over which connection, by presentity.
+    var endpointsOfConnection: [ConnectionID: [String: Set<String>]] = [:]
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaiting] = [:]
     var wakes = DeadlineQueue<Sleeper>()
@@ -96,6 +99,7 @@ public final class Gateway: SansIOEndpoint {
 
     public func receive(_ notice: TransportNotice, at now: Instant) {
         perform(transactions.receive(notice, at: now), at: now)
+        if case .closed(let connection) = notice { connectionClosed(connection, at: now) }
     }
 
     public func advance(to now: Instant) {
@@ -143,6 +147,13 @@ public final class Gateway: SansIOEndpoint {
         guard !isShuttingDown else { return }
         isShuttingDown = true
         for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+            if let held = dialog.held {
+                refuse(
+                    held.request, held.transaction,
+                    .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter), at: now)
+                remove(dialog, at: now)
+                continue
+            }
             perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
         }
     }

@@ -119,6 +119,7 @@ public struct Subscriber: Hashable, Sendable {
         switch phase {
         case .over, .leaving: return []
         case .idle, .resting: return finish(nil)
+        case .established where isFetch: return finish(nil)
         case .established:
             if isAsking {
                 wantsToLeave = true

@@ -72,3 +72,223 @@ import Testing
         #expect(second.text.contains("<availability>18500</availability>"))
     }
 }
+
+extension EnterpriseWatcherTests {
+    @Test(
+        "MS-PRES 1.3.3 the first acceptable format wins whatever the order of Accept",
+        arguments: [
+            ("application/pidf+xml, text/xml+msrtc.pidf", "text/xml+msrtc.pidf"), ("application/pidf+xml", "application/pidf+xml"),
+            ("application/xpidf+xml, application/pidf+xml", "application/pidf+xml"), ("", "application/pidf+xml"),
+            ("*/*", "application/pidf+xml"),
+        ])
+    func formats(accept: String, type: String) throws {
+        let bench = Bench()
+        bench.send(
+            bench.subscribe("ulla@contoso.com", to: "alice@example.org", accept: accept, via: Bench.enterprise), from: Bench.enterprise)
+        let accepted = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(accepted.body.isEmpty && !accepted.headers.contains(.msPiggybackCSeq))
+        _ = try serve(bench, Bench.pidf("alice@example.org", activity: "busy"))
+        let notify = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(notify.headers.contentType?.essence == type)
+        #expect(notify.text.contains(type == "text/xml+msrtc.pidf" ? "6500" : "busy"))
+        #expect(!notify.headers.contains(.require))
+    }
+
+    @Test("MS-PRES 2.2.2.8 a domain with the draft profile gets the draft namespaces")
+    func draftProfile() throws {
+        let bench = Bench { $0.domains["contoso.com"]?.profile = .rpidDraft }
+        bench.send(bench.subscribe("ulla@contoso.com", to: "alice@example.org", via: Bench.enterprise), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        _ = try serve(bench, Bench.pidf("alice@example.org", activity: "busy"))
+        #expect(try bench.nextRequest(.notify, at: Bench.enterprise).text.contains("urn:ietf:params:xml:ns:pidf:rpid-tuple"))
+    }
+
+    @Test("MS-SIP 3.4.5.1 without piggyback the first NOTIFY carries the list and the categories")
+    func withoutPiggyback() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org", piggyback: false), from: Bench.enterprise)
+        let accepted = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(accepted.body.isEmpty && !accepted.headers.contains("subscription-state"))
+        _ = try serve(bench, Bench.pidf("alice@example.org"))
+        let notify = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(notify.headers.contentType?.essence == "multipart/related")
+        #expect(notify.text.contains("<availability>3500</availability>"))
+        #expect(bench.isQuiet(at: Bench.enterprise))
+    }
+
+    @Test("MS-PRES 3.4.5.1.2 the 200 to a piggybacked poll waits for the far side and carries the state")
+    func poll() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org", expires: 0), from: Bench.enterprise)
+        #expect(bench.isQuiet(at: Bench.enterprise))
+        let upstream = try serve(bench, Bench.pidf("alice@example.org", activity: "busy"), state: "terminated;reason=timeout")
+        #expect(upstream.headers.expires == 0)
+        let answer = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(answer.headers.first("subscription-state") == "terminated;expires=0")
+        #expect(answer.text.contains("<availability>6500</availability>"))
+        bench.pass(.seconds(64))
+        #expect(bench.gateway.counts == GatewayCounts())
+        #expect(bench.isQuiet(at: Bench.simple))
+    }
+
+    @Test(
+        "a poll whose far side is silent is answered in bounded time, and one that is refused gets the refusal", arguments: [0, 403, 404])
+    func pollFailures(status: Int) throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org", expires: 0), from: Bench.enterprise)
+        let upstream = try bench.nextRequest(.subscribe, at: Bench.simple)
+        if status == 0 { bench.pass(.seconds(3)) } else { bench.answer(upstream, status, from: Bench.simple) }
+        _ = try bench.nextResponse(status == 0 ? 200 : status, at: Bench.enterprise)
+        bench.pass(.seconds(100))
+        #expect(bench.gateway.counts == GatewayCounts())
+    }
+
+    @Test("MS-PRES 3.4.5.1.3 a refresh with piggyback returns the data again in the 200")
+    func refresh() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        let accepted = try bench.nextResponse(200, at: Bench.enterprise)
+        _ = try serve(bench, Bench.pidf("alice@example.org", activity: "busy"))
+        bench.answer(try bench.nextRequest(.notify, at: Bench.enterprise), 200, from: Bench.enterprise)
+        bench.send(
+            bench.inDialog(
+                accepted, cSeq: 2, expires: 3_600, extra: "Supported: ms-piggyback-first-notify, eventlist\r\n",
+                body: Bench.categoryBody.replacingOccurrences(of: "PRESENTITY", with: "alice@example.org"),
+                contentType: "application/msrtc-adrl-categorylist+xml", via: Bench.enterprise), from: Bench.enterprise)
+        let refreshed = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(refreshed.headers.msPiggybackCSeq == 2)
+        #expect(refreshed.text.contains("<availability>6500</availability>"))
+        #expect(bench.isQuiet(at: Bench.enterprise))
+        #expect(bench.isQuiet(at: Bench.simple))
+    }
+
+    @Test("RFC 3261 12.2.2 an old CSeq in the dialog is 500")
+    func oldCSeq() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        let accepted = try bench.nextResponse(200, at: Bench.enterprise)
+        bench.send(bench.inDialog(accepted, cSeq: 1, expires: 3_600, via: Bench.enterprise), from: Bench.enterprise)
+        _ = try bench.nextResponse(500, at: Bench.enterprise)
+    }
+
+    @Test("the far side's end is passed on: rejected and noresource end the watcher, pending makes it pending")
+    func farEnd() throws {
+        for (reason, expected) in [("rejected", "terminated;reason=rejected"), ("noresource", "terminated;reason=noresource")] {
+            let bench = Bench()
+            bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+            _ = try bench.nextResponse(200, at: Bench.enterprise)
+            let upstream = try serve(bench, Bench.pidf("alice@example.org"))
+            bench.answer(try bench.nextRequest(.notify, at: Bench.enterprise), 200, from: Bench.enterprise)
+            bench.notify(upstream, "pending;expires=3000", cSeq: 2, from: Bench.simple)
+            _ = try bench.nextResponse(200, at: Bench.simple)
+            let pending = try bench.nextRequest(.notify, at: Bench.enterprise)
+            #expect(pending.headers.subscriptionState?.state == .pending && pending.body.isEmpty)
+            bench.answer(pending, 200, from: Bench.enterprise)
+            bench.notify(upstream, "terminated;reason=\(reason)", cSeq: 3, from: Bench.simple)
+            _ = try bench.nextResponse(200, at: Bench.simple)
+            let last = try bench.nextRequest(.notify, at: Bench.enterprise)
+            #expect(last.headers.first(.subscriptionState) == expected)
+            bench.answer(last, 200, from: Bench.enterprise)
+            bench.pass(.seconds(64))
+            #expect(bench.gateway.counts == GatewayCounts())
+        }
+    }
+
+    @Test("RFC 6665 4.2.2 a watcher that answers 481 is forgotten, and the far leg ends")
+    func goneWatcher() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        _ = try serve(bench, Bench.pidf("alice@example.org"))
+        bench.answer(try bench.nextRequest(.notify, at: Bench.enterprise), 481, from: Bench.enterprise)
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+        #expect(try bench.nextRequest(.subscribe, at: Bench.simple).headers.expires == 0)
+        bench.pass(.seconds(200))
+        #expect(bench.gateway.counts == GatewayCounts())
+    }
+
+    @Test("a watcher that never answers is forgotten after timer F")
+    func silentWatcher() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        _ = try serve(bench, Bench.pidf("alice@example.org"))
+        _ = try bench.nextRequest(.notify, at: Bench.enterprise)
+        bench.pass(.seconds(31))
+        #expect(bench.gateway.counts.watcherDialogs == 1)
+        bench.pass(.seconds(1))
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+        bench.pass(.seconds(200))
+        #expect(bench.gateway.counts == GatewayCounts())
+    }
+
+    @Test("MS-SIP 3.5 inside the enterprise, over a connection, BENOTIFY is negotiated; the dialog dies with the connection")
+    func benotify() throws {
+        let client = TransportAddress(.tcp, "192.0.2.40", 5060)
+        let bench = Bench()
+        let connection = ConnectionID(rawValue: 7)
+        bench.send(
+            bench.categorySubscribe("ulla@fabrikam.com", to: "alice@example.org", extra: "Supported: ms-benotify\r\n", via: client),
+            from: client,
+            connection: connection)
+        let accepted = try bench.nextResponse(200, at: client)
+        #expect(accepted.headers.hasToken(.supported, "ms-benotify"))
+        let upstream = try serve(bench, Bench.pidf("alice@example.org"))
+        #expect(try bench.nextRequest(.benotify, at: client).text.contains("<availability>3500</availability>"))
+        bench.notify(
+            upstream, "active;expires=3600", cSeq: 2, type: pidfType, body: Bench.pidf("alice@example.org", basic: "closed"),
+            from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        #expect(try bench.nextRequest(.benotify, at: client).headers.cSeq?.number == 2)
+        bench.gateway.receive(.closed(connection), at: bench.now)
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+    }
+
+    @Test("MS-SIP 3.5 across federation, or over UDP, there is no BENOTIFY")
+    func noBenotify() throws {
+        for watcher in ["ulla@contoso.com", "ulla@fabrikam.com"] {
+            let bench = Bench()
+            bench.send(
+                bench.categorySubscribe(
+                    watcher, to: "alice@example.org", extra: "Supported: ms-benotify\r\nProxy-Require: ms-benotify\r\n"),
+                from: Bench.enterprise)
+            #expect(try !bench.nextResponse(200, at: Bench.enterprise).headers.hasToken(.supported, "ms-benotify"))
+            _ = try serve(bench, Bench.pidf("alice@example.org"))
+            _ = try bench.nextRequest(.notify, at: Bench.enterprise)
+        }
+    }
+
+    @Test("a far side that grants the subscription and says nothing shows somebody offline")
+    func emptyNotify() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        let upstream = try bench.nextRequest(.subscribe, at: Bench.simple)
+        bench.notify(upstream, "active;expires=3600", cSeq: 1, from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(upstream, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        #expect(try bench.nextRequest(.notify, at: Bench.enterprise).text.contains("<availability>18500</availability>"))
+    }
+
+    @Test("shutting down moves watchers away and gives up the far legs")
+    func shutdown() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        let upstream = try serve(bench, Bench.pidf("alice@example.org"))
+        bench.answer(try bench.nextRequest(.notify, at: Bench.enterprise), 200, from: Bench.enterprise)
+        bench.gateway.shutdown(at: bench.now)
+        bench.sort()
+        let last = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(last.headers.first(.subscriptionState) == "terminated;reason=deactivated")
+        bench.answer(last, 200, from: Bench.enterprise)
+        let goodbye = try bench.nextRequest(.subscribe, at: Bench.simple)
+        #expect(goodbye.headers.expires == 0)
+        bench.answer(goodbye, 200, from: Bench.simple, headers: [(.expires, "0")])
+        bench.notify(upstream, "terminated;reason=timeout", cSeq: 2, from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        #expect(bench.gateway.isDrained)
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        _ = try bench.nextResponse(503, at: Bench.enterprise)
+    }
+}

@@ -2,6 +2,7 @@ import EnhancedPresence
 import PresenceDocuments
 import SIPCore
 import SIPEvents
+import SimplePresence
 
 /// A presentity whose home is this gateway: what was published for it in either model, and who watches it.
 ///
@@ -13,7 +14,7 @@ final class HostedPresentity {
     let uri: SIPURI
     var enhanced: EnhancedPresentity
     var publications: PublicationTable
-    var documents = PublishedDocuments()
+    var documents: PublicationComposer
     /// By the dialog's tag.
     private(set) var watchers: [String: WatchedResource] = [:]
     /// Whether the last change came by PUBLISH.
@@ -33,6 +34,7 @@ final class HostedPresentity {
         self.uri = uri
         enhanced = EnhancedPresentity(uri: uri.description, policy: policy)
         publications = PublicationTable(expiry: expiry, limit: publicationLimit)
+        documents = PublicationComposer(entity: uri.description, maximumPublications: publicationLimit)
     }
 
     /// Nothing is published, nobody watches, no membership was set: the record can go.
@@ -88,7 +90,8 @@ final class HostedPresentity {
         }
         let categories = CategoryMerge(view.document.categories.map(Self.readable))
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
-        guard let composed = documents.composed(entity: uri.description), !isPlaced else {
+        let composed = documents.document
+        guard !documents.isEmpty, !isPlaced else {
             // A category watcher sees empty markers, everybody else somebody offline.
             return render(hasCategories || format == .categories ? .categories(categories) : .offline)
         }
@@ -113,44 +116,5 @@ final class HostedPresentity {
         var element = element
         if let body = element.body, let read = try? body.read(as: element.name) { element.body = read }
         return element
-    }
-}
-
-/// The PIDF documents published for one presentity, by entity-tag, and their sum (RFC 3903 6, RFC 4479 4).
-struct PublishedDocuments {
-    private var entries: [(tag: EntityTag, document: PIDFDocument)] = []
-
-    mutating func put(_ document: PIDFDocument, under tag: EntityTag, replacing old: EntityTag? = nil) {
-        entries.removeAll { $0.tag == tag || $0.tag == old }
-        entries.append((tag, document))
-    }
-
-    /// Same document, new tag; its place in time stays.
-    mutating func rename(_ old: EntityTag, to new: EntityTag) {
-        guard let index = entries.firstIndex(where: { $0.tag == old }) else { return }
-        entries[index].tag = new
-    }
-
-    mutating func remove(_ tag: EntityTag) { entries.removeAll { $0.tag == tag } }
-
-    func composed(entity: String) -> PIDFDocument? {
-        guard var sum = entries.last?.document else { return nil }
-        sum.entity = entity
-        var ids = Set(sum.tuples.map(\.id))
-        for entry in entries.dropLast().reversed() {
-            for var tuple in entry.document.tuples {
-                let wish = tuple.id
-                var number = 1
-                while !ids.insert(tuple.id).inserted {
-                    number += 1
-                    tuple.id = "\(wish)-\(number)"
-                }
-                sum.tuples.append(tuple)
-            }
-            if sum.persons.isEmpty { sum.persons = entry.document.persons }
-            sum.devices += entry.document.devices
-            if sum.notes.isEmpty { sum.notes = entry.document.notes }
-        }
-        return sum
     }
 }

@@ -47,9 +47,8 @@ struct Refusal: Error, Equatable {
         Refusal(.forbidden, explanation, errorID: errorID)
     }
 
-    static func unknownMethod(_ method: SIPMethod) -> Refusal {
-        Refusal(.methodNotAllowed, "RFC 3261 8.2.1: method not allowed", headers: [Header(.allow, allowedMethods)])
-    }
+    static let methodNotAllowed = Refusal(
+        .methodNotAllowed, "RFC 3261 8.2.1: method not allowed", headers: [Header(.allow, allowedMethods)])
 
     static let badEvent = Refusal(.badEvent, "RFC 6665 4.2.1: event package not supported", headers: [Header(.allowEvents, allowedEvents)])
 

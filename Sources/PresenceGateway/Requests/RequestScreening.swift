@@ -26,7 +26,8 @@ struct RequestScreening {
     func check(_ request: SIPRequest) throws(Refusal) {
         switch request.method {
         case .subscribe, .notify, .benotify, .publish, .service, .options: break
-        default: throw .unknownMethod(request.method)
+        default:
+            throw request.method.isKnown ? .methodNotAllowed : Refusal(.notImplemented, "RFC 3261 8.2.1: unknown method")
         }
         let scheme = request.uri.scheme
         guard scheme == .sip || scheme == .sips || scheme == .pres || (scheme == .im && request.method == .options) else {
