@@ -1,21 +1,27 @@
 /// A handle to one element of an ``XMLTree``: two words, which keep the tree alive.
 public struct XMLElement: Sendable {
     public let tree: XMLTree
-    let index: Int32
+    @usableFromInline let index: Int32
 
-    @inline(__always)
-    var node: UnsafeMutablePointer<XMLTree.Node> { tree.nodes + Int(index) }
+    @inlinable
+    init(tree: XMLTree, index: Int32) {
+        self.tree = tree
+        self.index = index
+    }
+
+    @inlinable
+    var node: UnsafeMutablePointer<XMLTree.Node> { tree.storage.pointee.nodes + Int(index) }
 
     /// Whether this element has the given expanded name.
-    @inline(__always)
+    @inlinable
     public func `is`(_ name: XMLName) -> Bool {
         let own = node.pointee.name
         return own == name.id || (own == XMLTree.unknownName && matchesSlowly(name))
     }
 
     /// For a name that was registered after the document was parsed.
-    @inline(never)
-    private func matchesSlowly(_ name: XMLName) -> Bool {
+    @usableFromInline
+    func matchesSlowly(_ name: XMLName) -> Bool {
         localNameEquals(name.localName) && namespace == name.namespace.uri
     }
 
@@ -63,6 +69,7 @@ public struct XMLElement: Sendable {
     // MARK: children
 
     /// The child elements in document order.
+    @inlinable
     public var children: XMLChildren { XMLChildren(tree: tree, first: node.pointee.firstChild) }
 
     /// The first child element of that name.
@@ -140,18 +147,30 @@ public struct XMLElement: Sendable {
 
 /// The child elements of an element, in document order.
 public struct XMLChildren: Sequence, Sendable {
-    let tree: XMLTree
-    let first: Int32
+    @usableFromInline let tree: XMLTree
+    @usableFromInline let first: Int32
+
+    @inlinable
+    init(tree: XMLTree, first: Int32) {
+        self.tree = tree
+        self.first = first
+    }
 
     public struct Iterator: IteratorProtocol {
-        let tree: XMLTree
-        var upcoming: Int32
+        @usableFromInline let tree: XMLTree
+        @usableFromInline var upcoming: Int32
 
-        @inline(__always)
+        @inlinable
+        init(tree: XMLTree, upcoming: Int32) {
+            self.tree = tree
+            self.upcoming = upcoming
+        }
+
+        @inlinable
         public mutating func next() -> XMLElement? {
             while upcoming >= 0 {
                 let index = upcoming
-                let node = tree.nodes + Int(index)
+                let node = tree.storage.pointee.nodes + Int(index)
                 upcoming = node.pointee.next
                 if node.pointee.name != XMLTree.textNode { return XMLElement(tree: tree, index: index) }
             }
@@ -159,7 +178,7 @@ public struct XMLChildren: Sequence, Sendable {
         }
     }
 
-    @inline(__always)
+    @inlinable
     public func makeIterator() -> Iterator { Iterator(tree: tree, upcoming: first) }
 }
 

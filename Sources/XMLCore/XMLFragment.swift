@@ -93,28 +93,56 @@ extension XMLElement {
     /// (`xsi:type` holds such names), and the default namespace where a name without prefix is not under an inner default.
     private func inheritedDeclarations() -> [XMLFragment.Declaration] {
         var result: [XMLFragment.Declaration] = []
-        let source = tree.bytes(node.pointee.start, node.pointee.end)
-        var outer = parent
-        var seen: [UnsafeBufferPointer<UInt8>] = declarations.map { tree.bytes($0.prefixStart, $0.prefixStart + $0.prefixLength) }
-        let reliesOnDefault = reliesOnOuterDefault()
-        var defaultSeen = false
-        while let element = outer {
-            for binding in element.declarations {
-                let prefix = tree.bytes(binding.prefixStart, binding.prefixStart + binding.prefixLength)
-                guard !seen.contains(where: { $0.elementsEqual(prefix) }) else { continue }
-                seen.append(prefix)
-                if prefix.isEmpty { defaultSeen = true }
-                let needed = prefix.isEmpty ? reliesOnDefault : Self.mentions(prefix, in: source)
-                if needed {
-                    result.append(
-                        XMLFragment.Declaration(
-                            prefix: String(decoding: prefix, as: UTF8.self), uri: tree.string(binding.uriStart, binding.uriEnd)))
-                }
-            }
-            outer = element.parent
+        // Nearest first, so that the first match is the one that holds.
+        var outer: [XMLTree.Binding] = []
+        var ancestor = parent
+        while let element = ancestor {
+            for binding in element.declarations where binding.prefixLength > 0 { outer.append(binding) }
+            ancestor = element.parent
         }
-        if reliesOnDefault, !defaultSeen { result.append(XMLFragment.Declaration(prefix: "", uri: "")) }
-        return result.sorted { $0.prefix < $1.prefix }
+        if !outer.isEmpty {
+            var needed: Set<Int> = []
+            collectPrefixes(of: outer, into: &needed)
+            for index in needed {
+                let binding = outer[index]
+                if declares(binding) { continue }
+                result.append(
+                    XMLFragment.Declaration(
+                        prefix: tree.string(binding.prefixStart, binding.prefixStart + binding.prefixLength),
+                        uri: tree.string(binding.uriStart, binding.uriEnd)))
+            }
+        }
+        if reliesOnOuterDefault() { result.append(XMLFragment.Declaration(prefix: "", uri: parent?.namespace(ofPrefix: "") ?? "")) }
+        if result.count > 1 { result.sort { $0.prefix < $1.prefix } }
+        return result
+    }
+
+    private func declares(_ other: XMLTree.Binding) -> Bool {
+        declarations.contains {
+            $0.prefixLength == other.prefixLength
+                && XMLBytes.equal(tree.buffer + Int($0.prefixStart), tree.buffer + Int(other.prefixStart), Int(other.prefixLength))
+        }
+    }
+
+    /// Looks at every name that stands before a colon in the source, also in values, and notes which of the bindings it means.
+    private func collectPrefixes(of bindings: [XMLTree.Binding], into needed: inout Set<Int>) {
+        let classes = XMLCharacterClass.table
+        let source = tree.bytes(node.pointee.start, node.pointee.end)
+        guard let base = source.baseAddress else { return }
+        var index = 1
+        while index < source.count {
+            defer { index += 1 }
+            guard base[index] == UInt8(ascii: ":") else { continue }
+            var start = index
+            while start > 0, classes[Int(base[start - 1])] & XMLCharacterClass.name != 0 { start -= 1 }
+            let length = index - start
+            guard length > 0 else { continue }
+            for (number, binding) in bindings.enumerated()
+            where Int(binding.prefixLength) == length && XMLBytes.equal(tree.buffer + Int(binding.prefixStart), base + start, length) {
+                needed.insert(number)
+                break
+            }
+        }
     }
 
     private var declaresDefault: Bool { declarations.contains { $0.prefixLength == 0 } }
@@ -125,20 +153,5 @@ extension XMLElement {
         // A value may be a QName without prefix, which means the default namespace.
         if attribute(.xsiType)?.utf8.contains(UInt8(ascii: ":")) == false { return true }
         return children.contains { $0.reliesOnOuterDefault() }
-    }
-
-    private static func mentions(_ prefix: UnsafeBufferPointer<UInt8>, in source: UnsafeBufferPointer<UInt8>) -> Bool {
-        let count = prefix.count
-        guard let name = prefix.baseAddress, let base = source.baseAddress, source.count > count else { return false }
-        var index = 0
-        while index + count < source.count {
-            if base[index + count] == UInt8(ascii: ":"), XMLBytes.equal(base + index, name, count),
-                index == 0 || XMLCharacterClass.table[Int(base[index - 1])] & XMLCharacterClass.name == 0
-            {
-                return true
-            }
-            index += 1
-        }
-        return false
     }
 }

@@ -3,15 +3,22 @@ import Synchronization
 /// A namespace of the process-wide vocabulary (Namespaces in XML 1.0, section 2), compared by one integer.
 ///
 /// Meant for constants: what is registered stays for the life of the process. Never build one from a peer's document.
-public struct XMLNamespace: Hashable, Sendable {
-    let id: UInt32
-    /// The namespace name.
-    public let uri: String
+public struct XMLNamespace: Hashable, @unchecked Sendable {
+    @usableFromInline let id: UInt32
+    private let entry: UnsafePointer<XMLVocabularyEntry>?
 
     public init(_ uri: String) {
-        self.uri = uri
-        id = uri.isEmpty ? 0 : XMLVocabulary.shared.namespaceID(uri)
+        entry = uri.isEmpty ? nil : XMLVocabulary.shared.namespace(uri)
+        id = entry?.pointee.id ?? 0
     }
+
+    init(entry: UnsafePointer<XMLVocabularyEntry>?) {
+        self.entry = entry
+        id = entry?.pointee.id ?? 0
+    }
+
+    /// The namespace name.
+    public var uri: String { entry?.pointee.text ?? "" }
 
     /// No namespace.
     public static let none = XMLNamespace("")
@@ -27,16 +34,18 @@ public struct XMLNamespace: Hashable, Sendable {
 /// An expanded name of the process-wide vocabulary (Namespaces in XML 1.0, section 2.1).
 ///
 /// A parsed element is compared with a known name by one integer. Meant for `static let` constants, like ``XMLNamespace``.
-public struct XMLName: Hashable, Sendable {
-    let id: UInt32
-    public let namespace: XMLNamespace
-    public let localName: String
+/// Both are trivial values: handing them around counts no references.
+public struct XMLName: Hashable, @unchecked Sendable {
+    @usableFromInline let id: UInt32
+    private let entry: UnsafePointer<XMLVocabularyEntry>
 
     public init(_ localName: String, in namespace: XMLNamespace = .none) {
-        self.namespace = namespace
-        self.localName = localName
-        id = XMLVocabulary.shared.nameID(localName, namespace: namespace.id)
+        entry = XMLVocabulary.shared.name(localName, in: namespace)
+        id = entry.pointee.id
     }
+
+    public var localName: String { entry.pointee.text }
+    public var namespace: XMLNamespace { XMLNamespace(entry: entry.pointee.namespaceEntry) }
 
     /// `xml:lang`
     public static let lang = XMLName("lang", in: .xml)
@@ -47,6 +56,7 @@ public struct XMLName: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     /// Lets `switch element { case .tuple: ... }` work.
+    @inlinable
     public static func ~= (name: XMLName, element: XMLElement) -> Bool { element.is(name) }
 }
 
@@ -54,8 +64,10 @@ public struct XMLName: Hashable, Sendable {
 struct XMLVocabularyEntry {
     let id: UInt32
     let namespace: UInt32
+    let namespaceEntry: UnsafePointer<XMLVocabularyEntry>?
     let hash: UInt32
     let bytes: UnsafeBufferPointer<UInt8>
+    let text: String
 }
 
 /// Every known namespace and name of the process, append only.
@@ -63,8 +75,8 @@ final class XMLVocabulary: Sendable {
     static let shared = XMLVocabulary()
 
     private struct State: @unchecked Sendable {
-        var namespaces: [String: UInt32] = [:]
-        var names: [UInt32: [String: UInt32]] = [:]
+        var namespaces: [String: UnsafePointer<XMLVocabularyEntry>] = [:]
+        var names: [UInt32: [String: UnsafePointer<XMLVocabularyEntry>]] = [:]
         var namespaceEntries: [UnsafePointer<XMLVocabularyEntry>] = []
         var nameEntries: [UnsafePointer<XMLVocabularyEntry>] = []
     }
@@ -72,26 +84,28 @@ final class XMLVocabulary: Sendable {
     /// Grows with every registration; a parser compares it to know whether its snapshot is still good.
     let version = Atomic<Int>(0)
 
-    func namespaceID(_ uri: String) -> UInt32 {
+    func namespace(_ uri: String) -> UnsafePointer<XMLVocabularyEntry> {
         state.withLock { state in
-            if let id = state.namespaces[uri] { return id }
-            let id = UInt32(state.namespaceEntries.count + 1)
-            state.namespaces[uri] = id
-            state.namespaceEntries.append(Self.entry(uri, id: id, namespace: 0))
+            if let entry = state.namespaces[uri] { return Unchecked(entry) }
+            let entry = Self.entry(uri, id: UInt32(state.namespaceEntries.count + 1), namespace: nil)
+            state.namespaces[uri] = entry
+            state.namespaceEntries.append(entry)
             version.wrappingAdd(1, ordering: .releasing)
-            return id
-        }
+            return Unchecked(entry)
+        }.value
     }
 
-    func nameID(_ localName: String, namespace: UInt32) -> UInt32 {
-        state.withLock { state in
-            if let id = state.names[namespace]?[localName] { return id }
-            let id = UInt32(state.nameEntries.count + 1)
-            state.names[namespace, default: [:]][localName] = id
-            state.nameEntries.append(Self.entry(localName, id: id, namespace: namespace))
+    func name(_ localName: String, in namespace: XMLNamespace) -> UnsafePointer<XMLVocabularyEntry> {
+        let parent = namespace.uri.isEmpty ? nil : self.namespace(namespace.uri)
+        let shared = Unchecked(parent)
+        return state.withLock { state in
+            if let entry = state.names[namespace.id]?[localName] { return Unchecked(entry) }
+            let entry = Self.entry(localName, id: UInt32(state.nameEntries.count + 1), namespace: shared.value)
+            state.names[namespace.id, default: [:]][localName] = entry
+            state.nameEntries.append(entry)
             version.wrappingAdd(1, ordering: .releasing)
-            return id
-        }
+            return Unchecked(entry)
+        }.value
     }
 
     /// The entries as of now: names, then namespaces.
@@ -107,13 +121,18 @@ final class XMLVocabulary: Sendable {
         init(_ value: Value) { self.value = value }
     }
 
-    private static func entry(_ text: String, id: UInt32, namespace: UInt32) -> UnsafePointer<XMLVocabularyEntry> {
+    private static func entry(
+        _ text: String, id: UInt32, namespace: UnsafePointer<XMLVocabularyEntry>?
+    ) -> UnsafePointer<XMLVocabularyEntry> {
         let utf8 = Array(text.utf8)
         let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(utf8.count, 1))
         _ = bytes.initialize(from: utf8)
         let stored = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(bytes)[0..<utf8.count])
         let entry = UnsafeMutablePointer<XMLVocabularyEntry>.allocate(capacity: 1)
-        entry.initialize(to: XMLVocabularyEntry(id: id, namespace: namespace, hash: XMLNameHash.of(stored), bytes: stored))
+        entry.initialize(
+            to: XMLVocabularyEntry(
+                id: id, namespace: namespace?.pointee.id ?? 0, namespaceEntry: namespace, hash: XMLNameHash.of(stored), bytes: stored,
+                text: text))
         return UnsafePointer(entry)
     }
 }

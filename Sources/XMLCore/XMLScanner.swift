@@ -252,43 +252,43 @@ struct XMLScanner {
 
     private mutating func scanText() throws(XMLError) {
         let start = at
-        while true {
-            let byte = base[at]
-            if classes[Int(byte)] & XMLCharacterClass.textSpecial == 0 {
-                at += 1
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "<"):
-                break
-            case UInt8(ascii: "]"):
-                try checkCDATAEnd()
-                at += 1
-                continue
-            case UInt8(ascii: "&"), 0x0D:
-                return try scanTextWithReferences(from: start)
-            default:
-                guard at >= end else { throw illegal() }
-            }
-            break
-        }
+        let classes = classes
+        let base = base
+        var cursor = start
         // White space between tags is not kept; white space that is an element's only content is.
-        var low = start
-        while low < at, XMLBytes.isSpace(base[low]) { low += 1 }
-        if low == at {
-            let follows = base[at + 1]
+        while XMLBytes.isSpace(base[cursor]), base[cursor] != 0x0D { cursor += 1 }
+        if base[cursor] == UInt8(ascii: "<") {
+            at = cursor
+            let follows = base[cursor + 1]
             if follows == UInt8(ascii: "/") {
                 if frames[depth].lastChild >= 0 { return }
             } else if follows != UInt8(ascii: "!") && follows != UInt8(ascii: "?") {
                 return
             }
+            return try appendText(start, cursor)
         }
-        try appendText(start, at)
+        while true {
+            while classes[Int(base[cursor])] & XMLCharacterClass.textSpecial == 0 { cursor += 1 }
+            at = cursor
+            switch base[cursor] {
+            case UInt8(ascii: "<"):
+                return try appendText(start, cursor)
+            case UInt8(ascii: "]"):
+                try checkCDATAEnd()
+                cursor += 1
+            case UInt8(ascii: "&"), 0x0D:
+                return try scanTextWithReferences(from: start)
+            default:
+                guard at >= end else { throw illegal() }
+                return
+            }
+        }
     }
 
     /// The way through text with references or carriage returns: decoded behind the source.
     private mutating func scanTextWithReferences(from start: Int) throws(XMLError) {
         let decodedStart = arena
+        var hasReference = false
         copy(start, at)
         while true {
             let byte = base[at]
@@ -299,8 +299,17 @@ struct XMLScanner {
             }
             switch byte {
             case UInt8(ascii: "<"):
+                let follows = base[at + 1]
+                let isBetweenTags =
+                    follows == UInt8(ascii: "/")
+                    ? frames[depth].lastChild >= 0 : follows != UInt8(ascii: "!") && follows != UInt8(ascii: "?")
+                if isBetweenTags, !hasReference, isSpace(from: decodedStart, to: arena) {
+                    arena = decodedStart
+                    return
+                }
                 return try appendText(decodedStart, arena)
             case UInt8(ascii: "&"):
+                hasReference = true
                 try scanReference()
             case 0x0D:
                 put(0x0A)
@@ -314,6 +323,11 @@ struct XMLScanner {
                 return
             }
         }
+    }
+
+    private func isSpace(from low: Int, to high: Int) -> Bool {
+        for index in low..<high where !XMLBytes.isSpace(base[index]) { return false }
+        return true
     }
 
     private func checkCDATAEnd() throws(XMLError) {
@@ -513,12 +527,13 @@ struct XMLScanner {
         at += 1
         var low = at
         var high = at
+        let classes = classes
+        let base = base
         scan: while true {
-            let byte = base[at]
-            if classes[Int(byte)] & XMLCharacterClass.attributeSpecial == 0 {
-                at += 1
-                continue
-            }
+            var cursor = at
+            while classes[Int(base[cursor])] & XMLCharacterClass.attributeSpecial == 0 { cursor += 1 }
+            at = cursor
+            let byte = base[cursor]
             switch byte {
             case quote:
                 high = at
@@ -713,38 +728,42 @@ struct XMLScanner {
 
     private mutating func scanName(_ what: StaticString) throws(XMLError) -> Name {
         let start = at
-        var hash = XMLNameHash.seed
-        var prefixLength = 0
-        var partStart = at
-        var wide = false
-        guard classes[Int(base[at])] & XMLCharacterClass.nameStart != 0 else {
+        let classes = classes
+        let base = base
+        guard classes[Int(base[start])] & XMLCharacterClass.nameStart != 0 else {
             if at >= end { throw truncated("a tag") }
             throw failure(.notWellFormed, "XML 1.0 2.3: malformed \(what)")
         }
+        var cursor = start
+        var hash = XMLNameHash.seed
+        var seen: UInt8 = 0
+        var prefixLength = 0
+        var partStart = start
         while true {
-            let byte = base[at]
-            if classes[Int(byte)] & XMLCharacterClass.name != 0 {
+            while case let byte = base[cursor], classes[Int(byte)] & XMLCharacterClass.name != 0 {
                 hash = XMLNameHash.step(hash, byte)
-                wide = wide || byte >= 0x80
-                at += 1
-            } else if byte == UInt8(ascii: ":") {
-                prefixLength = at - start
-                at += 1
-                guard partStart == start, prefixLength > 0, classes[Int(base[at])] & XMLCharacterClass.nameStart != 0 else {
-                    if at >= end { throw truncated("a name") }
-                    throw failure(.notWellFormed, "Namespaces 1.0 4: malformed \(what)", at: start)
-                }
-                partStart = at
-                hash = XMLNameHash.seed
-            } else {
-                break
+                seen |= byte
+                cursor += 1
             }
+            guard base[cursor] == UInt8(ascii: ":") else { break }
+            prefixLength = cursor - start
+            cursor += 1
+            guard partStart == start, prefixLength > 0, classes[Int(base[cursor])] & XMLCharacterClass.nameStart != 0 else {
+                at = cursor
+                if at >= end { throw truncated("a name") }
+                throw failure(.notWellFormed, "Namespaces 1.0 4: malformed \(what)", at: start)
+            }
+            partStart = cursor
+            hash = XMLNameHash.seed
         }
-        guard at - start <= Self.maximumNameLength else {
+        at = cursor
+        guard cursor - start <= Self.maximumNameLength else {
             throw failure(.limit, "a name is longer than \(Self.maximumNameLength) bytes", at: start)
         }
-        if wide, !XMLCharacterClass.isName(base, start, at) { throw failure(.notWellFormed, "XML 1.0 2.3: malformed \(what)", at: start) }
-        return Name(start: start, prefixLength: prefixLength, localLength: at - partStart, hash: hash)
+        if seen >= 0x80, !XMLCharacterClass.isName(base, start, cursor) {
+            throw failure(.notWellFormed, "XML 1.0 2.3: malformed \(what)", at: start)
+        }
+        return Name(start: start, prefixLength: prefixLength, localLength: cursor - partStart, hash: hash)
     }
 
     private mutating func scanEquals() throws(XMLError) {
@@ -774,9 +793,10 @@ struct XMLScanner {
     @discardableResult
     @inline(__always)
     private mutating func skipSpace() -> Bool {
-        let start = at
-        while XMLBytes.isSpace(base[at]) { at += 1 }
-        return at > start
+        var cursor = at
+        while XMLBytes.isSpace(base[cursor]) { cursor += 1 }
+        defer { at = cursor }
+        return cursor > at
     }
 
     @inline(__always)

@@ -2,12 +2,13 @@
 ///
 /// Elements are handles into it and keep it alive. A tree is immutable once the parser has returned it.
 public final class XMLTree: @unchecked Sendable {
+    @usableFromInline
     struct Node {
         /// Id of a known name, ``XMLTree/unknownName`` or, for text, ``XMLTree/textNode``.
-        var name: UInt32
+        @usableFromInline var name: UInt32
         var parent: Int32
-        var next: Int32
-        var firstChild: Int32
+        @usableFromInline var next: Int32
+        @usableFromInline var firstChild: Int32
         /// Source range of an element; buffer range of a text.
         var start: UInt32
         var end: UInt32
@@ -41,39 +42,92 @@ public final class XMLTree: @unchecked Sendable {
         var uriEnd: UInt32
     }
 
-    static let textNode: UInt32 = 0
-    static let unknownName: UInt32 = 0x8000_0000
+    @usableFromInline static var textNode: UInt32 { @inlinable get { 0 } }
+    @usableFromInline static var unknownName: UInt32 { @inlinable get { 0x8000_0000 } }
 
-    var buffer: UnsafeMutablePointer<UInt8>
-    var bufferCapacity: Int
-    var nodes: UnsafeMutablePointer<Node>
-    var nodeCapacity: Int
-    var attributes: UnsafeMutablePointer<Attribute>
-    var attributeCapacity: Int
-    var bindings: UnsafeMutablePointer<Binding>
-    var bindingCapacity: Int
-    /// Bytes of the source; they are the first of `buffer`.
-    var sourceCount = 0
-    var nodeCount = 0
-    var attributeCount = 0
-    var bindingCount = 0
+    /// Behind a pointer that never changes, so that no access to it is checked for exclusivity.
+    @usableFromInline
+    struct Storage {
+        var buffer: UnsafeMutablePointer<UInt8>
+        var bufferCapacity = 8_192
+        @usableFromInline var nodes: UnsafeMutablePointer<Node>
+        var nodeCapacity = 128
+        var attributes: UnsafeMutablePointer<Attribute>
+        var attributeCapacity = 128
+        var bindings: UnsafeMutablePointer<Binding>
+        var bindingCapacity = 16
+        /// Bytes of the source; they are the first of `buffer`.
+        var sourceCount = 0
+        var nodeCount = 0
+        var attributeCount = 0
+        var bindingCount = 0
+    }
+
+    @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
     init() {
-        bufferCapacity = 8_192
-        nodeCapacity = 128
-        attributeCapacity = 128
-        bindingCapacity = 16
-        buffer = .allocate(capacity: bufferCapacity)
-        nodes = .allocate(capacity: nodeCapacity)
-        attributes = .allocate(capacity: attributeCapacity)
-        bindings = .allocate(capacity: bindingCapacity)
+        storage = .allocate(capacity: 1)
+        storage.initialize(
+            to: Storage(
+                buffer: .allocate(capacity: 8_192), nodes: .allocate(capacity: 128), attributes: .allocate(capacity: 128),
+                bindings: .allocate(capacity: 16)))
     }
 
     deinit {
-        buffer.deallocate()
-        nodes.deallocate()
-        attributes.deallocate()
-        bindings.deallocate()
+        storage.pointee.buffer.deallocate()
+        storage.pointee.nodes.deallocate()
+        storage.pointee.attributes.deallocate()
+        storage.pointee.bindings.deallocate()
+        storage.deallocate()
+    }
+
+    var buffer: UnsafeMutablePointer<UInt8> {
+        @inline(__always) get { storage.pointee.buffer }
+        @inline(__always) set { storage.pointee.buffer = newValue }
+    }
+    var bufferCapacity: Int {
+        @inline(__always) get { storage.pointee.bufferCapacity }
+        @inline(__always) set { storage.pointee.bufferCapacity = newValue }
+    }
+    var nodes: UnsafeMutablePointer<Node> {
+        @inline(__always) get { storage.pointee.nodes }
+        @inline(__always) set { storage.pointee.nodes = newValue }
+    }
+    var nodeCapacity: Int {
+        @inline(__always) get { storage.pointee.nodeCapacity }
+        @inline(__always) set { storage.pointee.nodeCapacity = newValue }
+    }
+    var attributes: UnsafeMutablePointer<Attribute> {
+        @inline(__always) get { storage.pointee.attributes }
+        @inline(__always) set { storage.pointee.attributes = newValue }
+    }
+    var attributeCapacity: Int {
+        @inline(__always) get { storage.pointee.attributeCapacity }
+        @inline(__always) set { storage.pointee.attributeCapacity = newValue }
+    }
+    var bindings: UnsafeMutablePointer<Binding> {
+        @inline(__always) get { storage.pointee.bindings }
+        @inline(__always) set { storage.pointee.bindings = newValue }
+    }
+    var bindingCapacity: Int {
+        @inline(__always) get { storage.pointee.bindingCapacity }
+        @inline(__always) set { storage.pointee.bindingCapacity = newValue }
+    }
+    var sourceCount: Int {
+        @inline(__always) get { storage.pointee.sourceCount }
+        @inline(__always) set { storage.pointee.sourceCount = newValue }
+    }
+    var nodeCount: Int {
+        @inline(__always) get { storage.pointee.nodeCount }
+        @inline(__always) set { storage.pointee.nodeCount = newValue }
+    }
+    var attributeCount: Int {
+        @inline(__always) get { storage.pointee.attributeCount }
+        @inline(__always) set { storage.pointee.attributeCount = newValue }
+    }
+    var bindingCount: Int {
+        @inline(__always) get { storage.pointee.bindingCount }
+        @inline(__always) set { storage.pointee.bindingCount = newValue }
     }
 
     /// Parses a document with a parser of its own; for a stream of documents keep an ``XMLParser``.

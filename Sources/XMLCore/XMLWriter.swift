@@ -12,8 +12,7 @@
 /// Names must be names; values may be anything: what XML 1.0 cannot say becomes U+FFFD.
 public struct XMLWriter {
     private struct Open {
-        var nameStart: Int
-        var nameEnd: Int
+        var name: String
         var scopes: Int
     }
 
@@ -33,9 +32,8 @@ public struct XMLWriter {
     public mutating func start(_ name: String) {
         closeTag()
         output.append(UInt8(ascii: "<"))
-        let start = output.count
         append(name)
-        open.append(Open(nameStart: start, nameEnd: output.count, scopes: scopes.count))
+        open.append(Open(name: name, scopes: scopes.count))
         tagIsOpen = true
     }
 
@@ -118,16 +116,14 @@ public struct XMLWriter {
     /// Closes the innermost open element.
     public mutating func end() {
         guard let last = open.popLast() else { return }
-        scopes.removeLast(scopes.count - last.scopes)
+        if scopes.count > last.scopes { scopes.removeLast(scopes.count - last.scopes) }
         if tagIsOpen {
             tagIsOpen = false
             append("/>")
             return
         }
         append("</")
-        let name = last.nameStart..<last.nameEnd
-        output.reserveCapacity(output.count + name.count + 1)
-        for index in name { output.append(output[index]) }
+        append(last.name)
         output.append(UInt8(ascii: ">"))
     }
 
@@ -150,7 +146,11 @@ public struct XMLWriter {
         scopes.last { $0.prefix == prefix }?.uri
     }
 
-    private mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
+    @inline(__always)
+    private mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { output.append(contentsOf: $0) }
+    }
 
     static func append(_ declaration: XMLFragment.Declaration, to output: inout [UInt8]) {
         output.append(contentsOf: " xmlns".utf8)

@@ -5,17 +5,66 @@ import XMLCore
 
 /// Contact information of a person, tuple or, in old documents, of the presence element (RFC 4482 3).
 public struct CIPID: Hashable, Sendable {
+    /// One reference for all, and none for an element without CIPID.
+    private var box: Box?
+
+    public init(displayName: String? = nil) {
+        if let displayName { self.displayName = displayName }
+    }
+
+    public var isEmpty: Bool { box.map { $0.values == Values() } ?? true }
+
     /// URI of a business card.
-    public var card: String?
-    public var displayName: String?
-    public var homepage: String?
-    public var icon: String?
-    public var map: String?
-    public var sound: String?
+    public var card: String? {
+        get { box?.values.card }
+        set { change { $0.card = newValue } }
+    }
+    public var displayName: String? {
+        get { box?.values.displayName }
+        set { change { $0.displayName = newValue } }
+    }
+    public var homepage: String? {
+        get { box?.values.homepage }
+        set { change { $0.homepage = newValue } }
+    }
+    public var icon: String? {
+        get { box?.values.icon }
+        set { change { $0.icon = newValue } }
+    }
+    public var map: String? {
+        get { box?.values.map }
+        set { change { $0.map = newValue } }
+    }
+    public var sound: String? {
+        get { box?.values.sound }
+        set { change { $0.sound = newValue } }
+    }
 
-    public init(displayName: String? = nil) { self.displayName = displayName }
+    public static func == (left: CIPID, right: CIPID) -> Bool {
+        left.box === right.box || (left.box?.values ?? Values()) == (right.box?.values ?? Values())
+    }
 
-    public var isEmpty: Bool { self == CIPID() }
+    public func hash(into hasher: inout Hasher) { hasher.combine(box?.values ?? Values()) }
+
+    private mutating func change(_ body: (inout Values) -> Void) {
+        var values = box?.values ?? Values()
+        body(&values)
+        box = Box(values)
+    }
+
+    private struct Values: Hashable, Sendable {
+        var card: String?
+        var displayName: String?
+        var homepage: String?
+        var icon: String?
+        var map: String?
+        var sound: String?
+    }
+
+    private final class Box: Sendable {
+        let values: Values
+        init(_ values: Values) { self.values = values }
+    }
 }
 
 /// Names of RFC 4482.

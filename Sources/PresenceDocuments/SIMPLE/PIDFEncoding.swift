@@ -17,10 +17,10 @@ extension PIDFDocument {
         declareNamespaces(to: &writer, as: form)
         writer.attribute("entity", entity)
         for attribute in attributes { writer.attribute(attribute) }
-        for tuple in tuples { tuple.write(to: &writer, as: form) }
+        for index in tuples.indices { tuples[index].write(to: &writer, as: form) }
         for note in notes { note.write("note", to: &writer) }
-        for person in persons { person.write(to: &writer) }
-        for device in devices { device.write(to: &writer) }
+        for index in persons.indices { persons[index].write(to: &writer) }
+        for index in devices.indices { devices[index].write(to: &writer) }
         rpid.write(to: &writer)
         linkedIdentities?.write(to: &writer)
         if let cid { writer.element("cid", cid) }

@@ -7,22 +7,103 @@ import XMLCore
 ///
 /// Each may be bounded in time; which one is valid now is for the reader of the document to decide.
 public struct RPID: Hashable, Sendable {
-    public var activities: [RPIDList<RPIDActivity>] = []
-    public var classes: [RPIDText] = []
-    public var moods: [RPIDList<RPIDMood>] = []
-    public var placeIs: [RPIDPlaceIs] = []
-    public var placeTypes: [RPIDList<LocationType>] = []
-    public var privacies: [RPIDPrivacy] = []
-    public var relationships: [RPIDList<RPIDRelationship>] = []
-    public var serviceClasses: [RPIDList<RPIDServiceClass>] = []
-    public var spheres: [RPIDList<RPIDSphere>] = []
-    public var statusIcons: [RPIDText] = []
-    public var timeOffsets: [RPIDTimeOffset] = []
-    public var userInputs: [RPIDUserInput] = []
+    /// One reference for all the lists, and none for an element without RPID: documents are copied far more often than changed.
+    private var box: Box?
 
     public init() {}
 
-    public var isEmpty: Bool { self == RPID() }
+    public var isEmpty: Bool { box.map { $0.lists == Lists() } ?? true }
+
+    public var activities: [RPIDList<RPIDActivity>] {
+        get { box?.lists.activities ?? [] }
+        _modify { yield &own.activities }
+    }
+    public var classes: [RPIDText] {
+        get { box?.lists.classes ?? [] }
+        _modify { yield &own.classes }
+    }
+    public var moods: [RPIDList<RPIDMood>] {
+        get { box?.lists.moods ?? [] }
+        _modify { yield &own.moods }
+    }
+    public var placeIs: [RPIDPlaceIs] {
+        get { box?.lists.placeIs ?? [] }
+        _modify { yield &own.placeIs }
+    }
+    public var placeTypes: [RPIDList<LocationType>] {
+        get { box?.lists.placeTypes ?? [] }
+        _modify { yield &own.placeTypes }
+    }
+    public var privacies: [RPIDPrivacy] {
+        get { box?.lists.privacies ?? [] }
+        _modify { yield &own.privacies }
+    }
+    public var relationships: [RPIDList<RPIDRelationship>] {
+        get { box?.lists.relationships ?? [] }
+        _modify { yield &own.relationships }
+    }
+    public var serviceClasses: [RPIDList<RPIDServiceClass>] {
+        get { box?.lists.serviceClasses ?? [] }
+        _modify { yield &own.serviceClasses }
+    }
+    public var spheres: [RPIDList<RPIDSphere>] {
+        get { box?.lists.spheres ?? [] }
+        _modify { yield &own.spheres }
+    }
+    public var statusIcons: [RPIDText] {
+        get { box?.lists.statusIcons ?? [] }
+        _modify { yield &own.statusIcons }
+    }
+    public var timeOffsets: [RPIDTimeOffset] {
+        get { box?.lists.timeOffsets ?? [] }
+        _modify { yield &own.timeOffsets }
+    }
+    public var userInputs: [RPIDUserInput] {
+        get { box?.lists.userInputs ?? [] }
+        _modify { yield &own.userInputs }
+    }
+
+    public static func == (left: RPID, right: RPID) -> Bool {
+        left.box === right.box || (left.box?.lists ?? Lists()) == (right.box?.lists ?? Lists())
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(box?.lists ?? Lists()) }
+
+    /// The lists, for writing: copied first when shared.
+    private var own: Lists {
+        get { box?.lists ?? Lists() }
+        _modify {
+            if !isKnownUniquelyReferenced(&box) { box = Box(box?.lists ?? Lists()) }
+            // The line above made it; without it there is nothing to change.
+            if let box {
+                yield &box.lists
+            } else {
+                var none = Lists()
+                yield &none
+            }
+        }
+    }
+
+    private struct Lists: Hashable, Sendable {
+        var activities: [RPIDList<RPIDActivity>] = []
+        var classes: [RPIDText] = []
+        var moods: [RPIDList<RPIDMood>] = []
+        var placeIs: [RPIDPlaceIs] = []
+        var placeTypes: [RPIDList<LocationType>] = []
+        var privacies: [RPIDPrivacy] = []
+        var relationships: [RPIDList<RPIDRelationship>] = []
+        var serviceClasses: [RPIDList<RPIDServiceClass>] = []
+        var spheres: [RPIDList<RPIDSphere>] = []
+        var statusIcons: [RPIDText] = []
+        var timeOffsets: [RPIDTimeOffset] = []
+        var userInputs: [RPIDUserInput] = []
+    }
+
+    /// Changed only while one reference exists.
+    private final class Box: @unchecked Sendable {
+        var lists: Lists
+        init(_ lists: Lists) { self.lists = lists }
+    }
 }
 
 /// What any RPID element may carry (RFC 4480 3.1).
