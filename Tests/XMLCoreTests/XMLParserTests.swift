@@ -50,6 +50,14 @@ import XMLCore
         #expect(b.text == "y" && b.attribute("k", equals: "1"))
     }
 
+    @Test("white space between tags is not kept, white space beside text is")
+    func whiteSpace() throws {
+        #expect(try parse("<a>\n <b/>\r\n <b/> \n</a>").text == "")
+        #expect(try parse("<a> \n</a>").text == " \n")
+        #expect(try parse("<a> <![CDATA[x]]> <!-- c --> <b/></a>").text == " x  ")
+        #expect(try parse("<a>&#32;<b/></a>").text == " ")
+    }
+
     @Test("positions count lines and characters from one")
     func positions() throws {
         let root = try parse("<a>\n <é>ü<b/></é></a>")
