@@ -101,7 +101,7 @@ extension XMLElement {
             ancestor = element.parent
         }
         if !outer.isEmpty {
-            var needed: Set<Int> = []
+            var needed: [Int] = []
             collectPrefixes(of: outer, into: &needed)
             for index in needed {
                 let binding = outer[index]
@@ -125,7 +125,7 @@ extension XMLElement {
     }
 
     /// Looks at every name that stands before a colon in the source, also in values, and notes which of the bindings it means.
-    private func collectPrefixes(of bindings: [XMLTree.Binding], into needed: inout Set<Int>) {
+    private func collectPrefixes(of bindings: [XMLTree.Binding], into needed: inout [Int]) {
         let classes = XMLCharacterClass.table
         let source = tree.bytes(node.pointee.start, node.pointee.end)
         guard let base = source.baseAddress else { return }
@@ -139,7 +139,7 @@ extension XMLElement {
             guard length > 0 else { continue }
             for (number, binding) in bindings.enumerated()
             where Int(binding.prefixLength) == length && XMLBytes.equal(tree.buffer + Int(binding.prefixStart), base + start, length) {
-                needed.insert(number)
+                if !needed.contains(number) { needed.append(number) }
                 break
             }
         }

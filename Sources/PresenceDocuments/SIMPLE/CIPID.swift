@@ -81,19 +81,24 @@ extension CIPID {
     /// Takes an element in when it is CIPID's and not there yet.
     mutating func read(_ element: XMLElement) throws(DocumentError) -> Bool {
         guard element.isIn(.cipid) else { return false }
-        let place: WritableKeyPath<CIPID, String?>
+        var values = box?.values ?? Values()
+        func take(_ place: inout String?) -> Bool {
+            if place != nil { return false }
+            place = element.trimmedText
+            return true
+        }
+        let isNew: Bool
         switch element {
-        case CIPIDName.displayName: place = \.displayName
-        case CIPIDName.card: place = \.card
-        case CIPIDName.homepage: place = \.homepage
-        case CIPIDName.icon: place = \.icon
-        case CIPIDName.map: place = \.map
-        case CIPIDName.sound: place = \.sound
+        case CIPIDName.displayName: isNew = take(&values.displayName)
+        case CIPIDName.card: isNew = take(&values.card)
+        case CIPIDName.homepage: isNew = take(&values.homepage)
+        case CIPIDName.icon: isNew = take(&values.icon)
+        case CIPIDName.map: isNew = take(&values.map)
+        case CIPIDName.sound: isNew = take(&values.sound)
         default: return false
         }
-        if self[keyPath: place] != nil { return false }
-        self[keyPath: place] = element.trimmedText
-        return true
+        if isNew { box = Box(values) }
+        return isNew
     }
 
     /// Writes every element with the prefix `ci`, which must be declared.

@@ -12,20 +12,6 @@ enum CapabilitiesName {
 }
 
 extension ServiceCapabilities {
-    /// In the order of the schema, which is how they are written.
-    private static let booleans: [(name: String, place: any WritableKeyPath<ServiceCapabilities, Bool?> & Sendable)] = [
-        ("application", \.application), ("audio", \.audio), ("automata", \.automata), ("control", \.control), ("data", \.data),
-        ("isfocus", \.isFocus), ("message", \.message), ("text", \.text), ("video", \.video),
-    ]
-    private static let sets: [(name: String, place: any WritableKeyPath<ServiceCapabilities, CapabilitySet?> & Sendable)] = [
-        ("actor", \.actor), ("class", \.class), ("duplex", \.duplex), ("event-packages", \.eventPackages), ("extensions", \.sipExtensions),
-        ("methods", \.methods), ("languages", \.languages), ("schemes", \.schemes),
-    ]
-    private static let order = [
-        "actor", "application", "audio", "automata", "class", "control", "data", "description", "duplex", "event-packages", "extensions",
-        "isfocus", "message", "methods", "languages", "priority", "schemes", "text", "type", "video",
-    ]
-
     init(_ element: XMLElement) throws(DocumentError) {
         self.init()
         attributes = element.attributes(besides: CapabilitiesName.noAttributes)
@@ -34,19 +20,28 @@ extension ServiceCapabilities {
                 extensions.append(child.fragment())
                 continue
             }
-            let name = child.localName
-            if let boolean = Self.booleans.first(where: { $0.name == name }) {
-                self[keyPath: boolean.place] = try child.boolean(rule: "RFC 5196 3.2")
-            } else if let set = Self.sets.first(where: { $0.name == name }) {
-                self[keyPath: set.place] = CapabilitySet(child)
-            } else if name == "description" {
-                descriptions.append(child.note)
-            } else if name == "type" {
-                types.append(child.trimmedText)
-            } else if name == "priority" {
-                priority = try PriorityCapability(child)
-            } else {
-                extensions.append(child.fragment())
+            switch child.localName {
+            case "actor": actor = CapabilitySet(child)
+            case "application": application = try child.boolean(rule: "RFC 5196 3.2")
+            case "audio": audio = try child.boolean(rule: "RFC 5196 3.2")
+            case "automata": automata = try child.boolean(rule: "RFC 5196 3.2")
+            case "class": self.class = CapabilitySet(child)
+            case "control": control = try child.boolean(rule: "RFC 5196 3.2")
+            case "data": data = try child.boolean(rule: "RFC 5196 3.2")
+            case "description": descriptions.append(child.note)
+            case "duplex": duplex = CapabilitySet(child)
+            case "event-packages": eventPackages = CapabilitySet(child)
+            case "extensions": sipExtensions = CapabilitySet(child)
+            case "isfocus": isFocus = try child.boolean(rule: "RFC 5196 3.2")
+            case "message": message = try child.boolean(rule: "RFC 5196 3.2")
+            case "methods": methods = CapabilitySet(child)
+            case "languages": languages = CapabilitySet(child)
+            case "priority": priority = try PriorityCapability(child)
+            case "schemes": schemes = CapabilitySet(child)
+            case "text": text = try child.boolean(rule: "RFC 5196 3.2")
+            case "type": types.append(child.trimmedText)
+            case "video": video = try child.boolean(rule: "RFC 5196 3.2")
+            default: extensions.append(child.fragment())
             }
         }
     }
@@ -55,21 +50,35 @@ extension ServiceCapabilities {
     func write(to writer: inout XMLWriter) {
         writer.start("caps:servcaps")
         for attribute in attributes { writer.attribute(attribute) }
-        for name in Self.order {
-            if let boolean = Self.booleans.first(where: { $0.name == name }) {
-                if let value = self[keyPath: boolean.place] { writer.element("caps:" + name, value ? "true" : "false") }
-            } else if let set = Self.sets.first(where: { $0.name == name }) {
-                self[keyPath: set.place]?.write(name, to: &writer)
-            } else if name == "description" {
-                for description in descriptions { description.write("caps:description", to: &writer) }
-            } else if name == "type" {
-                for type in types { writer.element("caps:type", type) }
-            } else {
-                priority?.write(to: &writer)
-            }
-        }
+        // In the order of the schema.
+        actor?.write("actor", to: &writer)
+        write("caps:application", application, to: &writer)
+        write("caps:audio", audio, to: &writer)
+        write("caps:automata", automata, to: &writer)
+        self.class?.write("class", to: &writer)
+        write("caps:control", control, to: &writer)
+        write("caps:data", data, to: &writer)
+        for description in descriptions { description.write("caps:description", to: &writer) }
+        duplex?.write("duplex", to: &writer)
+        eventPackages?.write("event-packages", to: &writer)
+        sipExtensions?.write("extensions", to: &writer)
+        write("caps:isfocus", isFocus, to: &writer)
+        write("caps:message", message, to: &writer)
+        methods?.write("methods", to: &writer)
+        languages?.write("languages", to: &writer)
+        priority?.write(to: &writer)
+        schemes?.write("schemes", to: &writer)
+        write("caps:text", text, to: &writer)
+        for type in types { writer.element("caps:type", type) }
+        write("caps:video", video, to: &writer)
         for fragment in extensions { writer.fragment(fragment) }
         writer.end()
+    }
+}
+
+extension ServiceCapabilities {
+    private func write(_ name: String, _ value: Bool?, to writer: inout XMLWriter) {
+        if let value { writer.element(name, value ? "true" : "false") }
     }
 }
 
