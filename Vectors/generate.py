@@ -17,7 +17,7 @@ import suite as suites  # noqa: E402
 
 def main():
     suite = suites.Suite()
-    for name in ("normative", "states", "rpid", "details", "simple", "lookups", "refused", "resolution"):
+    for name in ("normative", "states", "rpid", "details", "simple", "lookups", "refused", "resolution", "exact", "sip", "documents"):
         __import__(name).write(suite)
     if "--check" in sys.argv[1:]:
         stale = []

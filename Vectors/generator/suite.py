@@ -39,7 +39,7 @@ class Suite:
         path = self.payload(f"{folder}/{input_name}.in.{extension}" if input_name else f"{id}.in.{extension}", input)
         self.put(path, input)
         case["input"] = os.path.relpath(path, folder)
-        if expected is not None and expected == input and extension == "xml":
+        if expected is not None and expected == input:
             case["expected"] = case["input"]
         elif expected is not None:
             case["expected"] = os.path.basename(f"{id}.out.{extension}")
