@@ -54,7 +54,9 @@ extension PresenceMapper {
     }
 
     /// Notes from the most personal to the least: person, document, service. The same text counts once.
-    func readNotes(_ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, into presence: inout CanonicalPresence) {
+    func readNotes(
+        _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, sources: [RPID], into presence: inout CanonicalPresence
+    ) {
         func add(_ notes: [PIDFNote]) {
             for note in notes {
                 let text = note.text.trimmed
@@ -67,7 +69,7 @@ extension PresenceMapper {
         add(document.notes)
         if let tuple { add(tuple.notes) }
         let isMeeting = presence.activity?.token != nil
-        for rpid in persons.map(\.rpid) + [document.rpid] + (tuple.map { [$0.rpid] } ?? []) {
+        for rpid in sources {
             for list in rpid.activities {
                 guard let note = list.info.notes.first else { continue }
                 if isMeeting, presence.meeting?.subject == nil {

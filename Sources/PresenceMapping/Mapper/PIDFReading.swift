@@ -15,11 +15,17 @@ extension PresenceMapper {
         let tuple = deciding.map { document.tuples[$0] }
         presence.basic = tuple?.basic.map { $0 == .open ? .open : .closed }
 
+        // Where words about the user may stand, the most personal first; most documents have one such place.
+        var sources: [RPID] = []
+        for person in persons where !person.rpid.isEmpty { sources.append(person.rpid) }
+        if !document.rpid.isEmpty { sources.append(document.rpid) }
+        if let tuple, !tuple.rpid.isEmpty { sources.append(tuple.rpid) }
+
         readActivities(document, persons: persons, tuple: tuple, at: moment, into: &presence, &trace)
         readIdle(document, persons: persons, tuple: tuple, at: moment, into: &presence, &trace)
-        readPlace(persons.map(\.rpid) + [document.rpid] + (tuple.map { [$0.rpid] } ?? []), at: moment, into: &presence, &trace)
+        readPlace(sources, at: moment, into: &presence, &trace)
         readCard(document, persons: persons, tuple: tuple, into: &presence, &trace)
-        readNotes(document, persons: persons, tuple: tuple, into: &presence)
+        readNotes(document, persons: persons, tuple: tuple, sources: sources, into: &presence)
         readServices(document, deciding: deciding, into: &presence, &trace)
         readUnmapped(document, persons: persons, deciding: deciding, into: &presence)
         for person in persons { presence.timestamp = later(presence.timestamp, person.timestamp) }
@@ -95,9 +101,7 @@ extension PresenceMapper {
 
     /// A tuple that only names an address of a scheme of the table `contact`.
     func isAddressOnly(_ tuple: PIDFTuple) -> Bool {
-        guard let uri = tuple.contact?.uri else { return false }
-        let scheme = uri.prefix { $0 != ":" }.lowercased()
-        return compiled.contacts.contains { $0.scheme == scheme }
+        tuple.contact.map { compiled.isAddress($0.uri) } ?? false
     }
 
     // MARK: Activities and availability
@@ -173,10 +177,7 @@ extension PresenceMapper {
     /// The row for one activity; an `other` whose text names a state has a row of its own while the service is not closed.
     private func availability(of activity: CanonicalRPIDActivity, basic: CanonicalBasic?) -> AvailabilityOutcome? {
         if basic != .closed, let text = activity.text, let row = compiled.fromOther[CompiledTables.folded(text)] { return row }
-        let isOpen = basic.map { $0 == .open }
-        return compiled.fromRPID.first {
-            ($0.isOpen == nil || $0.isOpen == isOpen) && ($0.rpid == nil || $0.rpid == activity.name)
-        }
+        return compiled.availability(ofRPID: activity.name, isOpen: basic.map { $0 == .open })
     }
 
     /// Input of the user: the person's word first, then that of the deciding service, then the devices together.

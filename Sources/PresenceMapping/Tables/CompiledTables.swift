@@ -7,6 +7,10 @@ final class CompiledTables: Sendable {
     let toXPIDF: AvailabilityLookup<XPIDFOutcome>
     let tokens: [TokenOutcome]
     let fromRPID: [AvailabilityOutcome]
+    /// Rows of ``fromRPID`` that may fit an activity of that name, in the table's order.
+    private let rpidRows: [String: [Int]]
+    /// Rows of ``fromRPID`` for names that no row is for.
+    private let generalRPIDRows: [Int]
     let fromOther: [String: AvailabilityOutcome]
     let fromMSRTC: [(availability: NumberRange, activity: NumberRange, outcome: AvailabilityOutcome)]
     let fromXPIDF: [(status: String?, substatus: String?, outcome: AvailabilityOutcome)]
@@ -18,6 +22,8 @@ final class CompiledTables: Sendable {
     let capabilityToCaps: [String: WordOutcome]
     let capsToCapability: [String: WordOutcome]
     let contacts: [ContactOutcome]
+    /// Schemes of ``contacts`` with their colon, in lower case.
+    private let addressSchemes: [[UInt8]]
     let languageByLCID: [Int: LanguageOutcome]
     let languageByTag: [String: LanguageOutcome]
     let unknownLanguage: RowNote?
@@ -56,7 +62,14 @@ final class CompiledTables: Sendable {
                 row: RowNote($0), token: $0.text("token"), availability: $0.range("availability"), rpid: $0.text("rpid"),
                 other: $0.text("other"), bounds: $0.range("bounds"))
         }
-        fromRPID = rows("rpid-to-availability").map { AvailabilityOutcome($0) }
+        let fromRPID = rows("rpid-to-availability").map { AvailabilityOutcome($0) }
+        self.fromRPID = fromRPID
+        var rpidRows: [String: [Int]] = [:]
+        for name in Set(fromRPID.compactMap(\.rpid)) {
+            rpidRows[name] = fromRPID.indices.filter { fromRPID[$0].rpid == nil || fromRPID[$0].rpid == name }
+        }
+        self.rpidRows = rpidRows
+        generalRPIDRows = fromRPID.indices.filter { fromRPID[$0].rpid == nil }
         var byText: [String: AvailabilityOutcome] = [:]
         for row in rows("other-text-to-availability") {
             if let text = row.text("text") { byText[CompiledTables.folded(text)] = AvailabilityOutcome(row) }
@@ -113,6 +126,8 @@ final class CompiledTables: Sendable {
                 relationship: $0.text("relationship"), scheme: $0.text("scheme"), element: $0.text("element"))
         }
 
+        addressSchemes = Set(contacts.compactMap { $0.scheme?.lowercased() }).sorted().map { Array($0.utf8) + [UInt8(ascii: ":")] }
+
         var byLCID: [Int: LanguageOutcome] = [:]
         var byTag: [String: LanguageOutcome] = [:]
         var unknownLanguage: RowNote?
@@ -161,6 +176,27 @@ final class CompiledTables: Sendable {
             if let field = row.text("field") { fields[field] = (RowNote(row), row.texts("to")) }
         }
         self.fields = fields
+    }
+
+    /// The first row of `rpid-to-availability` for an activity of that name; `isOpen` nil where no basic is said.
+    func availability(ofRPID name: String, isOpen: Bool?) -> AvailabilityOutcome? {
+        for index in rpidRows[name] ?? generalRPIDRows {
+            let wanted = fromRPID[index].isOpen
+            if wanted == nil || wanted == isOpen { return fromRPID[index] }
+        }
+        return nil
+    }
+
+    /// Whether a URI has a scheme of the table `contact`, such as `tel:`.
+    func isAddress(_ uri: String) -> Bool {
+        var uri = uri
+        return uri.withUTF8 { bytes in
+            addressSchemes.contains { scheme in
+                guard bytes.count >= scheme.count else { return false }
+                for (index, byte) in scheme.enumerated() where bytes[index] | 0x20 != byte | 0x20 { return false }
+                return true
+            }
+        }
     }
 
     /// Lower case, hyphens and underscores as blanks, one blank between words: how texts of people are compared with a table.
