@@ -163,7 +163,7 @@ extension Gateway {
 
     /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
-        for (key, endpoints) in endpointsOfConnection.removeValue(forKey: connection) ?? [:] {
+        for (key, endpoints) in (endpointsOfConnection.removeValue(forKey: connection) ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let presentity = presentities[key] else { continue }
             let others = endpointsOfConnection.values.contains { $0[key]?.isEmpty == false }
             var isChanged = false
@@ -196,7 +196,7 @@ extension Gateway {
     /// Every watcher whose view differs is told.
     private func tellWatchers(of presentity: HostedPresentity, at now: Instant) {
         presentity.changed()
-        for (tag, resource) in presentity.watchers {
+        for (tag, resource) in presentity.watchersInOrder {
             guard let watcher = dialogs[tag] else { continue }
             sourceChanged(resource, of: watcher, at: now)
         }

@@ -98,20 +98,22 @@ extension Gateway {
         guard watcher.format == .categories else {
             guard let resource = watcher.resources.first else { return nil }
             let rendered = rendered(resource, for: watcher, at: now)
-            guard case .document(let bytes) = rendered, isFull || resource.delivered != rendered else { return nil }
+            guard case .document(let bytes) = rendered,
+                isFull || !rendered.tellsNothing(after: resource.delivered, among: [])
+            else { return nil }
             resource.delivered = rendered
             return NotificationBody(contentType: watcher.format.contentType, bytes: bytes)
         }
-        var parts: [NotificationBody.Part] = []
+        var parts: [[UInt8]] = []
         for resource in named ?? watcher.resources {
             let rendered = rendered(resource, for: watcher, at: now)
-            guard case .categories(let merge) = rendered else { continue }
+            guard case .categories(let view) = rendered else { continue }
             let names =
                 isFull
                 ? resource.categories : rendered.changedCategories(since: resource.delivered, among: resource.categories) ?? []
             guard !names.isEmpty || isFull else { continue }
             resource.delivered = rendered
-            parts.append(.init(uri: resource.uri, elements: merge.elements(of: names)))
+            parts.append(view.document(of: names, counters: &counters))
         }
         let rejected = named == nil && isFull ? watcher.rejected : watcher.rejected.filter { !$0.isTold }
         if !isFull && rejected.isEmpty {
@@ -129,9 +131,8 @@ extension Gateway {
         if let presentity = presentities[resource.key], resource.upstream == nil {
             made = presentity.rendered(resource, for: watcher, by: translator, counters: &counters, at: now)
         } else {
-            counters.bodiesEncoded += 1
             made = translator.render(
-                resource.source, as: watcher.format, entity: resource.uri, requested: resource.categories, at: now)
+                resource.source, as: watcher.format, entity: resource.uri, requested: resource.categories, counters: &counters, at: now)
         }
         resource.rendered = made
         return made

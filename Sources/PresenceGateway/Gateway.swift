@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceMapping
 import SIPCore
 import SIPEvents
@@ -21,9 +22,10 @@ public final class Gateway: SansIOEndpoint {
     public internal(set) var counters = GatewayCounters()
 
     let shard: Int
+    var routes: RoutingTable
     var tokens: TokenGenerator
     var transactions: TransactionLayer
-    let translator: PresenceTranslator
+    var translator: PresenceTranslator
     /// Kept, because making one costs more than most documents.
     let parser: XMLParser
     let subscriptionStore: any SubscriptionStore
@@ -72,6 +74,7 @@ public final class Gateway: SansIOEndpoint {
     ) {
         self.configuration = configuration
         self.shard = shard
+        routes = configuration.routes
         tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
         var layer = TransactionLayer.Configuration(sentBy: Self.sentBy(configuration))
         layer.serverLimit = configuration.limits.transactions
@@ -87,9 +90,10 @@ public final class Gateway: SansIOEndpoint {
         parser = XMLParser(limits: bounds)
         self.subscriptionStore = subscriptionStore
         self.publicationStore = publicationStore
+        noteMappings()
     }
 
-    var screening: RequestScreening { RequestScreening(configuration: configuration) }
+    var screening: RequestScreening { RequestScreening(configuration: configuration, routes: routes) }
 
     // MARK: SansIOEndpoint
 
@@ -164,6 +168,8 @@ public final class Gateway: SansIOEndpoint {
     /// Replaces domains, limits and timing; dialogs that live keep what they were granted.
     public func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) {
         self.configuration = configuration
+        routes = configuration.routes
+        noteMappings()
     }
 
     // MARK: time
@@ -202,11 +208,24 @@ public final class Gateway: SansIOEndpoint {
 
     // MARK: log
 
-    func log(_ level: GatewayLog.Level, _ message: GatewayLog.StaticMessage, _ fields: KeyValuePairs<String, String> = [:]) {
+    private func noteMappings() {
+        guard configuration.logLevel <= .debug else {
+            translator.note = nil
+            return
+        }
+        translator.note = { [weak self] rows, losses in
+            self?.log(.debug, "presence mapped", ["row": rows.joined(separator: ","), "losses": String(losses)])
+        }
+    }
+
+    func log(
+        _ level: GatewayLog.Level, _ message: GatewayLog.StaticMessage, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
+    ) {
+        guard level >= configuration.logLevel else { return }
         if logs.count >= configuration.limits.logRecords {
             counters.logRecordsDropped += 1
             return
         }
-        logs.append(GatewayLog(level, message, fields.map { GatewayLog.Field($0.key, $0.value) }))
+        logs.append(GatewayLog(level, message, fields().map { GatewayLog.Field($0.key, $0.value) }))
     }
 }

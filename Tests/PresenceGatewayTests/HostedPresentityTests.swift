@@ -229,3 +229,87 @@ import Testing
         #expect(notify.text.contains("uri=\"sip:sue@fabrikam.com\"") && !notify.text.contains("rob@"))
     }
 }
+
+extension HostedPresentityTests {
+    @Test("category watchers of one view share one document, and each hears of the change once")
+    func sharedCategories() throws {
+        let bench = Bench()
+        for number in 0..<10 {
+            bench.send(bench.categorySubscribe("w\(number)@contoso.com", to: "rob@fabrikam.com"), from: Bench.enterprise)
+            _ = try bench.nextResponse(200, at: Bench.enterprise)
+        }
+        let before = bench.gateway.counters.bodiesEncoded
+        service(bench, "rob@fabrikam.com", state(6_500))
+        _ = try bench.nextResponse(200, at: Self.client)
+        #expect(bench.gateway.counters.bodiesEncoded == before + 1)
+        var tags = Set<String>()
+        for _ in 0..<10 { tags.insert(try #require(try bench.nextRequest(.notify, at: Bench.enterprise).headers.toTag)) }
+        #expect(tags.count == 10)
+        #expect(bench.isQuiet(at: Bench.enterprise))
+    }
+
+    @Test("MS-PRES 3.2.5.3 a watcher in a container sees what that container holds, whatever else is published")
+    func containers() throws {
+        let bench = Bench()
+        service(bench, "rob@fabrikam.com", state(3_500))
+        _ = try bench.nextResponse(200, at: Self.client)
+        let members =
+            "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"32000\" version=\"0\">"
+            + "<member action=\"add\" type=\"user\" value=\"ulla@contoso.com\"/></container></setContainerMembers>"
+        let id = bench.number()
+        bench.send(
+            "SERVICE sip:rob@fabrikam.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKm\(id)\r\nMax-Forwards: 70\r\n"
+                + "From: <sip:rob@fabrikam.com>;tag=m\(id)\r\nTo: <sip:rob@fabrikam.com>\r\nCall-ID: m\(id)\r\nCSeq: 1 SERVICE\r\n"
+                + "Contact: <sip:192.0.2.30:5060>\r\nContent-Type: application/msrtc-setcontainermembers+xml\r\n"
+                + "Content-Length: \(members.utf8.count)\r\n\r\n\(members)", from: Self.client)
+        _ = try bench.nextResponse(200, at: Self.client)
+        service(
+            bench, "rob@fabrikam.com",
+            publication(
+                "state",
+                "<state xmlns=\"http://schemas.microsoft.com/2006/09/sip/state\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+                    + "xsi:type=\"aggregateState\"><availability>18500</availability></state>", container: 32_000))
+        _ = try bench.nextResponse(200, at: Self.client)
+        publish(bench, "rob@fabrikam.com", body: Bench.pidf("rob@fabrikam.com", activity: "busy"))
+        _ = try bench.nextResponse(200, at: Self.client)
+        for (watcher, availability) in [("ulla@contoso.com", "18500"), ("otto@contoso.com", "6500")] {
+            bench.send(bench.categorySubscribe(watcher, to: "rob@fabrikam.com"), from: Bench.enterprise)
+            #expect(try bench.nextResponse(200, at: Bench.enterprise).text.contains("<availability>\(availability)</availability>"))
+        }
+    }
+
+    @Test("MS-PRES 3.2.6.1 a time-bound instance ends by itself, and watchers are told")
+    func timeBound() throws {
+        let bench = Bench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "rob@fabrikam.com"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        service(
+            bench, "rob@fabrikam.com",
+            publication("note", "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"/>", expire: "time\" expires=\"90"))
+        _ = try bench.nextResponse(200, at: Self.client)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.enterprise), 200, from: Bench.enterprise)
+        bench.pass(.seconds(90))
+        #expect(try bench.nextRequest(.notify, at: Bench.enterprise).text.contains("<category name=\"note\"/>"))
+        #expect(bench.gateway.counts.publications == 0)
+    }
+
+    @Test("MS-PRES 3.2.5.5 an endpoint-bound instance ends with its connection")
+    func endpointBound() throws {
+        let bench = Bench()
+        let client = TransportAddress(.tcp, "192.0.2.30", 5060)
+        let body =
+            "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"sip:rob@fabrikam.com\">"
+            + publication("note", "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"/>", expire: "endpoint")
+            + "</publications></publish>"
+        bench.send(
+            "SERVICE sip:rob@fabrikam.com SIP/2.0\r\nVia: SIP/2.0/TCP 192.0.2.30:5060;branch=z9hG4bKe1\r\nMax-Forwards: 70\r\n"
+                + "From: <sip:rob@fabrikam.com>;tag=e1\r\nTo: <sip:rob@fabrikam.com>\r\nCall-ID: e1\r\nCSeq: 1 SERVICE\r\n"
+                + "Contact: <sip:192.0.2.30:5060>;+sip.instance=\"<urn:uuid:221ef77e-3a68-5570-86ed-6ea5bd4b7ff8>\"\r\n"
+                + "Content-Type: application/msrtc-category-publish+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
+            from: client, connection: ConnectionID(rawValue: 9))
+        _ = try bench.nextResponse(200, at: client)
+        #expect(bench.gateway.counts.publications == 1)
+        bench.gateway.receive(.closed(ConnectionID(rawValue: 9)), at: bench.now)
+        #expect(bench.gateway.counts.presentities == 0)
+    }
+}

@@ -61,13 +61,13 @@ import Testing
         #expect(response.headers.minExpires == 60)
     }
 
-    @Test("RFC 3261 8.2.2.1 another scheme is 416, a domain nobody serves 404, a refused one its status")
+    @Test("RFC 3261 8.2.2.1 another scheme is 416, a domain that nobody agreed on 403, a refused one its status")
     func addresses() throws {
         #expect(
             try status(subscribe { $0.replacingOccurrences(of: "SUBSCRIBE sip:bob@contoso.com", with: "SUBSCRIBE tel:+15550100") }).status
                 == .unsupportedURIScheme)
         #expect(
-            try status(subscribe { $0.replacingOccurrences(of: "contoso.com", with: "nowhere.example.org.invalid") }).status == .notFound)
+            try status(subscribe { $0.replacingOccurrences(of: "contoso.com", with: "nowhere.example.org.invalid") }).status == .forbidden)
         #expect(try status(subscribe { $0.replacingOccurrences(of: "contoso.com", with: "example.net") }).status == .forbidden)
         #expect(try status(subscribe { $0.replacingOccurrences(of: "ann@example.org", with: "ann@example.net") }).status == .forbidden)
     }

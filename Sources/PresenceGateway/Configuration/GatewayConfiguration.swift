@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 
 /// Everything that one gateway shard needs to know, as a plain value; the program builds it from the configuration file.
@@ -12,6 +13,8 @@ public struct GatewayConfiguration: Hashable, Sendable {
     public var domains: [String: DomainConfiguration]
     public var limits: GatewayLimits
     public var timing: GatewayTiming
+    /// Records below this level are not made.
+    public var logLevel = GatewayLog.Level.info
 
     public init(
         nodeName: String, listeners: [TransportAddress], advertisedHost: String? = nil, domains: [String: DomainConfiguration],
@@ -23,6 +26,18 @@ public struct GatewayConfiguration: Hashable, Sendable {
         self.domains = domains
         self.limits = limits
         self.timing = timing
+    }
+
+    /// The domains as the routing room sees them: the one answer to "where does this URI go".
+    public var routes: RoutingTable {
+        RoutingTable(
+            domains.mapValues { domain in
+                if let status = domain.refuse { return .refused(SIPStatus(rawValue: status)) }
+                return FederatedDomain(
+                    side: domain.side == .enterprise ? .enterprise : .simple, isHosted: domain.hosted, route: domain.route,
+                    network: FederatedDomain.Network(rawValue: domain.network.rawValue) ?? .federated, profile: domain.profile.rawValue,
+                    poolFQDN: domain.poolFqdn)
+            })
     }
 
     /// The entry for a host name, compared without regard to case; nil when neither it nor `*` is configured.

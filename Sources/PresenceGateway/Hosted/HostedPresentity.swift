@@ -15,8 +15,7 @@ final class HostedPresentity {
     var enhanced: EnhancedPresentity
     var publications: PublicationTable
     var documents: PublicationComposer
-    /// By the dialog's tag.
-    private(set) var watchers: [String: WatchedResource] = [:]
+    private var watchers = WatcherList()
     /// Whether the last change came by PUBLISH.
     var isSimpleNewer = false
     private var views: [ViewKey: RenderedPresence] = [:]
@@ -52,13 +51,16 @@ final class HostedPresentity {
         }
     }
 
-    func add(_ resource: WatchedResource, of tag: String) { watchers[tag] = resource }
-    func removeWatcher(_ tag: String) { watchers[tag] = nil }
+    func add(_ resource: WatchedResource, of tag: String) { watchers.add(resource, of: tag) }
+    func removeWatcher(_ tag: String) { watchers.remove(tag) }
+
+    /// Every watcher in the order in which they came, with the tag of its dialog.
+    var watchersInOrder: [(tag: String, resource: WatchedResource)] { watchers.all }
 
     /// Something was published or withdrawn: every view is to be made anew.
     func changed() {
         views.removeAll(keepingCapacity: true)
-        for resource in watchers.values { resource.rendered = nil }
+        for (_, resource) in watchers.all { resource.rendered = nil }
     }
 
     /// The presentity in a watcher's format; made once per format and set of containers.
@@ -75,18 +77,17 @@ final class HostedPresentity {
             counters.bodiesShared += 1
             return made
         }
-        counters.bodiesEncoded += 1
-        let made = make(view, requested, as: watcher.format, isPlaced: isPlaced, by: translator, at: now)
+        let made = make(view, requested, as: watcher.format, isPlaced: isPlaced, by: translator, counters: &counters, at: now)
         views[viewKey] = made
         return made
     }
 
     private func make(
         _ view: EnhancedPresence.WatcherView, _ requested: [CategoryName], as format: WatcherFormat, isPlaced: Bool,
-        by translator: PresenceTranslator, at now: Instant
+        by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         func render(_ source: PresenceSource) -> RenderedPresence {
-            translator.render(source, as: format, entity: uri, requested: requested, at: now)
+            translator.render(source, as: format, entity: uri, requested: requested, counters: &counters, at: now)
         }
         let categories = CategoryMerge(view.document.categories.map(Self.readable))
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
@@ -99,8 +100,8 @@ final class HostedPresentity {
         guard format == .categories, case .categories(let mapped) = render(.pidf(composed)) else {
             return render(isSimpleNewer ? .pidf(composed) : .categories(categories))
         }
-        let (front, back) = isSimpleNewer ? (mapped, categories) : (categories, mapped)
-        return .categories(front.filled(from: back))
+        let (front, back) = isSimpleNewer ? (mapped.merge, categories) : (categories, mapped.merge)
+        return .categories(CategoryView(uri: uri.description, front.filled(from: back)))
     }
 
     /// Whether the presentity's own membership lists decide about this very watcher.
@@ -116,5 +117,33 @@ final class HostedPresentity {
         var element = element
         if let body = element.body, let read = try? body.read(as: element.name) { element.body = read }
         return element
+    }
+}
+
+/// Watchers by tag, in the order in which they came, so that a run can be repeated exactly.
+private struct WatcherList {
+    private var slots: [(tag: String, resource: WatchedResource)?] = []
+    private var places: [String: Int] = [:]
+
+    var isEmpty: Bool { places.isEmpty }
+    var all: [(tag: String, resource: WatchedResource)] { slots.compactMap { $0 } }
+
+    mutating func add(_ resource: WatchedResource, of tag: String) {
+        if let place = places[tag] {
+            slots[place] = (tag, resource)
+        } else {
+            places[tag] = slots.count
+            slots.append((tag, resource))
+        }
+    }
+
+    mutating func remove(_ tag: String) {
+        guard let place = places.removeValue(forKey: tag) else { return }
+        slots[place] = nil
+        guard slots.count > 32, slots.count > 2 * places.count else { return }
+        slots.removeAll { $0 == nil }
+        for (place, slot) in slots.enumerated() {
+            if let slot { places[slot.tag] = place }
+        }
     }
 }

@@ -6,15 +6,9 @@ struct NotificationBody: Equatable {
     var contentType: String
     var bytes: [UInt8]
 
-    /// One presentity of a category notification: the categories to tell, each with all its instances.
-    struct Part {
-        var uri: SIPURI
-        var elements: [CategoryElement]
-    }
-
-    /// The form of MS-PRES 2.2.2.4.2: RLMI with what is rejected, then one categories document per presentity.
+    /// The form of MS-PRES 2.2.2.4.2: RLMI with what is rejected, then one categories document (`parts`) per presentity.
     static func list(
-        watcher: SIPURI, rejected: [WatcherDialog.RejectedResource], parts: [Part], boundary: String
+        watcher: SIPURI, rejected: [WatcherDialog.RejectedResource], parts: [[UInt8]], boundary: String
     ) -> NotificationBody {
         var list = RLMIDocument(uri: watcher.description, version: 0, fullState: false)
         for resource in rejected {
@@ -36,7 +30,7 @@ struct NotificationBody: Equatable {
         root.headers.append(.contentType, WatcherFormat.rlmiType)
         mime.append(root)
         for part in parts {
-            var entry = MIMEPart(body: document(part))
+            var entry = MIMEPart(body: part)
             entry.headers.append("Content-Transfer-Encoding", "binary")
             entry.headers.append(.contentType, WatcherFormat.categoriesType)
             mime.append(entry)
@@ -51,12 +45,8 @@ struct NotificationBody: Equatable {
     }
 
     /// The bare form of MS-PRES 2.2.2.4.3, one publisher per notification.
-    static func single(_ part: Part) -> NotificationBody {
-        NotificationBody(contentType: WatcherFormat.categoriesType, bytes: document(part))
-    }
-
-    private static func document(_ part: Part) -> [UInt8] {
-        CategoriesDocument(uri: part.uri.description, categories: part.elements).encoded()
+    static func single(_ part: [UInt8]) -> NotificationBody {
+        NotificationBody(contentType: WatcherFormat.categoriesType, bytes: part)
     }
 
     /// MS-PRES 3.4.5.1.3.1: cid is printed without the scheme.

@@ -5,29 +5,41 @@ import SIPCore
 /// Makes watchers' views from sources by way of the canonical model; the only place of the gateway that converts (DESIGN section 2).
 struct PresenceTranslator {
     let mapper: PresenceMapper
+    /// Told which table rows decided and how many values were lost, for the log; nil when nobody reads it.
+    var note: ((_ rows: [String], _ losses: Int) -> Void)?
 
     /// A source in a watcher's format.
     /// - Parameter requested: the categories that a category watcher asked for.
     func render(
-        _ source: PresenceSource, as format: WatcherFormat, entity: SIPURI, requested: [CategoryName], at now: Instant
+        _ source: PresenceSource, as format: WatcherFormat, entity: SIPURI, requested: [CategoryName],
+        counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
         let uri = entity.description
         switch format {
         case .categories:
-            if case .categories(let merge) = source { return .categories(merge) }
-            guard source.isKnown else { return .categories(CategoryMerge()) }
-            let document = mapper.categories(from: canonical(source, entity: uri), requested: requested, at: moment).value
-            return .categories(CategoryMerge(document.categories))
+            if case .categories(let merge) = source { return .categories(CategoryView(uri: uri, merge)) }
+            guard source.isKnown else { return .categories(CategoryView(uri: uri, CategoryMerge())) }
+            let document = value(mapper.categories(from: canonical(source, entity: uri), requested: requested, at: moment))
+            return .categories(CategoryView(uri: uri, CategoryMerge(document.categories)))
         case .msrtc:
+            counters.bodiesEncoded += 1
             if case .msrtc(let document) = source { return .document(document.encoded()) }
-            return .document(mapper.msrtcPIDF(from: canonical(source, entity: uri)).value.encoded())
+            return .document(value(mapper.msrtcPIDF(from: canonical(source, entity: uri))).encoded())
         case .pidf(let profile, let lossless):
-            let document = mapper.pidf(from: canonical(source, entity: uri), profile: PIDFProfile(profile), lossless: lossless).value
+            counters.bodiesEncoded += 1
+            let document = value(
+                mapper.pidf(from: canonical(source, entity: uri), profile: PIDFProfile(profile), lossless: lossless))
             return .document(document.encode())
         case .xpidf:
-            return .document(mapper.xpidf(from: canonical(source, entity: uri)).value.encode())
+            counters.bodiesEncoded += 1
+            return .document(value(mapper.xpidf(from: canonical(source, entity: uri))).encode())
         }
+    }
+
+    private func value<Value>(_ result: MappingResult<Value>) -> Value {
+        if let note, !result.rowIDs.isEmpty { note(result.rowIDs, result.losses.count) }
+        return result.value
     }
 
     /// A source in the canonical model; what is not known is shown as offline.
@@ -35,13 +47,13 @@ struct PresenceTranslator {
         var presence: CanonicalPresence
         switch source {
         case .unknown, .offline:
-            presence = mapper.canonical(from: LegacyInteropDocument(availability: 18_500), entity: entity).value
+            presence = value(mapper.canonical(from: LegacyInteropDocument(availability: 18_500), entity: entity))
         case .categories(let merge):
-            presence = mapper.canonical(from: CategoriesDocument(uri: entity, categories: merge.all)).value
+            presence = value(mapper.canonical(from: CategoriesDocument(uri: entity, categories: merge.all)))
         case .pidf(let document):
-            presence = mapper.canonical(from: document).value
+            presence = value(mapper.canonical(from: document))
         case .msrtc(let document):
-            presence = mapper.canonical(from: document).value
+            presence = value(mapper.canonical(from: document))
         }
         presence.entity = entity
         return presence

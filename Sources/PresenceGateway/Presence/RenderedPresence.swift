@@ -1,24 +1,68 @@
 import PresenceDocuments
 
 /// One presentity in one watcher's format, ready to be written.
-enum RenderedPresence: Equatable {
+enum RenderedPresence {
     /// Category instances; what is written depends on what the watcher has already.
-    case categories(CategoryMerge)
+    case categories(CategoryView)
     /// A whole document.
     case document([UInt8])
 
     /// The categories among `requested` that differ from what was delivered; nil for whole documents.
     func changedCategories(since delivered: RenderedPresence?, among requested: [CategoryName]) -> [CategoryName]? {
-        guard case .categories(let merge) = self else { return nil }
+        guard case .categories(let view) = self else { return nil }
         guard case .categories(let previous)? = delivered else { return requested }
-        return merge.changes(since: previous, among: requested)
+        return view.changes(since: previous, among: requested)
     }
 
     /// Whether a watcher that has `delivered` would learn nothing.
     func tellsNothing(after delivered: RenderedPresence?, among requested: [CategoryName]) -> Bool {
-        switch self {
-        case .categories: changedCategories(since: delivered, among: requested)?.isEmpty ?? true
-        case .document: self == delivered
+        switch (self, delivered) {
+        case (.categories, _): changedCategories(since: delivered, among: requested)?.isEmpty ?? true
+        case (.document(let bytes), .document(let previous)?): bytes == previous
+        default: false
         }
+    }
+}
+
+/// The category instances of one presentity that some watchers see alike.
+///
+/// An object, so that what is worked out for one of them - the differences to the view before, the octets - is there for all.
+final class CategoryView {
+    let uri: String
+    let merge: CategoryMerge
+    private var encoded: [[CategoryName]: [UInt8]] = [:]
+    private var previous: CategoryView?
+    private var changesSincePrevious: [[CategoryName]: [CategoryName]] = [:]
+
+    init(uri: String, _ merge: CategoryMerge) {
+        self.uri = uri
+        self.merge = merge
+    }
+
+    /// The categories whose instances differ from those of an earlier view.
+    func changes(since earlier: CategoryView, among requested: [CategoryName]) -> [CategoryName] {
+        if earlier === self { return [] }
+        if previous !== earlier {
+            previous = earlier
+            changesSincePrevious = [:]
+            // A chain of views would keep every state that ever was.
+            earlier.previous = nil
+        }
+        if let known = changesSincePrevious[requested] { return known }
+        let changes = merge.changes(since: earlier.merge, among: requested)
+        changesSincePrevious[requested] = changes
+        return changes
+    }
+
+    /// A categories document with all instances of these categories.
+    func document(of names: [CategoryName], counters: inout GatewayCounters) -> [UInt8] {
+        if let known = encoded[names] {
+            counters.bodiesShared += 1
+            return known
+        }
+        counters.bodiesEncoded += 1
+        let bytes = CategoriesDocument(uri: uri, categories: merge.elements(of: names)).encoded()
+        encoded[names] = bytes
+        return bytes
     }
 }

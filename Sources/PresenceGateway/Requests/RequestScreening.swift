@@ -1,8 +1,10 @@
+import FederationRouting
 import SIPCore
 
 /// The checks that every request passes before its method is looked at, in the order of RFC 3261 8.2 and 16.3.
 struct RequestScreening {
     let configuration: GatewayConfiguration
+    let routes: RoutingTable
 
     /// Who asks whom, after the checks.
     struct Parties {
@@ -59,11 +61,11 @@ struct RequestScreening {
         guard presentity.user?.isEmpty == false else {
             throw Refusal(.notFound, "RFC 3856 6.4: the Request-URI names no user", errorID: 4007)
         }
-        guard let presentityDomain = configuration.domain(presentity.domainKey) else {
-            throw Refusal(.notFound, "this gateway does not serve that domain", errorID: 4005)
+        if case .refuse(let status) = routes.decide(presentity).outcome {
+            throw Refusal(status, "the presentity's domain is not served here", errorID: 4005)
         }
-        if let status = presentityDomain.refuse {
-            throw Refusal(SIPStatus(rawValue: status), "the domain is refused by configuration")
+        guard let presentityDomain = configuration.domain(presentity.domainKey) else {
+            throw .forbidden("the presentity's domain is not configured", errorID: 4005)
         }
         guard let watcherDomain = configuration.domain(from.domainKey) else {
             throw .forbidden("the sender's domain is not configured", errorID: 1_002)

@@ -1,0 +1,68 @@
+import PresenceGateway
+import SIPCore
+import Testing
+
+@Suite struct GatewayTests {
+    @Test("one seed and one input give one output, octet for octet")
+    func deterministic() {
+        func run() -> [[UInt8]] {
+            let gateway = Gateway(configuration: Bench.configuration(), seed: 7)
+            let bench = Bench()
+            let now = Instant(secondsSince1970: 1_700_000_000)
+            for number in 0..<40 {
+                let text = bench.subscribe("w\(number)@example.org", to: "alice@example.com", via: Bench.simple)
+                gateway.receive(InboundMessage(bytes: Array(text.utf8), local: Bench.local, remote: Bench.simple), at: now)
+            }
+            gateway.shutdown(at: now)
+            return gateway.takeOutput().map(\.bytes)
+        }
+        let first = run()
+        #expect(first.count == 80)
+        #expect(first == run())
+    }
+
+    @Test("records name rows and identities only at debug")
+    func logs() throws {
+        for level in [GatewayLog.Level.info, .debug] {
+            let bench = Bench { $0.logLevel = level }
+            bench.send(bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
+            bench.send(bench.subscribe("ann@example.org", to: "tel:1", via: Bench.simple), from: Bench.simple)
+            let records = bench.gateway.takeLogs()
+            #expect(records.allSatisfy { $0.level >= level })
+            let keys = Set(records.filter { $0.level > .debug }.flatMap { $0.metadata.map(\.key) })
+            #expect(keys.isDisjoint(with: ["presentity", "watcher"]))
+            #expect(records.contains { $0.metadata.contains { $0.key == "row" } } == (level == .debug))
+            #expect(bench.gateway.takeLogs().isEmpty)
+        }
+    }
+
+    @Test("a reconfiguration changes who is served, and leaves live dialogs alone")
+    func reconfigures() throws {
+        let bench = Bench()
+        bench.send(bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        _ = try bench.nextRequest(.notify, at: Bench.simple)
+        var configuration = Bench.configuration()
+        configuration.domains["example.com"] = .refused(480)
+        bench.gateway.reconfigure(configuration, at: bench.now)
+        #expect(bench.gateway.counts.watcherDialogs == 1)
+        bench.send(bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(480, at: Bench.simple)
+    }
+
+    @Test("dialogs are offered to the store before their answers come out, and taken back when they end")
+    func store() throws {
+        let store = MemorySubscriptionStore(isKeeping: true)
+        let gateway = Gateway(configuration: Bench.configuration(), seed: 7, subscriptionStore: store)
+        let bench = Bench()
+        let now = Instant(secondsSince1970: 1_700_000_000)
+        let text = bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple)
+        gateway.receive(InboundMessage(bytes: Array(text.utf8), local: Bench.local, remote: Bench.simple), at: now)
+        #expect(store.all().map(\.watcher) == ["sip:ann@example.org"])
+        #expect(store.all().first?.presentities == ["sip:alice@example.com"])
+        _ = gateway.takeOutput()
+        gateway.advance(to: now + .seconds(4_000))
+        gateway.advance(to: now + .seconds(4_100))
+        #expect(store.all().isEmpty)
+    }
+}
