@@ -24,8 +24,10 @@ struct ProgramConfiguration: Hashable, Sendable {
     var mappingsDirectory: String?
 
     /// What one shard is told, once the listeners have their real ports.
-    func gateway(listeners bound: [TransportAddress]) -> GatewayConfiguration {
-        GatewayConfiguration(
+    func gateway(listeners bound: [TransportAddress], logLevel: GatewayLog.Level) -> GatewayConfiguration {
+        var gateway = GatewayConfiguration(
             nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)
+        gateway.logLevel = logLevel
+        return gateway
     }
 }

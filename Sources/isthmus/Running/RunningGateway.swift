@@ -27,7 +27,9 @@ final class RunningGateway: Sendable {
                 afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
                 makeEndpoint: { context in
                     Gateway(
-                        configuration: configuration.gateway(listeners: context.listeners), mapper: mapper, shard: context.index,
+                        configuration: configuration.gateway(listeners: context.listeners, logLevel: .init(logger.logLevel)),
+                        mapper: mapper,
+                        shard: context.index,
                         shards: context.count, seed: .random(in: .min ... .max))
                 })
         } catch let error as TransportError {
@@ -71,7 +73,7 @@ final class RunningGateway: Sendable {
         {
             logger.warning("listen, admin, transport and node.shards change only with a restart")
         }
-        let gateway = configuration.gateway(listeners: server.listeners)
+        let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
         for shard in server.shards {
             try? await shard.perform { endpoint, now in (endpoint as? Gateway)?.reconfigure(gateway, at: now) }.get()
         }
@@ -103,6 +105,17 @@ final class RunningGateway: Sendable {
 }
 
 extension GatewayLog.Level {
+    /// What the core need not make, because nobody would read it.
+    init(_ level: Logger.Level) {
+        switch level {
+        case .trace, .debug: self = .debug
+        case .info: self = .info
+        case .notice: self = .notice
+        case .warning: self = .warning
+        case .error, .critical: self = .error
+        }
+    }
+
     var loggerLevel: Logger.Level {
         switch self {
         case .debug: .debug
