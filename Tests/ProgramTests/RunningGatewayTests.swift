@@ -1,0 +1,122 @@
+import Foundation
+import FoundationNetworking
+import Logging
+import NIOCore
+import SIPCore
+import SIPEvents
+import SIPTransport
+import Testing
+
+@testable import isthmus
+
+@Suite(.timeLimit(.minutes(2))) struct RunningGatewayTests {
+    static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let alice = "sip:alice@example.org"
+
+    static func yaml(example: String = "{ side: simple, hosted: true }") -> String {
+        """
+        node: { name: test.example.net, shards: 2 }
+        listen: [ "udp:127.0.0.1:0", "tcp:127.0.0.1:0" ]
+        domains:
+          contoso.com: { side: enterprise, hosted: true }
+          example.org: \(example)
+        admin: { http: "127.0.0.1:0" }
+        """
+    }
+
+    static let pidf = """
+        <presence xmlns="urn:ietf:params:xml:ns:pidf" entity="\(alice)"><tuple id="t"><status><basic>open</basic></status></tuple></presence>
+        """
+
+    /// Starts a client endpoint on loopback.
+    static func client<Endpoint: ClientEndpoint>(
+        _ via: TransportAddress, _ make: @escaping @Sendable ([TransportAddress]) -> Endpoint,
+        start: @escaping @Sendable (Endpoint, Instant) -> Void
+    ) async throws -> SIPServer {
+        let server = try await SIPServer.start(listening: [TransportAddress(via.transport, "127.0.0.1", 0)], logger: quiet) {
+            make($0.listeners)
+        }
+        try await server.shards[0].perform { endpoint, now in
+            if let endpoint = endpoint as? Endpoint { start(endpoint, now) }
+        }.get()
+        return server
+    }
+
+    static func publish(_ via: TransportAddress) async throws -> Int? {
+        let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
+        let client = try await client(via) {
+            RequestEndpoint(via: via, listeners: $0, seed: 1) { continuation.yield($0) }
+        } start: { endpoint, now in
+            endpoint.start(.publish, to: alice, from: alice, at: now) { request in
+                request.headers.event = Event("presence")
+                request.headers.expires = 600
+                request.headers.set(.contentType, "application/pidf+xml")
+                request.body = Array(pidf.utf8)
+            }
+        }
+        var status: Int?
+        for await answer in answers {
+            if case .response(let response) = answer { status = response.status.rawValue }
+            break
+        }
+        await client.stop()
+        return status
+    }
+
+    static func watch(_ via: TransportAddress, expires: Int) async throws -> (SIPServer, AsyncStream<WatchEvent>) {
+        let (events, continuation) = AsyncStream.makeStream(of: WatchEvent.self)
+        let client = try await client(via) {
+            WatchEndpoint(
+                presentity: alice, watcher: "sip:bob@contoso.com", format: .categories, expires: expires, via: via, listeners: $0, seed: 2
+            ) { continuation.yield($0) }
+        } start: { endpoint, now in
+            endpoint.start(at: now)
+        }
+        return (client, events)
+    }
+
+    @Test("a running gateway serves on both transports, shows its numbers, and tells its watchers that it stops")
+    func serves() async throws {
+        let gateway = try await RunningGateway.start(try ConfigurationReader.read(Self.yaml(), file: "x"), logger: Self.quiet)
+        let (udp, tcp) = (gateway.server.listeners[0], gateway.server.listeners[1])
+        #expect(gateway.addresses.count == 3)
+        #expect(try await Self.publish(tcp) == 200)
+        let (client, events) = try await Self.watch(udp, expires: 600)
+        var isStopping = false
+        var sawState = false
+        var isTold = false
+        loop: for await event in events {
+            switch event {
+            case .notification(let notification):
+                sawState =
+                    sawState || notification.documents.contains { String(decoding: $0.body, as: UTF8.self).contains("<availability>") }
+                isTold = isTold || notification.state.hasPrefix("terminated")
+                if sawState, !isStopping {
+                    isStopping = true
+                    let health = try #require(
+                        URL(string: gateway.addresses[2].replacingOccurrences(of: "http:", with: "http://") + "/health"))
+                    let (data, _) = try await URLSession.shared.data(from: health)
+                    #expect(String(decoding: data, as: UTF8.self).contains("\"watcher_dialogs\":1"))
+                    await gateway.stop(drain: .seconds(5))
+                }
+            case .lost, .ended: break loop
+            }
+        }
+        #expect(sawState)
+        #expect(isTold)
+        await client.stop()
+    }
+
+    @Test("a reload changes what domains may do without touching the sockets") func reloads() async throws {
+        let gateway = try await RunningGateway.start(try ConfigurationReader.read(Self.yaml(), file: "x"), logger: Self.quiet)
+        let tcp = gateway.server.listeners[1]
+        #expect(try await Self.publish(tcp) == 200)
+        await gateway.reload(try ConfigurationReader.read(Self.yaml(example: "{ refuse: 403 }"), file: "x"))
+        #expect(try await Self.publish(tcp) == 403)
+        await gateway.stop(drain: .seconds(1))
+    }
+
+    @Test("the demonstration shows both flows and ends with 0") func demonstration() async {
+        #expect(await Isthmus.run(["demo", "--brief"]) == 0)
+    }
+}
