@@ -1,7 +1,7 @@
 """All formats to all formats, for states that both models know."""
 
 import tables
-import xml
+import payloads as xml
 
 CARL = "sip:carl@contoso.com"
 NAME = "Carl Berg"
@@ -30,24 +30,45 @@ STATES = {
     "available": ((3500, None), ("open", [], [], None), ("open", "online", 3500, None, None, "X2A-14")),
     "idle": ((5000, None), ("open", [], [], True), ("open", "idle", 5000, None, None, "X2A-07")),
     "busy": ((6500, None), ("open", ["busy"], [], None), ("inuse", None, 6500, None, None, "X2A-09")),
-    "on-the-phone": ((6500, "on-the-phone"), ("open", ["on-the-phone"], [], None), ("inuse", "onthephone", 6500, "on-the-phone", None, "X2A-03")),
+    "on-the-phone": (
+        (6500, "on-the-phone"),
+        ("open", ["on-the-phone"], [], None),
+        ("inuse", "onthephone", 6500, "on-the-phone", None, "X2A-03"),
+    ),
     "meeting": ((6500, "in-a-meeting"), ("open", ["meeting"], [], None), ("open", "busy", 6500, None, None, "X2A-06")),
     "conference": ((7000, "in-a-conference"), ("open", ["meeting"], ["In a conference"], None), ("busy", None, 6500, None, None, "X2A-10")),
-    "urgent": ((6900, "urgent-interruptions-only"), ("open", ["busy"], ["Urgent interruptions only"], None), ("open", "busy", 6500, None, None, "X2A-06")),
+    "urgent": (
+        (6900, "urgent-interruptions-only"),
+        ("open", ["busy"], ["Urgent interruptions only"], None),
+        ("open", "busy", 6500, None, None, "X2A-06"),
+    ),
     "busy-idle": ((8000, None), ("open", ["busy"], [], True), ("inactive", None, 5000, None, None, "X2A-11")),
     "dnd": ((9500, None), ("open", ["busy"], ["Do not disturb"], None), ("idle", None, 5000, None, None, "X2A-12")),
     "presenting": ((9500, "in-presentation"), ("open", ["presentation"], [], None), ("away", None, 15500, None, None, "X2A-13")),
     "brb": ((12500, None), ("open", ["away"], ["Be right back"], None), ("open", "berightback", 12500, None, None, "X2A-05")),
     "away": ((15500, None), ("open", ["away"], [], None), ("open", "away", 15500, None, None, "X2A-08")),
-    "out-of-office": ((15500, "out-of-office"), ("open", ["away"], ["Out of office"], None), ("open", "outtolunch", 15500, None, "Out to lunch", "X2A-04")),
+    "out-of-office": (
+        (15500, "out-of-office"),
+        ("open", ["away"], ["Out of office"], None),
+        ("open", "outtolunch", 15500, None, "Out to lunch", "X2A-04"),
+    ),
     "off-work": ((15500, "off-work"), ("open", ["away"], ["Off work"], None), ("open", "hide", 18500, None, None, "X2A-02")),
     "offline": ((18500, None), ("closed", [], [], None), ("closed", None, 18500, None, None, "X2A-01")),
     "unknown": ((0, None), (None, [], [], None), ("strange", None, 0, None, None, "X2A-99")),
 }
 # How the xpidf words read in SIMPLE words.
 XPIDF_ACTIVITY = {
-    "X2A-03": "on-the-phone", "X2A-04": "meal", "X2A-05": "away", "X2A-06": "busy", "X2A-07": "away", "X2A-08": "away", "X2A-09": "busy",
-    "X2A-10": "busy", "X2A-11": "away", "X2A-12": "away", "X2A-13": "away",
+    "X2A-03": "on-the-phone",
+    "X2A-04": "meal",
+    "X2A-05": "away",
+    "X2A-06": "busy",
+    "X2A-07": "away",
+    "X2A-08": "away",
+    "X2A-09": "busy",
+    "X2A-10": "busy",
+    "X2A-11": "away",
+    "X2A-12": "away",
+    "X2A-13": "away",
 }
 XPIDF_CLOSED = {"X2A-01", "X2A-02", "X2A-99"}
 
@@ -58,8 +79,10 @@ def source(format, name):
     if format == "categories":
         act = xml.activity(token) if token else None
         document = xml.categories(
-            CARL, xml.category("contactCard", xml.card(names=[(1033, NAME)]), 0, TIME),
-            xml.category("state", xml.state(number, act), 1, TIME))
+            CARL,
+            xml.category("contactCard", xml.card(names=[(1033, NAME)]), 0, TIME),
+            xml.category("state", xml.state(number, act), 1, TIME),
+        )
         return document, State(number, token)
     if format == "legacy-interop":
         return xml.legacy(number, token), State(number, token)
@@ -72,7 +95,8 @@ def source(format, name):
         inner = [xml.activities(*names, others=others)] if names or others else []
         inner += [xml.E("rpid:user-input", None, "idle")] if idle else []
         document = xml.pidf(
-            CARL, xml.tuple_(basic, id="im", contact=CARL), xml.person(*inner, xml.E("ci:display-name", None, NAME), id="carl"))
+            CARL, xml.tuple_(basic, id="im", contact=CARL), xml.person(*inner, xml.E("ci:display-name", None, NAME), id="carl")
+        )
         return document, State(number, token, words=words)
     document = xml.xpidf(CARL, status, substatus, name=NAME, atom="7")
     activity = XPIDF_ACTIVITY.get(x_row)
@@ -112,8 +136,11 @@ def target(format, said, origin):
         online = said.number < 18000 and not (said.words and said.words[0] == "closed")
         offer = xml.services(CARL, xml.capability("text", usual)) if online else xml.services()
         return xml.categories(
-            CARL, xml.category("contactCard", xml.card(names=[NAME]), 0, time) if named else None, xml.category("services", offer, 0, time),
-            xml.category("state", xml.state(said.number, act), 1 if said.number < 18000 else 0, time))
+            CARL,
+            xml.category("contactCard", xml.card(names=[NAME]), 0, time) if named else None,
+            xml.category("services", offer, 0, time),
+            xml.category("state", xml.state(said.number, act), 1 if said.number < 18000 else 0, time),
+        )
     if format == "legacy-interop":
         return xml.legacy(said.number, said.token)
     if format == "msrtc":
@@ -148,9 +175,27 @@ def write(suite):
             for format in FORMATS:
                 if format == origin:
                     suite.case(
-                        f"states/{name}-{origin}-again", f"{name}, read and written in the same format, says the same",
-                        ["policy"], origin, format, text, text, entity=CARL, at=AT, input_name=f"{name}-{origin}")
+                        f"states/{name}-{origin}-again",
+                        f"{name}, read and written in the same format, says the same",
+                        ["policy"],
+                        origin,
+                        format,
+                        text,
+                        text,
+                        entity=CARL,
+                        at=AT,
+                        input_name=f"{name}-{origin}",
+                    )
                     continue
                 suite.case(
-                    f"states/{name}-{origin}-{format}", f"{name}, said in {origin}, as {format}", SPEC.get((origin, format), ["policy"]),
-                    origin, format, text, target(format, said, origin).document(), entity=CARL, at=AT, input_name=f"{name}-{origin}")
+                    f"states/{name}-{origin}-{format}",
+                    f"{name}, said in {origin}, as {format}",
+                    SPEC.get((origin, format), ["policy"]),
+                    origin,
+                    format,
+                    text,
+                    target(format, said, origin).document(),
+                    entity=CARL,
+                    at=AT,
+                    input_name=f"{name}-{origin}",
+                )

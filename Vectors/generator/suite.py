@@ -63,7 +63,9 @@ class Suite:
         self.add(f"{suite}/{stem}", comment, spec, input, expected, **{"from": origin, "to": target}, **members)
 
     def refused(self, stem, comment, spec, origin, target, input, error, **members):
-        self.add(f"conversion/refused/{stem}", comment, spec, input, result="invalid", error=error, **{"from": origin, "to": target}, **members)
+        self.add(
+            f"conversion/refused/{stem}", comment, spec, input, result="invalid", error=error, **{"from": origin, "to": target}, **members
+        )
 
     def write(self, root):
         """Writes the files and removes generated ones that no case has any more."""

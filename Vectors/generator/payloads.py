@@ -125,8 +125,17 @@ def common(name):
 
 
 def state(
-    availability, act=None, type="aggregateState", location=None, subject=None, place=None, bias=None, zone=None, abbreviation=None,
-    device=None, **attributes
+    availability,
+    act=None,
+    type="aggregateState",
+    location=None,
+    subject=None,
+    place=None,
+    bias=None,
+    zone=None,
+    abbreviation=None,
+    device=None,
+    **attributes,
 ):
     parts = [E("availability", None, availability) if availability is not None else None]
     parts += act if isinstance(act, list) else [act]
@@ -158,8 +167,12 @@ def card(*children, names=(), emails=(), phones=(), urls=(), photo=None):
         texts = [n if isinstance(n, tuple) else (None, n) for n in names]
         parts.append(
             E(
-                "identity", None, E("name", None, *[E("displayName", {"LCID": lcid}, text) for lcid, text in texts]) if texts else None,
-                *[E("email", None, email) for email in emails]))
+                "identity",
+                None,
+                E("name", None, *[E("displayName", {"LCID": lcid}, text) for lcid, text in texts]) if texts else None,
+                *[E("email", None, email) for email in emails],
+            )
+        )
     parts += children
     parts += [E("url", {"type": kind}, uri) for kind, uri in urls]
     for kind, uri, display in phones:
@@ -203,7 +216,11 @@ def msrtc(uri, available, active, avail, text, name="", email="", phone="", extr
 
 def xpidf(uri, status, substatus=None, name=None, note=None, priority=None, atom="{{any}}"):
     address = E(
-        "address", {"uri": uri, "priority": priority}, E("status", {"status": status}) if status else None,
-        E("msnsubstatus", {"substatus": substatus}) if substatus else None, E("note", None, note) if note else None)
+        "address",
+        {"uri": uri, "priority": priority},
+        E("status", {"status": status}) if status else None,
+        E("msnsubstatus", {"substatus": substatus}) if substatus else None,
+        E("note", None, note) if note else None,
+    )
     shown = E("display", {"name": name}) if name else None
     return E("presence", None, E("presentity", {"uri": uri + ";method=SUBSCRIBE"}), shown, E("atom", {"id": atom}, address))
