@@ -27,7 +27,7 @@ import XMLCore
         #expect(try again(person.rpid) == person.rpid)
     }
 
-    @Test("RFC 4480 3.4 every mood is read and written", arguments: RPIDMood.registered)
+    @Test("RFC 4480 3.5 every mood is read and written", arguments: RPIDMood.registered)
     func mood(_ mood: RPIDMood) throws {
         let person = try person("<r:mood><r:\(mood.name)/></r:mood>")
         #expect(person.rpid.moods == [RPIDList([mood])])
@@ -48,7 +48,7 @@ import XMLCore
             Set(RPIDActivity.registered).count == 25 && Set(RPIDMood.registered).count == 60 && Set(LocationType.registered).count == 43)
     }
 
-    @Test("RFC 4480 3.5 place-is")
+    @Test("RFC 4480 3.6 place-is")
     func placeIs() throws {
         for (audio, video, text) in [
             ("noisy", "toobright", "uncomfortable"), ("ok", "ok", "inappropriate"), ("quiet", "dark", "ok"),
@@ -61,7 +61,7 @@ import XMLCore
         }
     }
 
-    @Test("RFC 4480 3.7 privacy")
+    @Test("RFC 4480 3.8 privacy")
     func privacy() throws {
         #expect(try person("<r:privacy><r:unknown/></r:privacy>").rpid.privacies == [RPIDPrivacy(unknown: true)])
         let person = try person("<r:privacy><r:audio/><r:text/><r:video/></r:privacy>")
@@ -69,7 +69,7 @@ import XMLCore
         #expect(try again(person.rpid) == person.rpid)
     }
 
-    @Test("RFC 4480 3.8 and 3.9 relationship and service-class")
+    @Test("RFC 4480 3.9 and 3.10 relationship and service-class")
     func tupleLists() throws {
         var rpid = RPID()
         rpid.relationships = RPIDRelationship.registered.map { RPIDList([$0]) }
@@ -78,7 +78,7 @@ import XMLCore
         #expect(try again(rpid) == rpid)
     }
 
-    @Test("RFC 4480 3.10 sphere, also as the bare text of old senders")
+    @Test("RFC 4480 3.11 sphere, also as the bare text of old senders")
     func sphere() throws {
         #expect(try person("<r:sphere> home </r:sphere>").rpid.spheres == [RPIDList([.home])])
         #expect(try person("<r:sphere><r:work/></r:sphere>").rpid.spheres == [RPIDList([.work])])

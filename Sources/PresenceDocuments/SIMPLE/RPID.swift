@@ -145,7 +145,7 @@ public struct RPIDList<Token: PresenceToken>: Hashable, Sendable {
     }
 }
 
-/// An element with text only: class (RFC 4480 3.3), status-icon (3.11).
+/// An element with text only: class (RFC 4480 3.3), status-icon (3.12).
 public struct RPIDText: Hashable, Sendable {
     public var info: RPIDInfo
     public var text: String
@@ -156,7 +156,7 @@ public struct RPIDText: Hashable, Sendable {
     }
 }
 
-/// What communication the place allows (RFC 4480 3.5).
+/// What communication the place allows (RFC 4480 3.6).
 public struct RPIDPlaceIs: Hashable, Sendable {
     public var info = RPIDInfo()
     /// noisy, ok, quiet, unknown
@@ -174,7 +174,7 @@ public struct RPIDPlaceIs: Hashable, Sendable {
     }
 }
 
-/// Media that others are unlikely to intercept (RFC 4480 3.7).
+/// Media that others are unlikely to intercept (RFC 4480 3.8).
 public struct RPIDPrivacy: Hashable, Sendable {
     public var info = RPIDInfo()
     public var audio = false
@@ -191,7 +191,7 @@ public struct RPIDPrivacy: Hashable, Sendable {
     }
 }
 
-/// Offset of the person's clock from UTC (RFC 4480 3.12).
+/// Offset of the person's clock from UTC (RFC 4480 3.13).
 public struct RPIDTimeOffset: Hashable, Sendable {
     public var info = RPIDInfo()
     /// Minutes, positive east of Greenwich.
@@ -205,7 +205,7 @@ public struct RPIDTimeOffset: Hashable, Sendable {
     }
 }
 
-/// Whether the person uses the device or service (RFC 4480 3.13).
+/// Whether the person uses the device or service (RFC 4480 3.14).
 public struct RPIDUserInput: Hashable, Sendable {
     public var info = RPIDInfo()
     public var isIdle: Bool

@@ -139,7 +139,7 @@ extension RPIDTimeOffset {
     private static let ownAttributes: [StaticString] = ["id", "from", "until", "description"]
 
     init(_ element: XMLElement) throws(DocumentError) {
-        self.init(minutes: try element.integerText("the offset", in: -10_080...10_080, rule: "RFC 4480 3.12"))
+        self.init(minutes: try element.integerText("the offset", in: -10_080...10_080, rule: "RFC 4480 3.13"))
         info = try RPIDInfo(element, besides: Self.ownAttributes)
         description = element.attribute("description")
     }
@@ -151,11 +151,11 @@ extension RPIDUserInput {
     init(_ element: XMLElement) throws(DocumentError) {
         let isIdle = element.textEquals("idle")
         guard isIdle || element.textEquals("active") else {
-            throw .invalid("the state", element.trimmedText, in: element, rule: "RFC 4480 3.13")
+            throw .invalid("the state", element.trimmedText, in: element, rule: "RFC 4480 3.14")
         }
         self.init(
-            isIdle: isIdle, idleThreshold: try element.integer("idle-threshold", in: 1...Int(Int32.max), rule: "RFC 4480 3.13"),
-            lastInput: try element.dateTime("last-input", rule: "RFC 4480 3.13"))
+            isIdle: isIdle, idleThreshold: try element.integer("idle-threshold", in: 1...Int(Int32.max), rule: "RFC 4480 3.14"),
+            lastInput: try element.dateTime("last-input", rule: "RFC 4480 3.14"))
         info = try RPIDInfo(element, besides: Self.ownAttributes)
     }
 }

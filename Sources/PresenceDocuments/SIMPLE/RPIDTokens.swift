@@ -56,7 +56,7 @@ public struct RPIDActivity: PresenceToken {
     ]
 }
 
-/// How the person feels (RFC 4480 3.4).
+/// How the person feels (RFC 4480 3.5).
 public struct RPIDMood: PresenceToken {
     public let name: String
     public init(_ name: String) { self.name = name }
@@ -71,7 +71,7 @@ public struct RPIDMood: PresenceToken {
     ].map(RPIDMood.init)
 }
 
-/// Kind of place (RFC 4480 3.6, values of RFC 4589).
+/// Kind of place (RFC 4480 3.7, values of RFC 4589).
 public struct LocationType: PresenceToken {
     public let name: String
     public init(_ name: String) { self.name = name }
@@ -88,7 +88,7 @@ public struct LocationType: PresenceToken {
     ].map(LocationType.init)
 }
 
-/// Whom a tuple's contact reaches, seen from the presentity (RFC 4480 3.8).
+/// Whom a tuple's contact reaches, seen from the presentity (RFC 4480 3.9).
 public struct RPIDRelationship: PresenceToken {
     public let name: String
     public init(_ name: String) { self.name = name }
@@ -98,7 +98,7 @@ public struct RPIDRelationship: PresenceToken {
     ].map(RPIDRelationship.init)
 }
 
-/// How the service delivers (RFC 4480 3.9).
+/// How the service delivers (RFC 4480 3.10).
 public struct RPIDServiceClass: PresenceToken {
     public let name: String
     public init(_ name: String) { self.name = name }
@@ -108,7 +108,7 @@ public struct RPIDServiceClass: PresenceToken {
     ].map(RPIDServiceClass.init)
 }
 
-/// Role in which the person acts (RFC 4480 3.10).
+/// Role in which the person acts (RFC 4480 3.11).
 public struct RPIDSphere: PresenceToken {
     public let name: String
     public init(_ name: String) { self.name = name }

@@ -26,7 +26,7 @@ public struct CanonicalPresence: Sendable, Equatable {
     public var basic: CanonicalBasic?
     /// Activities in RPID words (RFC 4480 3.2) as a SIMPLE source said them.
     public var activities: [CanonicalRPIDActivity] = []
-    /// Whether the user's devices see no input (RFC 4480 3.15).
+    /// Whether the user's devices see no input (RFC 4480 3.14).
     public var isIdle: Bool?
     /// When the user was last active.
     public var lastActive: DateTime?
