@@ -85,7 +85,7 @@ var targets: [Target] = [
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
     tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
-    tests("PresenceGatewayTests", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents"]),
+    tests("PresenceGatewayTests", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
     tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "SIPCore", "PresenceMapping"]),
 ]

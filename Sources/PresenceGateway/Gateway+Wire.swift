@@ -13,11 +13,16 @@ extension Gateway {
         return result
     }
 
-    /// The stable Contact of this node (RFC 6665 4.4.1 asks for a GRUU; this address names the node for good).
-    func contact(_ transport: TransportProtocol) -> String {
-        guard let place = transactions.configuration.sentBy[transport] else { return "<sip:\(configuration.nodeName)>" }
-        let host = place.host.utf8.contains(UInt8(ascii: ":")) ? "[\(place.host)]" : place.host
-        return "<sip:\(host):\(place.port)\(transport == .udp ? "" : ";transport=\(transport.rawValue)")>"
+    /// The stable Contact of this node over a transport (RFC 6665 4.4.1 asks for a GRUU; this address names the node for good).
+    func contact(_ transport: TransportProtocol) -> String { contacts[transport] ?? "<sip:\(configuration.nodeName)>" }
+
+    static func contacts(_ places: [TransportProtocol: TransactionLayer.HostPort]) -> [TransportProtocol: String] {
+        var result: [TransportProtocol: String] = [:]
+        for (transport, place) in places {
+            let host = place.host.utf8.contains(UInt8(ascii: ":")) ? "[\(place.host)]" : place.host
+            result[transport] = "<sip:\(host):\(place.port)\(transport == .udp ? "" : ";transport=\(transport.rawValue)")>"
+        }
+        return result
     }
 
     /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own

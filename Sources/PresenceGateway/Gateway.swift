@@ -23,6 +23,7 @@ public final class Gateway: SansIOEndpoint {
 
     let shard: Int
     var routes: RoutingTable
+    let contacts: [TransportProtocol: String]
     var tokens: TokenGenerator
     var transactions: TransactionLayer
     var translator: PresenceTranslator
@@ -75,6 +76,7 @@ public final class Gateway: SansIOEndpoint {
         self.configuration = configuration
         self.shard = shard
         routes = configuration.routes
+        contacts = Self.contacts(Self.sentBy(configuration))
         tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
         var layer = TransactionLayer.Configuration(sentBy: Self.sentBy(configuration))
         layer.serverLimit = configuration.limits.transactions

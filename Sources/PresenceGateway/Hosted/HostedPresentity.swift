@@ -24,7 +24,8 @@ final class HostedPresentity {
     private struct ViewKey: Hashable {
         var format: WatcherFormat
         var requested: [CategoryName]
-        var containers: EnhancedPresence.WatcherView.Key
+        /// nil: no category was published, so that nothing depends on who watches.
+        var containers: EnhancedPresence.WatcherView.Key?
         var isPlaced: Bool
     }
 
@@ -69,10 +70,9 @@ final class HostedPresentity {
         at now: Instant
     ) -> RenderedPresence {
         let requested = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
-        let identity = watcher.identity
-        let view = enhanced.view(of: requested, for: identity)
-        let isPlaced = isPlaced(identity)
-        let viewKey = ViewKey(format: watcher.format, requested: requested, containers: view.key, isPlaced: isPlaced)
+        let view = enhanced.instanceCount == 0 ? nil : enhanced.view(of: requested, for: watcher.identity)
+        let isPlaced = !documents.isEmpty && self.isPlaced(watcher.identity)
+        let viewKey = ViewKey(format: watcher.format, requested: requested, containers: view?.key, isPlaced: isPlaced)
         if let made = views[viewKey] {
             counters.bodiesShared += 1
             return made
@@ -83,13 +83,13 @@ final class HostedPresentity {
     }
 
     private func make(
-        _ view: EnhancedPresence.WatcherView, _ requested: [CategoryName], as format: WatcherFormat, isPlaced: Bool,
+        _ view: EnhancedPresence.WatcherView?, _ requested: [CategoryName], as format: WatcherFormat, isPlaced: Bool,
         by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         func render(_ source: PresenceSource) -> RenderedPresence {
             translator.render(source, as: format, entity: uri, requested: requested, counters: &counters, at: now)
         }
-        let categories = CategoryMerge(view.document.categories.map(Self.readable))
+        let categories = CategoryMerge((view?.document.categories ?? []).map(Self.readable))
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
         let composed = documents.document
         guard !documents.isEmpty, !isPlaced else {

@@ -72,9 +72,9 @@ final class WatcherDialog {
         return notifier.nextDeadline.map { min($0, held.until) } ?? held.until
     }
 
-    var identity: WatcherIdentity {
-        WatcherIdentity(uri: watcher.description, network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
-    }
+    /// The watcher as the resolution of containers sees it.
+    private(set) lazy var identity = WatcherIdentity(
+        uri: watcher.description, network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
 }
 
 /// Where a dialog's requests come from, and so where ours go unless its route set says otherwise.
