@@ -184,7 +184,6 @@ extension Gateway {
         presentities[resource.key] = record
         record.add(resource, of: watcher.localTag)
         resource.source = .offline
-        watcher.hasBeenReady = true
     }
 
     func detachHosted(_ resource: WatchedResource, from watcher: WatcherDialog) {

@@ -141,17 +141,16 @@ extension Gateway {
     /// New state has come for a resource: tells the watcher unless it would learn nothing.
     func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
-        let wasKnown = watcher.hasBeenReady
         resource.rendered = nil
-        guard watcher.isReady || wasKnown else { return }
-        watcher.hasBeenReady = true
         if watcher.held != nil {
-            answerHeld(watcher, at: now)
+            if watcher.isReady { answerHeld(watcher, at: now) }
             return
         }
-        if wasKnown, resource.delivered != nil,
+        guard resource.source.isKnown, !watcher.notifier.isFetching || watcher.isReady else { return }
+        if resource.delivered != nil,
             rendered(resource, for: watcher, at: now).tellsNothing(after: resource.delivered, among: resource.categories)
         {
+            watcher.notifier.becameReady()
             counters.notificationsSuppressed += 1
             return
         }

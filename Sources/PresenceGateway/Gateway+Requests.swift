@@ -20,10 +20,10 @@ extension Gateway {
                 handle(response, of: purpose, at: now)
             case .timeout(let transaction):
                 guard let purpose = awaiting.removeValue(forKey: transaction) else { continue }
-                handleSilence(of: purpose, "no answer", at: now)
+                handleSilence(of: purpose, "no answer", isConnectionLost: false, at: now)
             case .transportFailed(let transaction, let reason):
                 guard let purpose = awaiting.removeValue(forKey: transaction) else { continue }
-                handleSilence(of: purpose, reason, at: now)
+                handleSilence(of: purpose, reason, isConnectionLost: true, at: now)
             case .refused(let error, let source):
                 counters.malformedReceived += 1
                 log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])
@@ -67,12 +67,18 @@ extension Gateway {
         }
     }
 
-    private func handleSilence(of purpose: Awaiting, _ reason: String, at now: Instant) {
+    private func handleSilence(of purpose: Awaiting, _ reason: String, isConnectionLost: Bool, at now: Instant) {
         switch purpose {
         case .notify(let dialog):
             guard dialogs[dialog.localTag] === dialog else { return }
             counters.notificationsFailed += 1
             log(.notice, "NOTIFY not delivered", ["call-id": dialog.dialog.id.callID, "reason": reason])
+            if isConnectionLost, dialog.flow.connection != nil {
+                // A subscription outlives the connection it came over (RFC 5923): once more, by address.
+                dialog.flow.connection = nil
+                perform(dialog.notifier.receiveAnswer(status: 503, retryAfter: 0, at: now), on: dialog, at: now)
+                return
+            }
             perform(dialog.notifier.notifyFailed(), on: dialog, at: now)
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }

@@ -48,7 +48,6 @@ extension Gateway {
         for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, at: now) }
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
         if watcher.resources.isEmpty { wish = 0 }
-        watcher.hasBeenReady = watcher.isReady
         watcher.notifier = Notifier(policy, isReady: watcher.isReady)
         let isPiggyback = isPiggyback(request, format)
         if wish == 0, isPiggyback, !watcher.isReady, let transaction {

@@ -84,7 +84,10 @@ extension Gateway {
         guard response.status.isSuccess else {
             log(
                 .info, "far side refused SUBSCRIBE",
-                ["call-id": upstream.callID, "status": String(response.status.rawValue), "retry-after": retryAfter.map(String.init) ?? ""])
+                [
+                    "call-id": upstream.callID, "leg": upstream.domain.side.rawValue, "status": String(response.status.rawValue),
+                    "retry-after": retryAfter.map(String.init) ?? "",
+                ])
             perform(
                 upstream.subscriber.receiveAnswer(
                     status: response.status.rawValue, minimumExpires: headers.minExpires.map { Int($0) }, retryAfter: retryAfter, at: now),
@@ -216,7 +219,10 @@ extension Gateway {
         counters.upstreamLost += 1
         log(
             .notice, "far leg lost",
-            ["call-id": upstream.callID, "cause": String(describing: failure), "retry-in": String(pause.seconds)])
+            [
+                "call-id": upstream.callID, "leg": upstream.domain.side.rawValue, "cause": String(describing: failure),
+                "retry-in": String(pause.seconds),
+            ])
         upstream.dialog = nil
         upstream.isMergeOld = true
         if case .refused(let status) = failure, upstream.fallBack(after: status) {

@@ -201,6 +201,11 @@ public struct Notifier: Hashable, Sendable {
         }
     }
 
+    /// The state is known now, and is what the watcher was told already.
+    public mutating func becameReady() {
+        isReady = true
+    }
+
     /// Policy or the far side says pending again, or grants at last (RFC 3857 4.7).
     public mutating func authorize(_ isGranted: Bool, at now: Instant) -> [Action] {
         guard isAuthorized != isGranted else { return [] }

@@ -292,3 +292,61 @@ extension EnterpriseWatcherTests {
         _ = try bench.nextResponse(503, at: Bench.enterprise)
     }
 }
+
+extension EnterpriseWatcherTests {
+    @Test("a subscription outlives the connection it came over: the NOTIFY goes once more by address")
+    func connectionLost() throws {
+        let client = TransportAddress(.tcp, "192.0.2.40", 5060)
+        let bench = Bench()
+        bench.send(
+            bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org", via: client), from: client,
+            connection: ConnectionID(rawValue: 7))
+        _ = try bench.nextResponse(200, at: client)
+        _ = try serve(bench, Bench.pidf("alice@example.org"))
+        let first = try bench.nextRequest(.notify, at: client)
+        bench.gateway.receive(.closed(ConnectionID(rawValue: 7)), at: bench.now)
+        bench.sort()
+        let second = try bench.nextRequest(.notify, at: client)
+        #expect(second.headers.cSeq?.number == (first.headers.cSeq?.number ?? 0) + 1)
+        #expect(second.text.contains("<availability>3500</availability>"))
+        bench.answer(second, 200, from: client)
+        #expect(bench.gateway.counts.watcherDialogs == 1)
+    }
+
+    @Test("MS-PRES 3.4.5.1.1 a batch may name users of a SIMPLE domain: each gets a far leg of its own, and refusals come in the list")
+    func batch() throws {
+        let bench = Bench()
+        let body = """
+            <batchSub xmlns="http://schemas.microsoft.com/2006/01/sip/batch-subscribe"><action name="subscribe" id="1"><adhocList>\
+            <resource uri="sip:alice@example.org"/><resource uri="sip:dan@example.org"/></adhocList>\
+            <categoryList xmlns="http://schemas.microsoft.com/2006/09/sip/categorylist"><category name="state"/></categoryList>\
+            </action></batchSub>
+            """
+        bench.send(
+            bench.subscribe(
+                "ulla@contoso.com", to: "ulla@contoso.com",
+                accept: "application/msrtc-event-categories+xml, application/rlmi+xml, multipart/related",
+                extra: "Require: adhoclist, categoryList\r\nSupported: eventlist, ms-piggyback-first-notify\r\n", body: body,
+                contentType: "application/msrtc-adrl-categorylist+xml", via: Bench.enterprise), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        let alice = try bench.nextRequest(.subscribe, at: Bench.simple)
+        let dan = try bench.nextRequest(.subscribe, at: Bench.simple)
+        #expect(alice.requestURI == "sip:alice@example.org" && dan.requestURI == "sip:dan@example.org")
+        bench.answer(alice, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        bench.notify(alice, "active;expires=3600", cSeq: 1, type: pidfType, body: Bench.pidf("alice@example.org"), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        let first = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(first.headers.contentType?.essence == "application/msrtc-event-categories+xml")
+        bench.answer(first, 200, from: Bench.enterprise)
+        bench.answer(dan, 404, from: Bench.simple)
+        var told = first.text
+        while !bench.isQuiet(at: Bench.enterprise) {
+            let notify = try bench.nextRequest(.notify, at: Bench.enterprise)
+            told += notify.text
+            bench.answer(notify, 200, from: Bench.enterprise)
+        }
+        #expect(told.contains("<availability>3500</availability>"))
+        #expect(told.contains("reason=\"noresource\""))
+        #expect(bench.gateway.counts.watcherDialogs == 1 && bench.gateway.counts.upstreamSubscriptions == 1)
+    }
+}

@@ -24,8 +24,6 @@ final class WatcherDialog {
     var resources: [WatchedResource]
     /// The SUBSCRIBE of a poll whose 200 waits for state from the far side (MS-PRES 3.4.5.1.2).
     var held: HeldRequest?
-    /// Something was known of every resource at least once.
-    var hasBeenReady = false
     /// The watcher was told `active` last, not `pending`.
     var wasToldActive = false
     /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
