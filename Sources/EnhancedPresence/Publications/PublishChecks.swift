@@ -43,6 +43,16 @@ struct PublishChecks {
                     400, "\(id) has expires \(expires) with expireType \(publication.expireType) (MS-PRES 2.2.2.2.1)")
             }
             guard seen.insert(id).inserted else { throw refusal(400, "\(id) is published twice (MS-PRES 3.2.5.4)") }
+            if let body = publication.body, body.is(StateDocument.rootName) { try checkState(body, of: id) }
+        }
+    }
+
+    /// States are aggregated here, so one that cannot be read is refused; other bodies are none of the server's business.
+    private func checkState(_ body: XMLFragment, of id: PublicationID) throws(EnhancedPresenceRefusal) {
+        do {
+            _ = try StateDocument(reading: body.parsed())
+        } catch {
+            throw refusal(400, "the body of \(id) is no state: \(error) (MS-PRES 3.2.5.4)")
         }
     }
 
