@@ -128,7 +128,7 @@ if !coreOnly {
             ] + nio),
         .testTarget(
             name: "InteropTests",
-            dependencies: ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore"] + nio,
+            dependencies: ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore", log] + nio,
             exclude: ["Peers"],
             swiftSettings: settings),
     ]

@@ -42,6 +42,17 @@ public enum EnhancedDocuments {
             """
     }
 
+    /// The first resource that a batchSub names.
+    static func resource(_ body: [UInt8]) -> String? {
+        guard !body.isEmpty, let root = try? XMLTree.parse(body).root else { return nil }
+        for action in root.children {
+            for list in action.children where list.localName == "adhocList" {
+                for resource in list.children { return resource.attribute("uri") }
+            }
+        }
+        return nil
+    }
+
     /// A categories document for a watcher (MS-PRES 2.2.2.5) with the named categories.
     public static func categories(_ state: EnhancedState?, of uri: String, names: [String], published: String) -> String {
         var text = "<categories xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" uri=\"\(escape(uri))\">"

@@ -42,13 +42,28 @@ public final class EnhancedServer: ScriptedNotifier {
             fault("a category SUBSCRIBE without batchSub (MS-PRES 3.4.5.3)")
             return .badRequest
         }
-        let text = String(decoding: request.body, as: UTF8.self)
-        let plain = SIPURI(request.requestURI)?.addressOfRecord().description ?? request.requestURI
-        if !text.contains(plain) {
-            fault("batchSub does not name \(plain) (MS-PRES 3.4.5.3)")
+        guard let resource = EnhancedDocuments.resource(request.body) else {
+            fault("a category SUBSCRIBE that names no resource (MS-PRES 3.4.5.3)")
             return .badRequest
         }
+        // A single SUBSCRIBE names the user that it is sent to; a batch goes to a pool, from the watcher to itself.
+        let isBatch = request.headers.hasToken(.require, "adhoclist") && request.headers.hasToken(.require, "categoryList")
+        if !isBatch, !same(resource, request.headers.to?.uri.description ?? "") {
+            fault("batchSub names \(resource), To \(request.headers.to?.uri.description ?? "nobody") (MS-PRES 3.4.5.3)")
+            return .badRequest
+        }
+        if isBatch, !same(request.headers.from?.uri.description ?? "", request.headers.to?.uri.description ?? "") {
+            fault("a batch whose From and To differ (MS-PRES 3.4.5.3)")
+            return .forbidden
+        }
         return nil
+    }
+
+    override func presentity(of request: SIPRequest) -> String { EnhancedDocuments.resource(request.body) ?? request.requestURI }
+
+    /// Whether a dialog asks here for somebody of another pool, and not that pool itself.
+    private func isElsewhere(_ dialog: Dialog) -> Bool {
+        elsewhere.contains { same($0.key, dialog.presentity) && $0.value != dialog.pool }
     }
 
     private func state(of dialog: Dialog) -> EnhancedState? { states[SIPURI(dialog.presentity)?.aorKey ?? dialog.presentity] }
@@ -69,8 +84,8 @@ public final class EnhancedServer: ScriptedNotifier {
     override func piggyback(_ response: inout SIPResponse, _ dialog: Dialog, state: SubscriptionState) -> Bool {
         let offered = dialog.request.headers.hasToken(.supported, "ms-piggyback-first-notify")
         let form = form(of: dialog.request) ?? .pidf
-        let isElsewhere = elsewhere.keys.contains { same($0, dialog.presentity) }
-        guard piggybacks, offered, form != .pidf || isElsewhere else { return false }
+        let isElsewhere = isElsewhere(dialog)
+        guard piggybacks, offered, !manners.isPending, form != .pidf || isElsewhere else { return false }
         if form == .msrtc {
             response.headers.set(.contentType, "text/xml+msrtc.pidf")
             response.body = Array(EnhancedDocuments.msrtc(self.state(of: dialog), of: dialog.presentity).utf8)
@@ -96,7 +111,7 @@ public final class EnhancedServer: ScriptedNotifier {
     }
 
     private func multipart(_ dialog: Dialog) -> (String, [UInt8]) {
-        let place = elsewhere.first { same($0.key, dialog.presentity) }
+        let place = isElsewhere(dialog) ? elsewhere.first { same($0.key, dialog.presentity) } : nil
         let list = EnhancedDocuments.resourceList(
             watcher: dialog.watcher, elsewhere: place == nil ? nil : dialog.presentity, pool: place?.value)
         var text =

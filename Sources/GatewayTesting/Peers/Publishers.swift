@@ -83,7 +83,7 @@ public final class CategoryPublisher: SIPPeer {
         public var expireType: String
         public var body: String?
 
-        public init(_ category: String, instance: UInt32, container: Int, expireType: String = "static", body: String?) {
+        public init(_ category: String, instance: UInt32, container: Int, expireType: String = "time", body: String?) {
             self.category = category
             self.instance = instance
             self.container = container
@@ -103,14 +103,14 @@ public final class CategoryPublisher: SIPPeer {
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
     }
 
-    /// A user state in the containers that other people see.
+    /// A user state for five minutes, in the containers that other people see; 0 is the one for everybody (MS-PRES 1.3.1.3.3).
     public func publish(availability: Int, note: String? = nil, at now: Instant) {
         let state = """
             <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
             xsi:type="userState" manual="true"><availability>\(availability)</availability></state>
             """
         var list: [Publication] = []
-        for container in [2, 3, 100, 200, 300, 400] {
+        for container in [0, 2, 3, 100, 200, 300, 400] {
             list.append(Publication("state", instance: 1, container: container, body: state))
             if let note {
                 let text = EnhancedDocuments.escape(note)
@@ -130,7 +130,7 @@ public final class CategoryPublisher: SIPPeer {
             let version = versions[key(item)] ?? 0
             text +=
                 "<publication categoryName=\"\(item.category)\" instance=\"\(item.instance)\" container=\"\(item.container)\" "
-                + "version=\"\(version)\" expireType=\"\(item.expireType)\">\(item.body ?? "")</publication>"
+                + "version=\"\(version)\" expireType=\"\(item.expireType)\"\(item.expireType == "time" ? " expires=\"300\"" : "")>\(item.body ?? "")</publication>"
         }
         text += "</publications></publish>"
         var request = SIPRequest(.service, requestURI: presentity)

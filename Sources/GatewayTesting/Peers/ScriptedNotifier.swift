@@ -33,6 +33,10 @@ public class ScriptedNotifier: SIPPeer {
     final class Dialog {
         let presentity: String
         let watcher: String
+        /// The To of the SUBSCRIBE.
+        let localURI: String
+        /// The Request-URI that opened it: the presentity, or a pool.
+        let pool: String
         let callID: String
         let localTag: String
         let remoteTag: String
@@ -52,8 +56,10 @@ public class ScriptedNotifier: SIPPeer {
         /// What was said last, for servers that send changes only.
         var lastSaid: EnhancedState?
 
-        init(_ request: SIPRequest, localTag: String, connection: ConnectionID?, expiresAt: Instant) {
-            presentity = request.requestURI
+        init(_ request: SIPRequest, presentity: String, localTag: String, connection: ConnectionID?, expiresAt: Instant) {
+            self.presentity = presentity
+            pool = request.requestURI
+            localURI = request.headers.to?.uri.description ?? presentity
             watcher = request.headers.from?.uri.description ?? ""
             callID = request.headers.callID ?? ""
             self.localTag = localTag
@@ -83,6 +89,9 @@ public class ScriptedNotifier: SIPPeer {
 
     /// Whether a SUBSCRIBE can be served; else the refusal.
     func objection(to request: SIPRequest) -> SIPStatus? { nil }
+
+    /// Whose presence a SUBSCRIBE asks for.
+    func presentity(of request: SIPRequest) -> String { request.requestURI }
 
     /// The body of the next notification; nil: none.
     func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? { nil }
@@ -151,7 +160,9 @@ public class ScriptedNotifier: SIPPeer {
         let asked = request.headers.expires ?? 3600
         if let response = tooBrief(request, asked) { return response }
         let granted = min(asked, manners.longestExpiry)
-        let dialog = Dialog(request, localTag: token(), connection: source.connection, expiresAt: now + .seconds(Int(granted)))
+        let dialog = Dialog(
+            request, presentity: presentity(of: request), localTag: token(), connection: source.connection,
+            expiresAt: now + .seconds(Int(granted)))
         acceptedCount += 1
         dialogs.append(dialog)
         return accept(request, dialog, granted: granted, from: source, at: now)
@@ -239,7 +250,7 @@ public class ScriptedNotifier: SIPPeer {
         dialog.localCSeq += 1
         let state = state(of: dialog, at: now)
         var request = SIPRequest(.notify, requestURI: dialog.remoteTarget)
-        request.headers.append(.from, "<\(dialog.presentity)>;tag=\(dialog.localTag)")
+        request.headers.append(.from, "<\(dialog.localURI)>;tag=\(dialog.localTag)")
         request.headers.append(.to, "<\(dialog.watcher)>;tag=\(dialog.remoteTag)")
         request.headers.append(.callID, dialog.callID)
         for route in dialog.routeSet { request.headers.append(.route, route) }

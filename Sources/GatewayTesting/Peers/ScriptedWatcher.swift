@@ -111,6 +111,12 @@ public class ScriptedWatcher: SIPPeer {
         sendSubscribe(expires: 0, at: now)
     }
 
+    /// Whether the subscription has ended with a last notification.
+    public final var isOver: Bool {
+        if case .ended = phase { return true }
+        return false
+    }
+
     /// Forgets everything, as after a power cut.
     public final func forget() {
         cancel(expiryAlarm)
@@ -165,9 +171,11 @@ public class ScriptedWatcher: SIPPeer {
             if phase == .asked && !isPoll { phase = .live }
             arm(expires: granted ?? expires, at: now)
         }
-        if let sequence = response.headers.msPiggybackCSeq, !response.body.isEmpty {
+        if let sequence = response.headers.msPiggybackCSeq {
             if sequence != number { fault("ms-piggyback-cseq \(sequence) in the answer to CSeq \(number)") }
-            take(.piggyback, sequence, response.headers, response.body, at: now)
+            // What an overtaking NOTIFY said is newer than the first answer.
+            let isOvertaken = number == 1 && remoteCSeq != nil && response.headers.subscriptionState?.state != .terminated
+            if !isOvertaken { take(.piggyback, sequence, response.headers, response.body, at: now) }
         }
     }
 

@@ -43,7 +43,7 @@ final class SIPp: Sendable {
     }
 
     /// Waits for a line of the log that starts so and has more after it: the scenario has reached that state.
-    func reaches(_ state: String, within seconds: Double = 15) async -> Bool {
+    func reaches(_ state: String, within seconds: Double = 30) async -> Bool {
         await eventually(within: seconds) {
             log.split(separator: "\n").contains { $0.hasPrefix("\(state): ") && $0.count > state.count + 2 }
         }

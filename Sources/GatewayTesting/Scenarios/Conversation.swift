@@ -1,0 +1,172 @@
+import PresenceGateway
+import SIPCore
+
+/// Why a conversation did not go as its script says.
+public struct ConversationError: Error, CustomStringConvertible {
+    public var description: String
+}
+
+/// One gateway between two worlds, with whatever peers a script asks for.
+///
+///     contoso.com     enterprise presentities, behind `enterprise`        example.org    SIMPLE presentities, behind `simple`
+///     fabrikam.com    enterprise watchers                                 example.com    SIMPLE watchers
+///     hosted.example.net   enterprise users whose home server is the gateway
+///     refused.example.net  a domain that the gateway refuses with 403
+public final class Conversation {
+    public let stage: any Stage
+    public let gateway: Gateway
+    public let gatewayAddress: TransportAddress
+    public let enterprise: EnhancedServer
+    public let simple: SimplePresenceServer
+    public let transport: TransportProtocol
+    private var peers: [SIPPeer]
+    private var stationCount = 0
+
+    public static let alice = "sip:alice@example.org"
+    public static let bob = "sip:bob@contoso.com"
+    public static let dave = "sip:dave@hosted.example.net"
+
+    public init(
+        on stage: any Stage, transport: TransportProtocol = .udp, configure: (inout GatewayConfiguration) -> Void = { _ in }
+    ) async throws {
+        self.stage = stage
+        self.transport = transport
+        let place = try stage.place("gateway", transport)
+        gatewayAddress = place
+        let enterpriseAddress = try stage.place("enterprise", transport)
+        let simpleAddress = try stage.place("simple", transport)
+        let awayAddress = try stage.place("away", transport)
+        var configuration = GatewayConfiguration(
+            nodeName: "gateway.example.net",
+            listeners: [TransportProtocol.udp, .tcp].map { TransportAddress($0, place.host, place.port) },
+            domains: [
+                "contoso.com": DomainConfiguration(side: .enterprise, route: enterpriseAddress),
+                "fabrikam.com": DomainConfiguration(side: .enterprise, route: awayAddress, network: .federated),
+                "example.org": DomainConfiguration(side: .simple, route: simpleAddress),
+                "example.com": DomainConfiguration(side: .simple, route: awayAddress),
+                "hosted.example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
+                "refused.example.net": .refused(403),
+            ])
+        configure(&configuration)
+        gateway = Gateway(configuration: configuration, seed: stage.seed)
+        enterprise = EnhancedServer(name: "enterprise", address: enterpriseAddress, nextHop: gatewayAddress, seed: stage.seed)
+        simple = SimplePresenceServer(name: "simple", address: simpleAddress, nextHop: gatewayAddress, seed: stage.seed)
+        peers = [enterprise, simple]
+        try await stage.attach(gateway, name: "gateway", at: gatewayAddress)
+        try await stage.attach(enterprise, name: "enterprise", at: enterpriseAddress)
+        try await stage.attach(simple, name: "simple", at: simpleAddress)
+    }
+
+    // MARK: Peers
+
+    /// A watcher of the SIMPLE family.
+    public func simpleWatcher(
+        _ watcher: String = "sip:carol@example.com", of presentity: String = Conversation.bob
+    ) async throws -> SimpleWatcher {
+        let (name, address) = try newStation("watcher")
+        let peer = SimpleWatcher(
+            name: name, watcher: watcher, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        try await join(peer)
+        return peer
+    }
+
+    /// A watcher of the enhanced presence model.
+    public func enhancedWatcher(
+        _ watcher: String = "sip:erin@fabrikam.com", of presentity: String = Conversation.alice,
+        form: EnhancedWatcher.Form = .categories(["state", "note", "contactCard", "services", "calendarData"])
+    ) async throws -> EnhancedWatcher {
+        let (name, address) = try newStation("lync")
+        let peer = EnhancedWatcher(
+            name: name, watcher: watcher, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        peer.form = form
+        try await join(peer)
+        return peer
+    }
+
+    /// A source of PIDF.
+    public func pidfPublisher(_ presentity: String = Conversation.dave) async throws -> PIDFPublisher {
+        let (name, address) = try newStation("source")
+        let peer = PIDFPublisher(name: name, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        try await join(peer)
+        return peer
+    }
+
+    /// An enterprise endpoint that publishes categories.
+    public func categoryPublisher(_ presentity: String = Conversation.dave) async throws -> CategoryPublisher {
+        let (name, address) = try newStation("endpoint")
+        let peer = CategoryPublisher(
+            name: name, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        try await join(peer)
+        return peer
+    }
+
+    private func newStation(_ kind: String) throws -> (String, TransportAddress) {
+        stationCount += 1
+        let name = "\(kind)\(stationCount)"
+        return (name, try stage.place(name, transport))
+    }
+
+    private func join(_ peer: SIPPeer) async throws {
+        peers.append(peer)
+        try await stage.attach(peer, name: peer.name, at: peer.address)
+    }
+
+    // MARK: What a script says
+
+    public func act(_ body: (Instant) -> Void) async throws { try await stage.act(body) }
+
+    public func pass(_ span: TimeSpan) async throws { try await stage.pass(span) }
+
+    /// Waits until something is so, or fails with the conversation so far.
+    public func expect(_ what: String, within span: TimeSpan = .seconds(70), _ condition: () -> Bool) async throws {
+        if try await stage.wait(atMost: span, until: condition) { return }
+        throw ConversationError(description: "not seen: \(what)\n\(state)\n\(stage.account)")
+    }
+
+    /// Fails at once unless something is so now.
+    public func require(_ what: String, _ condition: () -> Bool) async throws {
+        var holds = false
+        try await stage.act { _ in holds = condition() }
+        if !holds { throw ConversationError(description: "not so: \(what)\n\(state)\n\(stage.account)") }
+    }
+
+    /// Publishes what alice@example.org shows.
+    public func aliceShows(
+        _ basic: String, activities: [String] = [], note: String? = nil, displayName: String? = nil
+    ) async throws {
+        let document = SimpleDocuments.pidf(of: Self.alice, basic, activities: activities, note: note, displayName: displayName)
+        try await act { now in simple.set(Self.alice, document, at: now) }
+    }
+
+    /// Publishes what bob@contoso.com shows.
+    public func bobShows(_ state: EnhancedState?) async throws {
+        try await act { now in enterprise.set(Self.bob, state, at: now) }
+    }
+
+    /// The end of every script: nothing is left behind, and nobody broke a rule.
+    public func concludes(within span: TimeSpan = .seconds(120)) async throws {
+        try await expect("no dialog left at the gateway", within: span) {
+            let counts = gateway.counts
+            return counts.watcherDialogs == 0 && counts.upstreamSubscriptions == 0
+        }
+        try await expect("no dialog left at the presence servers", within: span) {
+            enterprise.dialogCount == 0 && simple.dialogCount == 0
+        }
+        let faults = peers.flatMap(\.faults)
+        if !faults.isEmpty { throw ConversationError(description: "\(faults.joined(separator: "\n"))\n\(stage.account)") }
+    }
+
+    /// Where time is virtual: every transaction and timer of the gateway is gone too.
+    public func settles() async throws {
+        try await concludes()
+        try await pass(.seconds(400))
+        let counts = gateway.counts
+        if counts != GatewayCounts() { throw ConversationError(description: "left behind: \(counts)\n\(stage.account)") }
+    }
+
+    private var state: String {
+        peers.compactMap { $0 as? ScriptedWatcher }.map {
+            "  \($0.name) of \($0.presentity): \($0.phase), \($0.notifications.count) notifications, sees \($0.presence?.description ?? "nothing")"
+        }.joined(separator: "\n") + "\n  gateway: \(gateway.counts)\n  faults: \(peers.flatMap(\.faults))"
+    }
+}

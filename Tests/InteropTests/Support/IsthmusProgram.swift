@@ -1,0 +1,33 @@
+import Foundation
+
+/// The built program, as an operator runs it: `isthmus serve` with a configuration file.
+final class IsthmusProgram: Sendable {
+    let port: Int
+    private let process: ChildProcess
+
+    /// - Parameter domains: the lines under `domains:`, such as `example.org: { side: simple, route: "udp:127.0.0.1:5080" }`.
+    init(in scratch: ScratchDirectory, host: String = "127.0.0.1", domains: [String]) async throws {
+        port = try Loopback.freePort()
+        let text = """
+            node: { name: edge1.example.net }
+            listen: [ "udp:\(host):\(port)", "tcp:\(host):\(port)" ]
+            store: { memory: true }
+            domains:
+            \(domains.map { "  \($0)" }.joined(separator: "\n"))
+
+            """
+        let configuration = try scratch.write(text, to: "isthmus.yaml")
+        process = try ChildProcess(
+            PeerPrograms.isthmus, ["serve", "--config", configuration.path, "--log-level", "debug"], in: scratch.url, name: "isthmus")
+        let isReady = await eventually(within: 20) { process.outputText.hasPrefix("ready ") || !process.isRunning }
+        guard isReady, process.isRunning else {
+            throw PeerError(description: "isthmus serve is not ready: \(process.outputText)\(process.errorText)")
+        }
+    }
+
+    var isRunning: Bool { process.isRunning }
+    var log: String { process.errorText }
+
+    /// SIGTERM; 0 is a clean stop.
+    func stop() async -> Int32? { await process.stop(within: 12) }
+}
