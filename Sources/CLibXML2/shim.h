@@ -9,6 +9,7 @@
 #include <libxml/parserInternals.h>
 #include <libxml/tree.h>
 #include <libxml/xmlerror.h>
+#include <libxml/catalog.h>
 #include <libxml/dict.h>
 #include <libxml/xmlschemas.h>
 

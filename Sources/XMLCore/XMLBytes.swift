@@ -14,6 +14,15 @@ enum XMLBytes {
     @inline(__always)
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
 
+    /// Whether a byte of a document may be part of a name, the colon apart (XML 1.0 2.3).
+    @inline(__always)
+    static func isName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), 0x80...: true
+        default: false
+        }
+    }
+
     /// The bytes without XML white space at both ends.
     static func trim(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
         var low = 0

@@ -63,17 +63,50 @@ enum XMLEncoding {
         }
     }
 
-    /// Refuses what is not UTF-8, and the noncharacters that XML forbids (XML 1.0 2.2). ASCII is passed eight bytes at a time.
+    /// Refuses an XML declaration whose encoding is not the one that the bytes are in; the rest of it is left to libxml2.
+    static func checkDeclaration(_ bytes: UnsafeBufferPointer<UInt8>, wasUTF16: Bool) throws(XMLError) {
+        let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let opening: StaticString = "<?xml"
+        let word: StaticString = "encoding"
+        guard let base = bytes.baseAddress, bytes.count > mark + 5, XMLBytes.equal(base + mark, opening.utf8Start, 5),
+            XMLBytes.isSpace(bytes[mark + 5])
+        else { return }
+        var index = mark + 6
+        while index + 8 < bytes.count, bytes[index] != UInt8(ascii: ">") {
+            defer { index += 1 }
+            guard XMLBytes.isSpace(bytes[index - 1]), XMLBytes.equal(base + index, word.utf8Start, 8) else { continue }
+            var low = index + 8
+            while low < bytes.count, XMLBytes.isSpace(bytes[low]) || bytes[low] == UInt8(ascii: "=") { low += 1 }
+            guard low < bytes.count, bytes[low] == UInt8(ascii: "\"") || bytes[low] == UInt8(ascii: "'") else { return }
+            var high = low + 1
+            while high < bytes.count, bytes[high] != bytes[low], bytes[high] != UInt8(ascii: ">") { high += 1 }
+            let name = String(decoding: bytes[(low + 1)..<high], as: UTF8.self)
+            let known = wasUTF16 ? ["UTF-16", "UTF-16LE", "UTF-16BE"] : ["UTF-8", "UTF8", "US-ASCII", "ASCII"]
+            if known.contains(name.uppercased()) { return }
+            throw failure("encoding '\(name.prefix(40))' is not read here; use UTF-8", bytes, low + 1)
+        }
+    }
+
+    /// Refuses what is not UTF-8, zeros, and the noncharacters that XML forbids (XML 1.0 2.2). ASCII is passed eight bytes at a time.
     static func validate(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) {
         let count = bytes.count
         let raw = UnsafeRawBufferPointer(bytes)
         var index = 0
         while index < count {
-            if index + 8 <= count, raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
-                index += 8
-                continue
+            if index + 8 <= count {
+                // No byte with its high bit set, and none that is zero.
+                let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                if (word | (word &- 0x0101_0101_0101_0101)) & 0x8080_8080_8080_8080 == 0 {
+                    index += 8
+                    continue
+                }
             }
             guard bytes[index] >= 0x80 else {
+                if bytes[index] == 0 {
+                    throw XMLError(
+                        code: .notWellFormed, message: "XML 1.0 2.2: a character that XML does not allow (0)",
+                        position: XMLTree.position(in: bytes, offset: index))
+                }
                 index += 1
                 continue
             }

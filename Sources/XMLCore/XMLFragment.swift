@@ -126,7 +126,6 @@ extension XMLElement {
 
     /// Looks at every name that stands before a colon in the source, also in values, and notes which of the bindings it means.
     private func collectPrefixes(of bindings: [XMLTree.Binding], into needed: inout [Int]) {
-        let classes = XMLCharacterClass.table
         let source = tree.bytes(node.pointee.start, node.pointee.end)
         guard let base = source.baseAddress else { return }
         var index = 1
@@ -134,7 +133,7 @@ extension XMLElement {
             defer { index += 1 }
             guard base[index] == UInt8(ascii: ":") else { continue }
             var start = index
-            while start > 0, classes[Int(base[start - 1])] & XMLCharacterClass.name != 0 { start -= 1 }
+            while start > 0, XMLBytes.isName(base[start - 1]) { start -= 1 }
             let length = index - start
             guard length > 0 else { continue }
             for (number, binding) in bindings.enumerated()

@@ -2,7 +2,7 @@
 public struct XMLLimits: Hashable, Sendable {
     /// Bytes of the document as it came.
     public var bytes: Int
-    /// Nesting of elements; the root is 1.
+    /// Nesting of elements, at most 250; the root is 1.
     public var depth: Int
     /// Elements and pieces of text together.
     public var nodes: Int
@@ -20,7 +20,7 @@ public struct XMLLimits: Hashable, Sendable {
 
     public init(bytes: Int = 262_144, depth: Int = 64, nodes: Int = 20_000, attributes: Int = 64, doctype: Doctype = .refuse) {
         self.bytes = min(max(bytes, 0), 1 << 30)
-        self.depth = min(max(depth, 1), 10_000)
+        self.depth = min(max(depth, 1), 250)
         self.nodes = min(max(nodes, 1), 1 << 26)
         self.attributes = min(max(attributes, 0), 10_000)
         self.doctype = doctype

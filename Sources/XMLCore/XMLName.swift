@@ -137,7 +137,7 @@ final class XMLVocabulary: Sendable {
     }
 }
 
-/// FNV-1a over the bytes of a name; the scanner computes it while it reads the name.
+/// FNV-1a over the bytes of a name.
 enum XMLNameHash {
     static let seed: UInt32 = 2_166_136_261
     @inline(__always) static func step(_ hash: UInt32, _ byte: UInt8) -> UInt32 { (hash ^ UInt32(byte)) &* 16_777_619 }

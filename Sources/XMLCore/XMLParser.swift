@@ -2,26 +2,26 @@ import Synchronization
 
 /// A reusable parser for XML 1.0 with namespaces; keep one per event loop, it is not Sendable.
 ///
-/// It reads documents without a DTD only, so nothing is ever expanded or fetched. Memory is at most a fixed multiple of the limits,
-/// time is linear in the document. libxml2 is the referee in the tests; it is not on this path (see ``LibXML2``).
+/// libxml2 parses, with its SAX2 events, and ``XMLTreeBuilder`` makes the tree of them. Documents are read without a DTD only, so
+/// nothing is ever expanded or fetched. Memory is at most a fixed multiple of the limits, time is linear in the document.
 public final class XMLParser {
     public let limits: XMLLimits
     private var tree = XMLTree()
-    private var names = XMLVocabularyTable([])
-    private var namespaces = XMLVocabularyTable([])
     private var version = -1
-    private let frames: UnsafeMutablePointer<XMLScanner.Frame>
-    private let active: UnsafeMutablePointer<Int32>
+    private let builder: UnsafeMutablePointer<XMLTreeBuilder>
+    private var context: XMLContext?
 
     public init(limits: XMLLimits = .standard) {
         self.limits = limits
-        frames = .allocate(capacity: limits.depth + 1)
-        active = .allocate(capacity: XMLScanner.maximumActiveBindings)
+        builder = .allocate(capacity: 1)
+        builder.initialize(to: XMLTreeBuilder(limits: limits, tree: tree))
     }
 
     deinit {
-        frames.deallocate()
-        active.deallocate()
+        context = nil
+        builder.pointee.deallocate()
+        builder.deinitialize(count: 1)
+        builder.deallocate()
     }
 
     /// Parses one document.
@@ -52,42 +52,94 @@ public final class XMLParser {
 
     private func read(_ bytes: UnsafeBufferPointer<UInt8>, wasUTF16: Bool) throws(XMLError) -> XMLTree {
         try XMLEncoding.validate(bytes)
+        try XMLEncoding.checkDeclaration(bytes, wasUTF16: wasUTF16)
+        try refuseFloodOfAttributes(bytes)
         if XMLVocabulary.shared.version.load(ordering: .acquiring) != version {
             let snapshot = XMLVocabulary.shared.snapshot()
-            names = XMLVocabularyTable(snapshot.names)
-            namespaces = XMLVocabularyTable(snapshot.namespaces)
+            builder.pointee.names = XMLVocabularyTable(snapshot.names)
+            builder.pointee.namespaces = XMLVocabularyTable(snapshot.namespaces)
+            builder.pointee.cache.clear()
             version = snapshot.version
+        }
+        if context == nil || context?.isFlooded == true {
+            context = XMLContext(builder)
+            builder.pointee.cache.clear()
+        }
+        guard let context else {
+            throw XMLError(code: .limit, message: "there is no memory left", position: XMLPosition(line: 1, column: 1, offset: 0))
         }
         if !isKnownUniquelyReferenced(&tree) { tree = XMLTree() }
         tree.prepare(bytes)
-        var scanner = XMLScanner(
-            tree: tree, limits: limits, names: names, namespaces: namespaces, frames: frames, active: active, wasUTF16: wasUTF16)
-        do throws(XMLError) {
-            try scanner.scanDocument()
-        } catch {
-            scanner.handBack()
-            throw error
-        }
-        scanner.handBack()
+        builder.pointee.begin(tree)
+        context.parse()
+        if let failure = builder.pointee.failure { throw failure }
         return tree
+    }
+
+    /// Refuses a tag with too many attributes before libxml2 sees it, which compares each with each.
+    ///
+    /// A tag begins at a `<` and ends before the next one, whatever stands around it, a comment or CDATA section too. Five bytes are the least that an attribute takes.
+    private func refuseFloodOfAttributes(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) {
+        let least = (limits.attributes + 1) * 5
+        guard let base = bytes.baseAddress, bytes.count > least else { return }
+        let end = bytes.count
+        var tag = 0
+        while tag < end {
+            guard base[tag] == UInt8(ascii: "<") else {
+                tag += 1
+                continue
+            }
+            var next = tag + 1
+            while next < end, base[next] != UInt8(ascii: "<") { next += 1 }
+            if next - tag > least, base[tag + 1] != UInt8(ascii: "!"), base[tag + 1] != UInt8(ascii: "?") {
+                guard Self.attributes(base, tag, next) <= limits.attributes else {
+                    throw XMLError(
+                        code: .limit, message: "an element has more than the \(limits.attributes) attributes allowed",
+                        position: XMLTree.position(in: bytes, offset: tag))
+                }
+            }
+            tag = next
+        }
+    }
+
+    /// How many quoted values stand between a `<` and the `>` of its tag.
+    private static func attributes(_ base: UnsafePointer<UInt8>, _ low: Int, _ high: Int) -> Int {
+        var count = 0
+        var quote: UInt8 = 0
+        var cursor = low
+        while cursor < high {
+            let byte = base[cursor]
+            if quote != 0 {
+                if byte == quote { quote = 0 }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+                count += 1
+            } else if byte == UInt8(ascii: ">") {
+                break
+            }
+            cursor += 1
+        }
+        return count
     }
 }
 
 extension XMLTree {
+    /// Zeros behind the source: libxml2 wants one, loops over the source are safe with more.
+    static let padding = 8
     static let xmlPrefix: StaticString = "xmlhttp://www.w3.org/XML/1998/namespace"
 
     /// Makes room for a document and what is decoded from it (never longer than the document), and copies it in.
     fileprivate func prepare(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let needed = bytes.count * 2 + 64
+        let needed = bytes.count * 2 + 128
         if bufferCapacity < needed || (bufferCapacity > 1 << 20 && needed < 1 << 18) {
             buffer.deallocate()
             bufferCapacity = max(needed, 8_192)
             buffer = .allocate(capacity: bufferCapacity)
         }
         if let source = bytes.baseAddress { buffer.update(from: source, count: bytes.count) }
-        // Zeros behind the end stop every scanning loop; the xml binding is number 0 of every tree.
-        (buffer + bytes.count).update(repeating: 0, count: 8)
-        let xml = bytes.count + 8
+        (buffer + bytes.count).update(repeating: 0, count: Self.padding)
+        // The xml binding is number 0 of every tree.
+        let xml = bytes.count + Self.padding
         (buffer + xml).update(from: Self.xmlPrefix.utf8Start, count: Self.xmlPrefix.utf8CodeUnitCount)
         sourceCount = bytes.count
         nodeCount = 0
