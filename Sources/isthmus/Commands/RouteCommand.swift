@@ -26,15 +26,6 @@ struct RouteCommand: ParsableCommand {
 }
 
 extension ProgramConfiguration {
-    /// The domains in the words of `FederationRouting`.
-    var routingTable: RoutingTable {
-        RoutingTable(
-            domains.mapValues { domain in
-                if let status = domain.refuse { return .refused(SIPStatus(rawValue: status)) }
-                return FederatedDomain(
-                    side: domain.side == .enterprise ? .enterprise : .simple, isHosted: domain.hosted, route: domain.route,
-                    network: FederatedDomain.Network(rawValue: domain.network.rawValue) ?? .federated, profile: domain.profile.rawValue,
-                    poolFQDN: domain.poolFqdn)
-            })
-    }
+    /// The table by which the gateway itself decides.
+    var routingTable: RoutingTable { gateway(listeners: listeners, logLevel: .error).routes }
 }
