@@ -34,4 +34,4 @@ bench:
 	Benchmarks/run
 
 clean:
-	rm -rf .build .build-core
+	rm -rf .build .build-core Benchmarks/.build-bench

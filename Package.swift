@@ -134,8 +134,15 @@ if !coreOnly {
     ]
 }
 
+// What other packages, such as Benchmarks/, may use: a library per room, so that nobody builds more than he needs.
+var products: [Product] = ["XMLCore", "SIPCore", "PresenceDocuments", "PresenceMapping", "PresenceGateway"].map {
+    .library(name: $0, targets: [$0])
+}
+if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
+
 let package = Package(
     name: "Isthmus",
+    products: products,
     dependencies: dependencies,
     targets: targets
 )

@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The benchmarks of Isthmus, a package of their own so that nobody builds them by accident; run them with `Benchmarks/run`.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func room(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: ["Measurement"] + dependencies, swiftSettings: settings)
+}
+
+var dependencies: [Package.Dependency] = [.package(name: "Isthmus", path: "..")]
+var targets: [Target] = [
+    .target(name: "Measurement", swiftSettings: settings),
+    .target(name: "Traffic", dependencies: [room("PresenceGateway"), room("SIPCore")], swiftSettings: settings),
+    program("conversion-benchmark", [room("PresenceMapping"), room("PresenceDocuments"), room("XMLCore")]),
+    program("message-benchmark", [room("SIPCore")]),
+    program("gateway-benchmark", ["Traffic", room("PresenceGateway"), room("SIPCore")]),
+]
+// As in the package above: the pure rooms build without any other package.
+if Context.environment["ISTHMUS_CORE_ONLY"] != "1" {
+    dependencies.append(.package(url: "https://github.com/apple/swift-log", from: "1.16.2"))
+    targets.append(
+        program(
+            "live-benchmark",
+            ["Traffic", room("PresenceGateway"), room("SIPTransport"), room("SIPCore"), .product(name: "Logging", package: "swift-log")]))
+}
+
+let package = Package(name: "Benchmarks", dependencies: dependencies, targets: targets)

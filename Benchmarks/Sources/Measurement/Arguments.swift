@@ -1,0 +1,34 @@
+/// What the benchmark programs understand: `[--quick] [--profile NAME COUNT] [rest]`.
+public struct Arguments {
+    /// Fewer and shorter rounds.
+    public var isQuick = false
+    /// One entry alone, a fixed number of times: for a profiler or an instruction counter.
+    public var profile: (name: String, count: Int)?
+    public var rest: [String] = []
+
+    public init(_ arguments: [String] = CommandLine.arguments) {
+        var index = 1
+        while index < arguments.count {
+            if arguments[index] == "--quick" {
+                isQuick = true
+            } else if arguments[index] == "--profile", index + 2 < arguments.count, let count = Int(arguments[index + 2]) {
+                profile = (arguments[index + 1], count)
+                index += 2
+            } else {
+                rest.append(arguments[index])
+            }
+            index += 1
+        }
+    }
+
+    /// Runs the entry that is to be profiled; false when none is.
+    public func profile(_ entries: [Contest.Entry]) -> Bool {
+        guard let profile else { return false }
+        guard let entry = entries.first(where: { $0.name == profile.name }) else {
+            print("names: " + entries.map(\.name).joined(separator: ", "))
+            return true
+        }
+        entry.run(profile.count)
+        return true
+    }
+}

@@ -1,0 +1,19 @@
+import PresenceGateway
+import SIPCore
+
+extension GatewayConfiguration {
+    /// Two hosted domains, watchers that come in over their own connections, and a far SIMPLE domain behind `far`.
+    public static func benchmark(listeners: [TransportAddress], far: TransportAddress) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration(
+            nodeName: "edge1.example.net", listeners: listeners,
+            domains: [
+                Traffic.hostedDomain: DomainConfiguration(side: .simple, hosted: true),
+                Traffic.enterpriseDomain: DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
+                Traffic.watcherDomain: DomainConfiguration(side: .simple, route: far),
+                Traffic.farDomain: DomainConfiguration(side: .simple, route: far),
+            ])
+        configuration.limits.subscriptionsPerPresentity = 100_000
+        configuration.limits.subscriptionsPerWatcher = 100_000
+        return configuration
+    }
+}
