@@ -10,38 +10,47 @@
 /// let bytes = writer.finish()
 /// ```
 /// Names must be names; values may be anything: what XML 1.0 cannot say becomes U+FFFD.
-public struct XMLWriter {
+public struct XMLWriter: ~Copyable {
+    /// An element that was started: where its name stands in the output, and how many declarations hold outside.
     private struct Open {
-        var name: String
+        var nameStart: Int
+        var nameCount: Int
         var scopes: Int
     }
 
-    private var output: [UInt8] = []
+    private var output: OutputBuffer
     private var open: [Open] = []
     private var scopes: [XMLFragment.Declaration] = []
     private var tagIsOpen = false
 
     /// - Parameter declaration: Whether to begin with `<?xml version="1.0" encoding="UTF-8"?>`.
-    public init(declaration: Bool = true, capacity: Int = 2_048) {
-        output.reserveCapacity(capacity)
+    public init(declaration: Bool = true, capacity: Int = 4_096) {
+        output = OutputBuffer(capacity: capacity)
         open.reserveCapacity(16)
-        if declaration { append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n") }
+        if declaration { output.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n") }
     }
 
     /// Opens an element; `name` is written as it is, with its prefix.
     public mutating func start(_ name: String) {
         closeTag()
         output.append(UInt8(ascii: "<"))
-        append(name)
-        open.append(Open(name: name, scopes: scopes.count))
+        let start = output.count
+        output.append(text: name)
+        open.append(Open(nameStart: start, nameCount: output.count - start, scopes: scopes.count))
         tagIsOpen = true
     }
 
     /// Declares a namespace on the element just opened; an empty prefix is the default namespace.
     public mutating func namespace(_ prefix: String, _ uri: String) {
-        let declaration = XMLFragment.Declaration(prefix: prefix, uri: uri)
-        scopes.append(declaration)
-        Self.append(declaration, to: &output)
+        output.append(" xmlns")
+        if !prefix.isEmpty {
+            output.append(UInt8(ascii: ":"))
+            output.append(text: prefix)
+        }
+        output.append("=\"")
+        output.append(escaped: uri, attribute: true)
+        output.append(UInt8(ascii: "\""))
+        scopes.append(XMLFragment.Declaration(prefix: prefix, uri: uri))
     }
 
     /// As ``namespace(_:_:)-(String,String)``.
@@ -50,10 +59,9 @@ public struct XMLWriter {
     /// An attribute of the element just opened; `name` is written as it is.
     public mutating func attribute(_ name: String, _ value: String) {
         output.append(UInt8(ascii: " "))
-        append(name)
-        output.append(UInt8(ascii: "="))
-        output.append(UInt8(ascii: "\""))
-        Self.appendEscaped(value, attribute: true, to: &output)
+        output.append(text: name)
+        output.append("=\"")
+        output.append(escaped: value, attribute: true)
         output.append(UInt8(ascii: "\""))
     }
 
@@ -80,7 +88,7 @@ public struct XMLWriter {
     /// Character data.
     public mutating func text(_ text: String) {
         closeTag()
-        Self.appendEscaped(text, attribute: false, to: &output)
+        output.append(escaped: text, attribute: false)
     }
 
     /// An element with text only.
@@ -100,17 +108,17 @@ public struct XMLWriter {
     public mutating func fragment(_ fragment: XMLFragment) {
         closeTag()
         if fragment.inherited.isEmpty {
-            output.append(contentsOf: fragment.source)
+            output.append(bytes: fragment.source)
         } else {
             let missing = fragment.inherited.filter { (inScope($0.prefix) ?? ($0.prefix.isEmpty ? "" : nil)) != $0.uri }
-            output.append(contentsOf: fragment.bytes(adding: missing))
+            output.append(bytes: fragment.bytes(adding: missing))
         }
     }
 
     /// Bytes that are already well-formed content here.
     public mutating func raw(_ bytes: some Sequence<UInt8>) {
         closeTag()
-        output.append(contentsOf: bytes)
+        output.append(bytes: Array(bytes))
     }
 
     /// Closes the innermost open element.
@@ -119,18 +127,18 @@ public struct XMLWriter {
         if scopes.count > last.scopes { scopes.removeLast(scopes.count - last.scopes) }
         if tagIsOpen {
             tagIsOpen = false
-            append("/>")
+            output.append("/>")
             return
         }
-        append("</")
-        append(last.name)
+        output.append("</")
+        output.repeat(from: last.nameStart, count: last.nameCount)
         output.append(UInt8(ascii: ">"))
     }
 
     /// Closes every open element and returns the document.
     public consuming func finish() -> [UInt8] {
         while !open.isEmpty { end() }
-        return output
+        return output.bytes
     }
 
     // MARK: inside
@@ -146,58 +154,16 @@ public struct XMLWriter {
         scopes.last { $0.prefix == prefix }?.uri
     }
 
-    @inline(__always)
-    private mutating func append(_ text: String) {
-        var text = text
-        text.withUTF8 { output.append(contentsOf: $0) }
-    }
-
     static func append(_ declaration: XMLFragment.Declaration, to output: inout [UInt8]) {
-        output.append(contentsOf: " xmlns".utf8)
+        var buffer = OutputBuffer(capacity: 128)
+        buffer.append(" xmlns")
         if !declaration.prefix.isEmpty {
-            output.append(UInt8(ascii: ":"))
-            output.append(contentsOf: declaration.prefix.utf8)
+            buffer.append(UInt8(ascii: ":"))
+            buffer.append(text: declaration.prefix)
         }
-        output.append(contentsOf: "=\"".utf8)
-        appendEscaped(declaration.uri, attribute: true, to: &output)
-        output.append(UInt8(ascii: "\""))
-    }
-
-    private static func appendEscaped(_ text: String, attribute: Bool, to output: inout [UInt8]) {
-        var text = text
-        text.withUTF8 { bytes in
-            var start = 0
-            var index = 0
-            while index < bytes.count {
-                let byte = bytes[index]
-                guard let replacement = escape(byte, attribute: attribute, bytes, index) else {
-                    index += 1
-                    continue
-                }
-                output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
-                output.append(contentsOf: UnsafeBufferPointer(start: replacement.utf8Start, count: replacement.utf8CodeUnitCount))
-                index += byte == 0xEF ? 3 : 1
-                start = index
-            }
-            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
-        }
-    }
-
-    /// What stands for a byte, nil when it may stay (XML 1.0 2.2, 2.4, 2.11, 3.3.3).
-    @inline(__always)
-    private static func escape(_ byte: UInt8, attribute: Bool, _ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> StaticString? {
-        if byte > UInt8(ascii: ">"), byte < 0xEF { return nil }
-        switch byte {
-        case UInt8(ascii: "&"): return "&amp;"
-        case UInt8(ascii: "<"): return "&lt;"
-        case UInt8(ascii: ">"): return "&gt;"
-        case UInt8(ascii: "\""): return attribute ? "&quot;" : nil
-        case 0x09: return attribute ? "&#9;" : nil
-        case 0x0A: return attribute ? "&#10;" : nil
-        case 0x0D: return "&#13;"
-        case 0x00..<0x20: return "\u{FFFD}"
-        case 0xEF where bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE: return "\u{FFFD}"
-        default: return nil
-        }
+        buffer.append("=\"")
+        buffer.append(escaped: declaration.uri, attribute: true)
+        buffer.append(UInt8(ascii: "\""))
+        output.append(contentsOf: buffer.bytes)
     }
 }
