@@ -3,7 +3,7 @@
 import XMLCore
 
 /// The body of a category: read into a document where this gateway knows the category, else kept byte for byte.
-public enum CategoryBody: Hashable, Sendable {
+public indirect enum CategoryBody: Hashable, Sendable {
     case state(StateDocument)
     case note(NoteDocument)
     case contactCard(ContactCardDocument)

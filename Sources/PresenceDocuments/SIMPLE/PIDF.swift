@@ -56,7 +56,11 @@ public struct PIDFTuple: Hashable, Sendable {
     public var rpid = RPID()
     public var cipid = CIPID()
     /// RFC 5196
-    public var capabilities: ServiceCapabilities?
+    public var capabilities: ServiceCapabilities? {
+        get { if case .said(let capabilities) = ownCapabilities { capabilities } else { nil } }
+        set { ownCapabilities = newValue.map { .said($0) } ?? .unsaid }
+    }
+    private var ownCapabilities = OwnCapabilities.unsaid
     /// RFC 4481
     public var timedStatuses: [TimedStatus] = []
     /// Devices that the service runs on (RFC 4479 3.4).
@@ -74,6 +78,15 @@ public struct PIDFTuple: Hashable, Sendable {
         self.id = id
         self.basic = basic
     }
+
+    /// Behind one reference: few tuples have them, and tuples are copied.
+    private indirect enum OwnCapabilities: Hashable, Sendable {
+        case unsaid
+        case said(ServiceCapabilities)
+    }
+
+    /// Whether ``capabilities`` are there; makes no copy of them.
+    var hasCapabilities: Bool { if case .said = ownCapabilities { true } else { false } }
 }
 
 /// Open or closed (RFC 3863 4.1.4).

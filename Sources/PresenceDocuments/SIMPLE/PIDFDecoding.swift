@@ -91,7 +91,7 @@ extension PIDFTuple {
             case PIDFName.note: notes.append(child.note)
             case PIDFName.timestamp: timestamp = try child.dateTime(rule: "RFC 3863 4.1.7")
             case DataModelName.deviceID: deviceIDs.append(child.trimmedText)
-            case CapabilitiesName.servcaps where capabilities == nil: capabilities = try ServiceCapabilities(child)
+            case CapabilitiesName.servcaps where !hasCapabilities: capabilities = try ServiceCapabilities(child)
             case TimedStatusName.timedStatus: timedStatuses.append(try TimedStatus(child))
             default:
                 if try child.read(into: &rpid, &cipid) { continue }

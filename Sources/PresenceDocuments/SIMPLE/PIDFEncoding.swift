@@ -34,20 +34,20 @@ extension PIDFDocument {
         var used = UsedNamespaces()
         used.add(rpid)
         used.add(cipid)
-        for tuple in tuples {
-            if !tuple.deviceIDs.isEmpty { used.insert(.dataModel) }
-            if form == .standard { used.add(tuple.rpid) } else { used.add(tuple.rpid.withoutDraftParts) }
-            used.add(tuple.cipid)
-            if tuple.capabilities != nil { used.insert(.capabilities) }
-            for timed in tuple.timedStatuses {
+        for index in tuples.indices {
+            if !tuples[index].deviceIDs.isEmpty { used.insert(.dataModel) }
+            if form == .standard { used.add(tuples[index].rpid) } else { used.add(tuples[index].rpid.withoutDraftParts) }
+            used.add(tuples[index].cipid)
+            if tuples[index].hasCapabilities { used.insert(.capabilities) }
+            for timed in tuples[index].timedStatuses.indices {
                 used.insert(.timedStatus)
-                used.add(timed.rpid)
+                used.add(tuples[index].timedStatuses[timed].rpid)
             }
         }
-        for person in persons {
+        for index in persons.indices {
             used.insert(.dataModel)
-            used.add(person.rpid)
-            used.add(person.cipid)
+            used.add(persons[index].rpid)
+            used.add(persons[index].cipid)
         }
         for device in devices {
             used.insert(.dataModel)

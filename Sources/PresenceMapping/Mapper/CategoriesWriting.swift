@@ -22,16 +22,18 @@ extension PresenceMapper {
         }
 
         let time = presence.timestamp ?? moment
-        var made: [CategoryName: CategoryElement] = [:]
+        // In the order in which they are written.
+        var made: [CategoryElement] = []
+        made.reserveCapacity(5)
         func add(_ name: CategoryName, instance: UInt32 = 0, _ body: CategoryBody?) {
-            if let body { made[name] = CategoryElement(name: name, instance: instance, publishTime: time, body: body) }
+            if let body { made.append(CategoryElement(name: name, instance: instance, publishTime: time, body: body)) }
         }
         add(.calendarData, calendarData(presence))
         add(.contactCard, contactCard(presence, &trace))
         add(.note, note(presence, &trace))
         add(.services, services(presence, &trace))
         if let exact = presence.exactState, presence.provenance == .published {
-            made[.state] = exact
+            made.append(exact)
         } else if let availability = presence.availability {
             // Instance 1 while a machine is there, 0 when the user is offline (MS-PRES 3.8.5.1.2.7).
             add(.state, instance: availability < offlineFloor ? 1 : 0, state(presence, availability, &trace))
@@ -43,10 +45,9 @@ extension PresenceMapper {
 
         var document = CategoriesDocument(uri: presence.entity)
         if let requested {
-            for name in requested { document.categories.append(made[name] ?? CategoryElement(name: name)) }
+            for name in requested { document.categories.append(made.first { $0.name == name } ?? CategoryElement(name: name)) }
         } else {
-            let order: [CategoryName] = [.calendarData, .contactCard, .note, .services, .state]
-            document.categories = order.compactMap { made[$0] }
+            document.categories = made
         }
         return trace.result(document)
     }
@@ -133,7 +134,10 @@ extension PresenceMapper {
         card.companies = presence.companies.map { localized($0, &trace) }
         card.departments = presence.departments.map { localized($0, &trace) }
         card.offices = presence.offices.map { localized($0, &trace) }
-        return card == ContactCardDocument() ? nil : .contactCard(card)
+        let isEmpty =
+            card.identities.isEmpty && card.phones.isEmpty && card.webAddresses.isEmpty && card.photos.isEmpty && card.titles.isEmpty
+            && card.companies.isEmpty && card.departments.isEmpty && card.offices.isEmpty
+        return isEmpty ? nil : .contactCard(card)
     }
 
     /// One service at the address of the presentity, so that clients offer a conversation; none while it is offline.

@@ -8,38 +8,42 @@ extension PresenceMapper {
         _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, into presence: inout CanonicalPresence,
         _ trace: inout MappingTrace
     ) {
-        var links: [(element: String, uri: String)] = []
-        for cipid in persons.map(\.cipid) + [document.cipid] + (tuple.map { [$0.cipid] } ?? []) where !cipid.isEmpty {
+        var homepages: [String] = []
+        func read(_ cipid: CIPID) {
+            if cipid.isEmpty { return }
             if presence.displayNames.isEmpty, let name = cipid.displayName?.trimmed, !name.isEmpty {
                 presence.displayNames = [CanonicalText(name)]
             }
-            if let homepage = cipid.homepage?.trimmed, !homepage.isEmpty { links.append(("homepage", homepage)) }
+            if let homepage = cipid.homepage?.trimmed, !homepage.isEmpty { homepages.append(homepage) }
             if presence.icon == nil, let icon = cipid.icon?.trimmed, !icon.isEmpty {
                 presence.icon = icon
                 if let row = compiled.contacts.first(where: { $0.element == "icon" }) { trace.use(row.row) }
             }
-            for (name, value) in [("card", cipid.card), ("map", cipid.map), ("sound", cipid.sound)] {
-                if let value { presence.unmapped.append(UnmappedField("card", "\(name) \(value)")) }
-            }
+            if let card = cipid.card { presence.unmapped.append(UnmappedField("card", "card \(card)")) }
+            if let map = cipid.map { presence.unmapped.append(UnmappedField("card", "map \(map)")) }
+            if let sound = cipid.sound { presence.unmapped.append(UnmappedField("card", "sound \(sound)")) }
         }
-        for link in links {
-            guard let row = compiled.contacts.first(where: { $0.element == link.element }) else { continue }
+        for index in persons.indices { read(persons[index].cipid) }
+        read(document.cipid)
+        if let tuple { read(tuple.cipid) }
+        for homepage in homepages {
+            guard let row = compiled.contacts.first(where: { $0.element == "homepage" }) else { continue }
             trace.use(row.row)
-            let entry = CanonicalLink(type: row.type, uri: link.uri)
+            let entry = CanonicalLink(type: row.type, uri: homepage)
             if !presence.links.contains(entry) { presence.links.append(entry) }
         }
-        for tuple in document.tuples {
-            guard let uri = tuple.contact?.uri, isAddressOnly(tuple) else { continue }
-            let scheme = uri.prefix { $0 != ":" }.lowercased()
-            let label = tuple.rpid.classes.first?.text
-            let relationship = tuple.rpid.relationships.first?.values.first?.name
-            let rows = compiled.contacts.filter { $0.scheme == scheme }
-            let row =
-                rows.first { $0.relationship != nil && $0.relationship == relationship } ?? rows.first {
-                    $0.label != nil && $0.label == label
-                }
-                ?? rows.first { $0.label == nil && $0.relationship == nil }
-            guard let row else { continue }
+        for index in document.tuples.indices {
+            guard let uri = document.tuples[index].contact?.uri, isAddressOnly(document.tuples[index]) else { continue }
+            let scheme = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[..<$0].lowercased() } ?? uri.lowercased()
+            let label = document.tuples[index].rpid.classes.first?.text
+            let relationship = document.tuples[index].rpid.relationships.first?.values.first?.name
+            let rows = compiled.contacts
+            let chosen =
+                rows.firstIndex { $0.scheme == scheme && $0.relationship != nil && $0.relationship == relationship }
+                ?? rows.firstIndex { $0.scheme == scheme && $0.label != nil && $0.label == label }
+                ?? rows.firstIndex { $0.scheme == scheme && $0.label == nil && $0.relationship == nil }
+            guard let chosen else { continue }
+            let row = rows[chosen]
             trace.use(row.row, field: row.kind, value: uri)
             switch row.kind {
             case "phone":
@@ -90,13 +94,13 @@ extension PresenceMapper {
             let uri = document.tuples[deciding].contact?.uri.trimmed
             if let uri, !uri.isEmpty, !isAddressOnly(document.tuples[deciding]) { presence.serviceURI = uri }
         }
-        for tuple in document.tuples {
-            guard let said = tuple.capabilities else { continue }
+        for index in document.tuples.indices {
+            guard let said = document.tuples[index].capabilities else { continue }
             var capabilities = presence.capabilities ?? []
-            for (name, isSupported) in said.booleans {
+            said.forEachBoolean { name, isSupported in
                 guard let row = compiled.capsToCapability[name], let word = row.word else {
                     if isSupported { presence.unmapped.append(UnmappedField("further-capability", name)) }
-                    continue
+                    return
                 }
                 trace.use(row.row)
                 if let index = capabilities.firstIndex(where: { $0.name == word }) {
@@ -111,7 +115,8 @@ extension PresenceMapper {
         if document.devices.contains(where: { $0.capabilities?.mobility?.supported.contains("mobile") ?? false }) {
             presence.device = DeviceType.mobile.rawValue
         }
-        let timed = document.tuples.flatMap(\.timedStatuses)
+        var timed: [TimedStatus] = []
+        for index in document.tuples.indices { timed += document.tuples[index].timedStatuses }
         if !timed.isEmpty { presence.freeBusy = freeBusy(timed, &trace) }
     }
 
@@ -168,22 +173,23 @@ extension PresenceMapper {
             for list in rpid.serviceClasses { lose("service-class", list.values.first?.name ?? "other") }
             for icon in rpid.statusIcons { lose("status-icon", icon.text) }
         }
-        for person in persons {
-            if !person.rpid.isEmpty {
-                lose(person.rpid)
-                for label in person.rpid.classes { lose("class", label.text) }
+        for index in persons.indices {
+            if !persons[index].rpid.isEmpty {
+                lose(persons[index].rpid)
+                for label in persons[index].rpid.classes { lose("class", label.text) }
             }
-            for fragment in person.extensions { lose("extension", fragment.localName) }
+            for fragment in persons[index].extensions { lose("extension", fragment.localName) }
         }
         if !document.rpid.isEmpty { lose(document.rpid) }
-        for (index, tuple) in document.tuples.enumerated() {
-            if isAddressOnly(tuple) { continue }
-            if !tuple.rpid.isEmpty {
-                lose(tuple.rpid)
-                for label in tuple.rpid.classes { lose("class", label.text) }
+        for index in document.tuples.indices where !isAddressOnly(document.tuples[index]) {
+            let rpid = document.tuples[index].rpid
+            if !rpid.isEmpty {
+                lose(rpid)
+                for label in rpid.classes { lose("class", label.text) }
             }
-            if index != deciding { lose("further-service", tuple.contact?.uri ?? tuple.id) }
-            for fragment in tuple.extensions + tuple.statusExtensions { lose("extension", fragment.localName) }
+            if index != deciding { lose("further-service", document.tuples[index].contact?.uri ?? document.tuples[index].id) }
+            for fragment in document.tuples[index].extensions { lose("extension", fragment.localName) }
+            for fragment in document.tuples[index].statusExtensions { lose("extension", fragment.localName) }
         }
         for id in document.notUnderstood { lose("further-service", id) }
         for device in document.devices { lose("devices", device.deviceID) }
@@ -193,12 +199,17 @@ extension PresenceMapper {
 }
 
 extension ServiceCapabilities {
-    /// The booleans that are said, by element name (RFC 5196 3.2).
-    var booleans: [(String, Bool)] {
-        [
-            ("application", application), ("audio", audio), ("automata", automata), ("control", control), ("data", data),
-            ("isfocus", isFocus), ("message", message), ("text", text), ("video", video),
-        ].compactMap { name, value in value.map { (name, $0) } }
+    /// Calls `body` with the booleans that are said, by element name (RFC 5196 3.2).
+    func forEachBoolean(_ body: (String, Bool) -> Void) {
+        if let application { body("application", application) }
+        if let audio { body("audio", audio) }
+        if let automata { body("automata", automata) }
+        if let control { body("control", control) }
+        if let data { body("data", data) }
+        if let isFocus { body("isfocus", isFocus) }
+        if let message { body("message", message) }
+        if let text { body("text", text) }
+        if let video { body("video", video) }
     }
 
     /// Says one boolean by its element name.

@@ -281,7 +281,7 @@ public struct UnmappedField: Sendable, Hashable {
 }
 
 /// A source document, kept whole for writers of its family.
-public enum Residue: Sendable, Equatable {
+public indirect enum Residue: Sendable, Equatable {
     case none
     case categories(CategoriesDocument)
     case legacyInterop(LegacyInteropDocument)
