@@ -64,6 +64,24 @@ struct HeaderBlockReader {
         }
     }
 
+    /// The octet that the next line begins with; nil where the bytes end.
+    @inline(__always)
+    var first: UInt8? { position < end ? bytes[position] : nil }
+
+    /// Passes a line, or one that continues it, without looking into it; false if the bytes end first.
+    @inline(__always)
+    mutating func skipLine() -> Bool {
+        var index = position
+        while true {
+            index = Self.nextControl(bytes, index, end)
+            guard index < end else { return false }
+            index &+= 1
+            if bytes[index &- 1] == 0x0A { break }
+        }
+        position = index
+        return true
+    }
+
     @inline(__always)
     mutating func next() -> Line {
         let start = position

@@ -144,9 +144,18 @@ public struct StreamFramer: Sendable {
             var length: Int?
             var lines = 0
             while true {
+                // Only lines that begin like Content-Length or its compact form are looked into; the empty line ends it.
+                guard let first = reader.first else { return length }
+                let isContinuation = first == 0x20 || first == 0x09
+                if !isContinuation {
+                    lines += 1
+                    guard lines <= limits.headerCount + 1 else { return nil }
+                }
+                if isContinuation || (first > 0x20 && first | 0x20 != 0x63 && first | 0x20 != 0x6C) {
+                    guard reader.skipLine() else { return length }
+                    continue
+                }
                 guard case let field = reader.next(), field != .end, field != .truncated else { return length }
-                lines += 1
-                guard lines <= limits.headerCount else { return nil }
                 guard case .field(_, let value, .contentLength, _) = field else { continue }
                 var scanner = ByteScanner(bytes, value)
                 guard length == nil, let number = scanner.number(), scanner.isAtEnd, number <= UInt64(limits.bodyBytes) else { return nil }
