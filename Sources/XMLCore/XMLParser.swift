@@ -84,14 +84,18 @@ public final class XMLParser {
         guard let base = bytes.baseAddress, bytes.count > least else { return }
         let end = bytes.count
         var tag = 0
-        while tag < end {
-            guard base[tag] == UInt8(ascii: "<") else {
-                tag += 1
+        while tag < end, base[tag] != UInt8(ascii: "<") { tag += 1 }
+        while end - tag > least {
+            // From the last tag that begins within reach on; those that are passed are all shorter.
+            var last = tag + least
+            while last > tag, base[last] != UInt8(ascii: "<") { last -= 1 }
+            guard last == tag else {
+                tag = last
                 continue
             }
-            var next = tag + 1
+            var next = tag + least + 1
             while next < end, base[next] != UInt8(ascii: "<") { next += 1 }
-            if next - tag > least, base[tag + 1] != UInt8(ascii: "!"), base[tag + 1] != UInt8(ascii: "?") {
+            if base[tag + 1] != UInt8(ascii: "!"), base[tag + 1] != UInt8(ascii: "?") {
                 guard Self.attributes(base, tag, next) <= limits.attributes else {
                     throw XMLError(
                         code: .limit, message: "an element has more than the \(limits.attributes) attributes allowed",
