@@ -54,12 +54,6 @@ public struct XMLElement: Sendable {
         return (start, start + UInt32(node.localLength))
     }
 
-    /// Calls `body` with the local name's bytes, valid during the call only.
-    public func withLocalName<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
-        let range = localNameRange
-        return try withExtendedLifetime(tree) { try body(tree.bytes(range.start, range.end)) }
-    }
-
     /// The parent element; nil for the root.
     public var parent: XMLElement? {
         let parent = node.pointee.parent

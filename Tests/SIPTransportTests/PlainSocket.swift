@@ -11,7 +11,7 @@ final class PlainSocket: @unchecked Sendable {
     /// A socket on a free loopback port; `tcp` is connected to `peer`.
     init(_ kind: Kind, peer: Int = 0, receiveBuffer: Int32? = nil) throws {
         let descriptor = Glibc.socket(AF_INET, kind == .udp ? Int32(SOCK_DGRAM.rawValue) : Int32(SOCK_STREAM.rawValue), 0)
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -37,7 +37,7 @@ final class PlainSocket: @unchecked Sendable {
     private init(accepted: Int32) {
         descriptor = accepted
         port = 0
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 

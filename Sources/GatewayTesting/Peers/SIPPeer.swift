@@ -115,11 +115,6 @@ public class SIPPeer: SansIOEndpoint {
         emit(request.serialized(), to: destination, token: 0)
     }
 
-    /// Sends bytes as they are, for messages that are meant to be wrong.
-    public final func sendRaw(_ bytes: [UInt8], to destination: Destination? = nil) {
-        emit(bytes, to: destination ?? .address(nextHop, from: address.transport == .udp ? address : nil), token: 0)
-    }
-
     /// Sends an answer that was held back.
     final func send(_ response: SIPResponse, to source: InboundMessage) {
         let bytes = response.serialized()

@@ -33,17 +33,36 @@ public protocol SubscriptionStore: AnyObject {
 
 /// Names a stored publication.
 public enum PublicationKey: Hashable, Sendable {
-    /// The category publications of one presentity (MS-PRES 3.2.1).
+    /// Everything that was published for one presentity in categories, and its memberships (MS-PRES 3.2.1, 3.5.1).
     case enhanced(presentity: String)
-    /// One PIDF publication (RFC 3903); seconds of life left when it was saved.
-    case simple(presentity: String, tag: String, expires: Int)
+    /// One PIDF publication (RFC 3903).
+    case simple(presentity: String, tag: String)
+}
+
+/// A publication, as much of it as a restart needs.
+public struct StoredPublication: Hashable, Sendable {
+    /// The PIDF document, or the presentity's whole self document (MS-PRES 2.2.2.3.2) with its versions and lives.
+    public var document: [UInt8]
+    /// Lives in a self document count from here.
+    public var savedAt: Instant
+    /// When it ends by itself; nil: its document says when its parts do.
+    public var expiry: Instant?
+
+    public init(document: [UInt8], savedAt: Instant, expiry: Instant?) {
+        self.document = document
+        self.savedAt = savedAt
+        self.expiry = expiry
+    }
 }
 
 /// Keeps publications across a restart; called and committed as ``SubscriptionStore`` is.
 public protocol PublicationStore: AnyObject {
-    /// - Parameter request: the body of the request that made the change; made only when the store wants it.
-    func save(_ key: PublicationKey, _ request: () -> [UInt8])
+    /// - Parameter publication: made only when the store wants it.
+    func save(_ key: PublicationKey, _ publication: () -> StoredPublication)
+    /// A refresh (RFC 3903 4.3): the same document under a new entity-tag, for longer.
+    func renew(_ old: PublicationKey, as key: PublicationKey, until expiry: Instant)
     func remove(_ key: PublicationKey)
+    func all() -> [PublicationKey: StoredPublication]
 }
 
 /// Keeps dialogs as long as the process lives: the gateway's own tables are all there is.
@@ -64,7 +83,22 @@ public final class MemorySubscriptionStore: SubscriptionStore {
 
 /// Keeps publications as long as the process lives: the gateway's own tables are all there is.
 public final class MemoryPublicationStore: PublicationStore {
-    public init() {}
-    public func save(_ key: PublicationKey, _ request: () -> [UInt8]) {}
-    public func remove(_ key: PublicationKey) {}
+    private var kept: [PublicationKey: StoredPublication] = [:]
+    private let isKeeping: Bool
+
+    /// - Parameter isKeeping: true to look into it, in tests.
+    public init(isKeeping: Bool = false) { self.isKeeping = isKeeping }
+
+    public func save(_ key: PublicationKey, _ publication: () -> StoredPublication) {
+        if isKeeping { kept[key] = publication() }
+    }
+
+    public func renew(_ old: PublicationKey, as key: PublicationKey, until expiry: Instant) {
+        guard var publication = kept.removeValue(forKey: old) else { return }
+        publication.expiry = expiry
+        kept[key] = publication
+    }
+
+    public func remove(_ key: PublicationKey) { kept[key] = nil }
+    public func all() -> [PublicationKey: StoredPublication] { kept }
 }

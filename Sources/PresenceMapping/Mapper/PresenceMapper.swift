@@ -12,11 +12,6 @@ public struct PresenceMapper: Sendable {
         compiled = tables.compiled
     }
 
-    /// The class of an availability number, such as `Busy` (MS-PRES 2.2.2.7.1).
-    public func availabilityClass(of availability: UInt32) -> String? {
-        compiled.classes.find(Int(availability), token: nil)?.name
-    }
-
     /// The number and token that PIDF and msrtc.pidf watchers are told: legacyInterop where it is there, else the state, else offline
     /// (MS-PRES 3.7.5.4, 3.7.5.5; a blocked watcher has no legacyInterop and sees offline).
     func legacyState(of presence: CanonicalPresence) -> CanonicalLegacyState {

@@ -220,18 +220,4 @@ extension ScannedValue {
         scanner.skipLWS()
         return scanner.isAtEnd ? value : nil
     }
-
-    /// Reads a comma-separated list, empty elements allowed; nil if an element is malformed.
-    static func scanList(_ scanner: inout ByteScanner, into list: inout [Self]) -> Bool {
-        while true {
-            scanner.skipLWS()
-            if scanner.isAtEnd { return true }
-            if scanner.consume(0x2C) { continue }
-            guard let value = Self(scanner: &scanner) else { return false }
-            list.append(value)
-            scanner.skipLWS()
-            if scanner.isAtEnd { return true }
-            guard scanner.consume(0x2C) else { return false }
-        }
-    }
 }

@@ -18,7 +18,4 @@ extension SIPHeaders {
         get { parsedFirst(.contact) }
         set { setOptional(.contact, newValue?.description) }
     }
-
-    /// Whether Contact is `*` (RFC 3261 10.2.2).
-    public var isContactWildcard: Bool { first(.contact) == "*" }
 }

@@ -65,12 +65,6 @@ public struct SIPHeaders: Sendable {
     /// The value of the first line with this name.
     public func first(_ name: SIPHeaderName) -> String? { firstEntry(name).map { value(of: $0) } }
 
-    /// The first line's bytes, without making a string.
-    public func withFirst<Result>(_ name: SIPHeaderName, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
-        guard let entry = firstEntry(name) else { return nil }
-        return storage.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[entry.valueRange])) }
-    }
-
     /// The values of all lines with this name, one per line.
     public func values(_ name: SIPHeaderName) -> [String] {
         var result: [String] = []

@@ -8,8 +8,6 @@ public struct SIPStatus: RawRepresentable, Hashable, Comparable, Sendable, Custo
 
     public static func < (left: SIPStatus, right: SIPStatus) -> Bool { left.rawValue < right.rawValue }
 
-    /// 1 to 6.
-    public var statusClass: Int { rawValue / 100 }
     public var isProvisional: Bool { rawValue < 200 }
     public var isSuccess: Bool { rawValue >= 200 && rawValue < 300 }
     public var isFinal: Bool { rawValue >= 200 }

@@ -29,10 +29,12 @@ final class Bench {
         return configuration
     }
 
-    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) {
+    init(
+        publicationStore: any PublicationStore = MemoryPublicationStore(), _ change: (inout GatewayConfiguration) -> Void = { _ in }
+    ) {
         var configuration = Self.configuration()
         change(&configuration)
-        gateway = Gateway(configuration: configuration, seed: 42)
+        gateway = Gateway(configuration: configuration, seed: 42, publicationStore: publicationStore)
     }
 
     // MARK: time
