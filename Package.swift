@@ -140,6 +140,26 @@ var products: [Product] = ["XMLCore", "SIPCore", "PresenceDocuments", "PresenceM
 }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 
+// ISTHMUS_ONLY=EnhancedPresenceTests,XMLCoreTests keeps these targets and what they depend on: the fastest way to work in one room.
+if let only = Context.environment["ISTHMUS_ONLY"], !only.isEmpty {
+    func names(_ target: Target) -> [String] {
+        target.dependencies.compactMap {
+            switch $0 {
+            case .targetItem(let name, _), .byNameItem(let name, _): name
+            default: nil
+            }
+        }
+    }
+    var kept: Set<String> = []
+    var queue = only.split(separator: ",").map(String.init)
+    while let name = queue.popLast() {
+        guard kept.insert(name).inserted, let target = targets.first(where: { $0.name == name }) else { continue }
+        queue += names(target)
+    }
+    targets.removeAll { !kept.contains($0.name) }
+    products = []
+}
+
 let package = Package(
     name: "Isthmus",
     products: products,
