@@ -8,8 +8,8 @@ import PackageDescription
 //   edges       SIPTransport   Administration
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting
-//   vocabulary  PresenceDocuments   SIPEvents
-//   syntax      XMLCore   SIPCore   CLibXML2
+//   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
+//   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL
 //   tests       GatewayTesting   GoldenVectors
 //
 // ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure rooms and
@@ -58,9 +58,11 @@ var targets: [Target] = [
     .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
     room("XMLCore", ["CLibXML2"]),
     room("SIPCore"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     // vocabulary
     room("PresenceDocuments", ["XMLCore"]),
     room("SIPEvents", ["SIPCore"]),
+    room("SIPSecurity", ["SIPCore", "COpenSSL"]),
     // meaning
     room("EnhancedPresence", ["PresenceDocuments", "XMLCore"]),
     room("SimplePresence", ["PresenceDocuments", "XMLCore"]),
@@ -80,6 +82,7 @@ var targets: [Target] = [
     tests("XMLCoreTests", ["XMLCore"]),
     tests("SIPCoreTests", ["SIPCore"]),
     tests("SIPEventsTests", ["SIPEvents", "SIPCore"]),
+    tests("SIPSecurityTests", ["SIPSecurity", "SIPCore"]),
     tests("PresenceDocumentsTests", ["PresenceDocuments", "XMLCore"]),
     tests("EnhancedPresenceTests", ["EnhancedPresence", "PresenceDocuments", "XMLCore"]),
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
