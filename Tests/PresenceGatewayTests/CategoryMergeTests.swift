@@ -20,7 +20,7 @@ import Testing
         #expect(merge.all.count == 1)
     }
 
-    @Test("MS-PRES 4.5 a requested category without instance is an empty marker")
+    @Test("MS-PRES 4.5 a requested category without instance is an empty marker [R166]")
     func markers() {
         #expect(CategoryMerge().elements(of: [.contactCard]) == [CategoryElement(name: .contactCard)])
     }

@@ -15,7 +15,9 @@ import Testing
         return upstream
     }
 
-    @Test("MS-PRES 2.2.2.4.2 the 200 piggybacks multipart/related, and a NOTIFY with categories follows the far side's PIDF")
+    @Test(
+        "MS-PRES 2.2.2.4.2 the 200 piggybacks multipart/related, and a NOTIFY with categories follows the far side's PIDF [R149, R180, R241, R242]"
+    )
     func happyPath() throws {
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
@@ -48,7 +50,7 @@ import Testing
         #expect(notify.headers.fromTag == accepted.headers.toTag)
     }
 
-    @Test("MS-PRES 3.2.5.3 only changed categories are told, and the same state is not told twice")
+    @Test("MS-PRES 3.2.5.3 only changed categories are told, and the same state is not told twice [R089]")
     func onlyChanges() throws {
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
@@ -75,7 +77,7 @@ import Testing
 
 extension EnterpriseWatcherTests {
     @Test(
-        "MS-PRES 1.3.3 the first acceptable format wins whatever the order of Accept",
+        "MS-PRES 1.3.3 the first acceptable format wins whatever the order of Accept [R220]",
         arguments: [
             ("application/pidf+xml, text/xml+msrtc.pidf", "text/xml+msrtc.pidf"), ("application/pidf+xml", "application/pidf+xml"),
             ("application/xpidf+xml, application/pidf+xml", "application/pidf+xml"), ("", "application/pidf+xml"),
@@ -103,7 +105,7 @@ extension EnterpriseWatcherTests {
         #expect(try bench.nextRequest(.notify, at: Bench.enterprise).text.contains("urn:ietf:params:xml:ns:pidf:rpid-tuple"))
     }
 
-    @Test("MS-SIP 3.4.5.1 without piggyback the first NOTIFY carries the list and the categories")
+    @Test("MS-SIP 3.4.5.1 without piggyback the first NOTIFY carries the list and the categories [R180]")
     func withoutPiggyback() throws {
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org", piggyback: false), from: Bench.enterprise)
@@ -116,7 +118,7 @@ extension EnterpriseWatcherTests {
         #expect(bench.isQuiet(at: Bench.enterprise))
     }
 
-    @Test("MS-PRES 3.4.5.1.2 the 200 to a piggybacked poll waits for the far side and carries the state")
+    @Test("MS-PRES 3.4.5.1.2 the 200 to a piggybacked poll waits for the far side and carries the state [R150]")
     func poll() throws {
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org", expires: 0), from: Bench.enterprise)
@@ -222,7 +224,7 @@ extension EnterpriseWatcherTests {
         #expect(bench.gateway.counts == GatewayCounts())
     }
 
-    @Test("MS-SIP 3.5 inside the enterprise, over a connection, BENOTIFY is negotiated; the dialog dies with the connection")
+    @Test("MS-SIP 3.5 inside the enterprise, over a connection, BENOTIFY is negotiated; the dialog dies with the connection [R243]")
     func benotify() throws {
         let client = TransportAddress(.tcp, "192.0.2.40", 5060)
         let bench = Bench()
@@ -244,7 +246,7 @@ extension EnterpriseWatcherTests {
         #expect(bench.gateway.counts.watcherDialogs == 0)
     }
 
-    @Test("MS-SIP 3.5 across federation, or over UDP, there is no BENOTIFY")
+    @Test("MS-SIP 3.5 across federation, or over UDP, there is no BENOTIFY [R243]")
     func noBenotify() throws {
         for watcher in ["ulla@contoso.com", "ulla@fabrikam.com"] {
             let bench = Bench()

@@ -44,7 +44,7 @@ import Testing
             from: Self.client)
     }
 
-    @Test("MS-PRES 3.2.5.1.2 a publish is answered with the instances of the changed pairs, and watchers see the change")
+    @Test("MS-PRES 3.2.5.1.2 a publish is answered with the instances of the changed pairs, and watchers see the change [R001, R034]")
     func servicePublish() throws {
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "rob@fabrikam.com"), from: Bench.enterprise)
@@ -67,7 +67,7 @@ import Testing
         #expect(bench.gateway.counts.publications == 1)
     }
 
-    @Test("MS-PRES 1.3.1.6.2 a stale version is 409 with the stored data, and nobody is told")
+    @Test("MS-PRES 1.3.1.6.2 a stale version is 409 with the stored data, and nobody is told [R031, R032]")
     func staleVersion() throws {
         let bench = Bench()
         service(bench, "rob@fabrikam.com", state(6_500))
@@ -141,7 +141,7 @@ import Testing
         #expect(bench.gateway.counts.presentities == 0)
     }
 
-    @Test("MS-PRES 3.2.5.4 refusals of SERVICE")
+    @Test("MS-PRES 3.2.5.4 refusals of SERVICE [R004, R009]")
     func serviceRefusals() throws {
         let bench = Bench()
         service(bench, "rob@fabrikam.com", state(6_500), from: "eve@fabrikam.com")
@@ -159,7 +159,7 @@ import Testing
                 }())
     }
 
-    @Test("MS-PRES 2.2.2.9 an msrtc.pidf watcher with piggyback gets its document in the 200")
+    @Test("MS-PRES 2.2.2.9 an msrtc.pidf watcher with piggyback gets its document in the 200 [R226, R227]")
     func msrtcWatcher() throws {
         let bench = Bench()
         service(bench, "rob@fabrikam.com", state(9_500))
@@ -174,7 +174,7 @@ import Testing
         #expect(bench.isQuiet(at: Bench.enterprise))
     }
 
-    @Test("MS-PRES 3.4.5.1.2 a piggybacked category poll of a hosted user leaves no state")
+    @Test("MS-PRES 3.4.5.1.2 a piggybacked category poll of a hosted user leaves no state [R150, R182]")
     func poll() throws {
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "rob@fabrikam.com", expires: 0), from: Bench.enterprise)
@@ -278,7 +278,7 @@ extension HostedPresentityTests {
         }
     }
 
-    @Test("MS-PRES 3.2.6.1 a time-bound instance ends by itself, and watchers are told")
+    @Test("MS-PRES 3.2.6.1 a time-bound instance ends by itself, and watchers are told [R057]")
     func timeBound() throws {
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "rob@fabrikam.com"), from: Bench.enterprise)
@@ -293,7 +293,7 @@ extension HostedPresentityTests {
         #expect(bench.gateway.counts.publications == 0)
     }
 
-    @Test("MS-PRES 3.2.5.5 an endpoint-bound instance ends with its connection")
+    @Test("MS-PRES 3.2.5.5 an endpoint-bound instance ends with its connection [R040]")
     func endpointBound() throws {
         let bench = Bench()
         let client = TransportAddress(.tcp, "192.0.2.30", 5060)

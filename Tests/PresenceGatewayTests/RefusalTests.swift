@@ -104,7 +104,7 @@ import Testing
         for name: SIPHeaderName in [.allow, .allowEvents, .accept, .supported] { #expect(response.headers.contains(name)) }
     }
 
-    @Test("RFC 3261 12.2.2 a request in no dialog is 481", arguments: ["SUBSCRIBE", "NOTIFY"])
+    @Test("RFC 3261 12.2.2 a request in no dialog is 481 [R171]", arguments: ["SUBSCRIBE", "NOTIFY"])
     func noDialog(method: String) throws {
         let text = subscribe {
             $0.replacingOccurrences(of: "SUBSCRIBE", with: method).replacingOccurrences(

@@ -9,13 +9,13 @@ import Testing
     static let leastFirst: [UInt8] = [0x00, 0xA8, 0x56, 0xFD, 0x03]
     static let mostFirst: [UInt8] = [0x00, 0x2A, 0x95, 0x7F, 0xC0]
 
-    @Test("MS-PRES 2.2.2.7.8 two bits per slot, least significant first as deployed")
+    @Test("MS-PRES 2.2.2.7.8 two bits per slot, least significant first as deployed [R371, R374]")
     func encode() {
         #expect(FreeBusyBits.encode(Self.slots) == Self.leastFirst)
         #expect(FreeBusyBits.decode(Self.leastFirst).prefix(19) == Self.slots[...])
     }
 
-    @Test("MS-PRES 2.2.2.7.8 the order that the standard prints can be read and written too")
+    @Test("MS-PRES 2.2.2.7.8 the order that the standard prints can be read and written too [R374]")
     func mostSignificantFirst() {
         #expect(FreeBusyBits.encode(Self.slots, order: .mostSignificantFirst) == Self.mostFirst)
         #expect(FreeBusyBits.decode(Self.mostFirst, order: .mostSignificantFirst).prefix(19) == Self.slots[...])
@@ -28,7 +28,7 @@ import Testing
         #expect(FreeBusyBits.decode([0x0A], order: .mostSignificantFirst) == [0, 0, 2, 2])
     }
 
-    @Test("MS-PRES 2.2.2.7.8 the newer encoding has three bits for five states")
+    @Test("MS-PRES 2.2.2.7.8 the newer encoding has three bits for five states [R372]")
     func newEncoding() throws {
         var bytes: [UInt8] = Array(repeating: 0, count: 1 + 384 * 3 / 8)
         bytes[0] = 5
@@ -39,7 +39,7 @@ import Testing
         #expect(Array(slots.prefix(3)) == [4, 2, 0])
     }
 
-    @Test("MS-PRES 2.2.2.7.8 a state of the future shows the older one that its fallback names")
+    @Test("MS-PRES 2.2.2.7.8 a state of the future shows the older one that its fallback names [R372]")
     func fallback() throws {
         var bytes: [UInt8] = Array(repeating: 0, count: 2 + 384 * 3 / 8)
         bytes[0] = 6
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "what cannot be the newer encoding is not read as it",
+        "what cannot be the newer encoding is not read as it [R373]",
         arguments: [[], [5], [5, 0, 0], Array(repeating: 0xFF, count: 145)] as [[UInt8]])
     func implausible(_ bytes: [UInt8]) {
         #expect(FreeBusyBits.decodeNew(bytes) == nil)

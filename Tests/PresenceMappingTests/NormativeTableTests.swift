@@ -32,7 +32,7 @@ import Testing
         return [18500, 0, 100]
     }
 
-    @Test("MS-PRES 3.7.5.4 every availability with every token", arguments: tokens)
+    @Test("MS-PRES 3.7.5.4 every availability with every token [R233, R234]", arguments: tokens)
     func pidfTable(_ token: String?) throws {
         let tables = MappingTables.embedded.compiled
         for availability in 0...20000 {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("MS-PRES 3.7.5.5 every availability with every token", arguments: tokens)
+    @Test("MS-PRES 3.7.5.5 every availability with every token [R235]", arguments: tokens)
     func msrtcTable(_ token: String?) throws {
         let tables = MappingTables.embedded.compiled
         for availability in 0...20000 {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ContainerMembershipTests {
     private static let alice = ContainerMember(.user, value: "sip:alice@fabrikam.com")
 
-    @Test("MS-PRES 3.5.5.2 a new container accepts version 0 and has version 1 afterwards")
+    @Test("MS-PRES 3.5.5.2 a new container accepts version 0 and has version 1 afterwards [R070, R103]")
     func create() throws {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let change = try presentity.setContainerMembers(
@@ -14,7 +14,7 @@ import Testing
         #expect(presentity.membership(of: Fixture.container(300)).version == 1)
     }
 
-    @Test("MS-PRES 3.5.5.2 a version that is not the stored one is 409 in the fault format")
+    @Test("MS-PRES 3.5.5.2 a version that is not the stored one is 409 in the fault format [R103]")
     func stale() throws {
         var presentity = try Fixture.presentity(members: [300: [Self.alice]])
         let refusal = presentity.refusal(of: Fixture.members(300, version: 0, ContainerMemberChange(.remove, Self.alice)))
@@ -24,7 +24,7 @@ import Testing
         #expect(presentity.membership(of: Fixture.container(300)).members.isEmpty)
     }
 
-    @Test("MS-PRES 3.5.5.2 adding twice and removing what is absent are ignored, the version moves all the same")
+    @Test("MS-PRES 3.5.5.2 adding twice and removing what is absent are ignored, the version moves all the same [R109, R115]")
     func ignored() throws {
         var presentity = try Fixture.presentity(members: [300: [Self.alice]])
         let request = Fixture.members(
@@ -37,14 +37,14 @@ import Testing
         #expect(membership.version == 2)
     }
 
-    @Test("MS-PRES 3.5.5.5 From and To that differ are 403")
+    @Test("MS-PRES 3.5.5.5 From and To that differ are 403 [R102]")
     func fromAndTo() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let endpoint = PublishingEndpoint(from: "sip:eve@contoso.com", to: Fixture.bob)
         #expect(presentity.refusal(of: Fixture.members(300, ContainerMemberChange(.add, Self.alice)), by: endpoint)?.status == 403)
     }
 
-    @Test("MS-PRES 3.5.5.5 container 0 and a container named twice are 400")
+    @Test("MS-PRES 3.5.5.5 container 0 and a container named twice are 400 [R071, R101]")
     func form() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         #expect(presentity.refusal(of: Fixture.members(0, ContainerMemberChange(.add, Self.alice)))?.status == 400)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "MS-PRES 3.5.5.2 a value is needed for user and domain and forbidden for the others",
+        "MS-PRES 3.5.5.2 a value is needed for user and domain and forbidden for the others [R105, R106]",
         arguments: [
             ContainerMember(.user), ContainerMember(.user, value: ""), ContainerMember(.user, value: "alice"), ContainerMember(.domain),
             ContainerMember(.domain, value: "contoso..com"), ContainerMember(.domain, value: "con toso"),
@@ -64,7 +64,7 @@ import Testing
         #expect(presentity.refusal(of: Fixture.members(300, ContainerMemberChange(.add, member)))?.status == 400)
     }
 
-    @Test("MS-PRES 3.5.5.2 all containers of a request change or none")
+    @Test("MS-PRES 3.5.5.2 all containers of a request change or none [R110]")
     func atomic() throws {
         var presentity = try Fixture.presentity(members: [300: [Self.alice]])
         let before = presentity
@@ -77,7 +77,7 @@ import Testing
         #expect(presentity == before)
     }
 
-    @Test("MS-PRES 3.5.5.5 too many members over all containers are 413 with diagnostic 2006")
+    @Test("MS-PRES 3.5.5.5 too many members over all containers are 413 with diagnostic 2006 [R111]")
     func limit() {
         var presentity = EnhancedPresentity(uri: Fixture.bob, policy: EnhancedPresencePolicy(memberLimit: 2, containerLimit: 2))
         let add = ContainerMemberChange(.add, Self.alice)
@@ -100,7 +100,7 @@ import Testing
         #expect(presentity.roamingData(after: change, scope: [.categories], at: Fixture.start).containers == nil)
     }
 
-    @Test("MS-PRES 3.5.5.2 memberships and publications count their versions apart")
+    @Test("MS-PRES 3.5.5.2 memberships and publications count their versions apart [R104]")
     func versions() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 300)], members: [300: [Self.alice]])
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.note, 300, version: 1, text: "new"))) == nil)
@@ -111,7 +111,7 @@ import Testing
 
 @Suite struct PresenceAddressTests {
     @Test(
-        "MS-PRES 4.9.1 spellings of one address are equal",
+        "MS-PRES 4.9.1 spellings of one address are equal [R115]",
         arguments: [
             "alice@fabrikam.com", "sip:alice@fabrikam.com", "SIP:alice@Fabrikam.COM", "sips:alice@fabrikam.com",
             " <sip:alice@fabrikam.com;transport=tcp> ", "sip:alice@fabrikam.com?subject=x", "sip:%61lice@fabrikam.com",

@@ -11,7 +11,7 @@ import Testing
         return presentity.resolve(.state, for: WatcherIdentity(uri: watcher, network: network)).description
     }
 
-    @Test("MS-PRES 3.2.5.3 rule 1: the watcher as user beats every class, however high")
+    @Test("MS-PRES 3.2.5.3 rule 1: the watcher as user beats every class, however high [R074, R084]")
     func user() throws {
         let members: [Int: [ContainerMember]] = [
             100: [ContainerMember(.user, value: "alice@contoso.com"), ContainerMember(.publicCloud)],
@@ -20,7 +20,7 @@ import Testing
         #expect(try Self.resolve(members, holding: [100, 300, 400], "sip:alice@CONTOSO.com", .sameEnterprise) == "container 100 (user)")
     }
 
-    @Test("MS-PRES 3.2.5.3 only containers that hold the category are candidates")
+    @Test("MS-PRES 3.2.5.3 only containers that hold the category are candidates [R073]")
     func candidates() throws {
         let members: [Int: [ContainerMember]] = [
             100: [ContainerMember(.user, value: "alice@contoso.com")], 300: [ContainerMember(.sameEnterprise)],
@@ -28,7 +28,7 @@ import Testing
         #expect(try Self.resolve(members, holding: [300], "sip:alice@contoso.com", .sameEnterprise) == "container 300 (sameEnterprise)")
     }
 
-    @Test("MS-PRES 3.2.5.3 rule 2: the domain beats the class")
+    @Test("MS-PRES 3.2.5.3 rule 2: the domain beats the class [R075]")
     func domain() throws {
         let members: [Int: [ContainerMember]] = [
             100: [ContainerMember(.domain, value: "Fabrikam.com")], 300: [ContainerMember(.federated)],
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "MS-PRES 3.2.5.3 rules 3 to 5: each class only for watchers of its network",
+        "MS-PRES 3.2.5.3 rules 3 to 5: each class only for watchers of its network [R076, R077, R078]",
         arguments: [
             (SourceNetwork.sameEnterprise, "container 200 (sameEnterprise)"), (.federated, "container 300 (federated)"),
             (.publicCloud, "container 400 (publicCloud)"),
@@ -49,7 +49,7 @@ import Testing
         #expect(try Self.resolve(members, holding: [200, 300, 400], "sip:someone@example.org", network) == expected)
     }
 
-    @Test("MS-PRES 1.3.1.3.6 within one rule the highest number wins")
+    @Test("MS-PRES 1.3.1.3.6 within one rule the highest number wins [R083]")
     func highest() throws {
         let members: [Int: [ContainerMember]] = [
             100: [ContainerMember(.federated)], 200: [ContainerMember(.federated)], 32000: [ContainerMember(.sameEnterprise)],
@@ -57,13 +57,13 @@ import Testing
         #expect(try Self.resolve(members, holding: [100, 200, 32000], "sip:x@fabrikam.com", .federated) == "container 200 (federated)")
     }
 
-    @Test("MS-PRES 3.2.5.3 rule 6: container 0 is for everybody else")
+    @Test("MS-PRES 3.2.5.3 rule 6: container 0 is for everybody else [R071, R079]")
     func zero() throws {
         let members: [Int: [ContainerMember]] = [200: [ContainerMember(.sameEnterprise)]]
         #expect(try Self.resolve(members, holding: [0, 200], "sip:x@example.org", .federated) == "container 0 (default)")
     }
 
-    @Test("MS-PRES 1.3.1.3.7 an everyone member counts after the classes and before container 0")
+    @Test("MS-PRES 1.3.1.3.7 an everyone member counts after the classes and before container 0 [R079]")
     func everyone() throws {
         let members: [Int: [ContainerMember]] = [300: [ContainerMember(.everyone)], 100: [ContainerMember(.federated)]]
         #expect(try Self.resolve(members, holding: [0, 100, 300], "sip:x@example.org", .federated) == "container 100 (federated)")
@@ -74,7 +74,7 @@ import Testing
             try Self.resolve(members, holding: [0, 100, 300], "sip:x@example.org", .publicCloud, policy: policy) == "container 0 (default)")
     }
 
-    @Test("MS-PRES 3.2.5.3 nothing matches: blocked")
+    @Test("MS-PRES 3.2.5.3 nothing matches: blocked [R080]")
     func blocked() throws {
         let members: [Int: [ContainerMember]] = [200: [ContainerMember(.sameEnterprise)]]
         #expect(try Self.resolve(members, holding: [200], "sip:x@example.org", .federated) == "blocked (no member matches)")
@@ -82,7 +82,7 @@ import Testing
         #expect(try Self.resolve([:], holding: [2, 3], "sip:x@example.org", .federated) == "blocked (no member matches)")
     }
 
-    @Test("MS-PRES 1.3.1.2 a private category is nobody's")
+    @Test("MS-PRES 1.3.1.2 a private category is nobody's [R091]")
     func privateCategory() throws {
         let presentity = try Fixture.presentity([Fixture.publication(.routing, 0), Fixture.publication(.legacyInterop, 0)])
         let watcher = WatcherIdentity(uri: "sip:alice@contoso.com", network: .sameEnterprise)
@@ -90,7 +90,7 @@ import Testing
         #expect(presentity.resolve(.legacyInterop, for: watcher).description == "blocked (private category)")
     }
 
-    @Test("MS-PRES 3.2.5.3 the resolution is per category")
+    @Test("MS-PRES 3.2.5.3 the resolution is per category [R082]")
     func perCategory() throws {
         let presentity = try Fixture.presentity(
             [Fixture.publication(.state, 300), Fixture.publication(.state, 200), Fixture.publication(.note, 200)],
@@ -100,7 +100,7 @@ import Testing
         #expect(presentity.resolve(.note, for: alice).description == "container 200 (sameEnterprise)")
     }
 
-    @Test("MS-PRES 3.2.5.3 and 2.2.2.5.1: a domain member is equality, its sub-domains only when switched on")
+    @Test("MS-PRES 3.2.5.3 and 2.2.2.5.1: a domain member is equality, its sub-domains only when switched on [R075]")
     func subdomain() throws {
         let members: [Int: [ContainerMember]] = [100: [ContainerMember(.domain, value: "contoso.com")]]
         #expect(try Self.resolve(members, holding: [100], "sip:x@eu.contoso.com", .federated) == "blocked (no member matches)")
@@ -125,7 +125,9 @@ import Testing
         #expect(lines.map { $0.matching.map(\.rawValue) } == [[], [100], [], [200], [], [200], [0]])
     }
 
-    @Test("MS-PRES 3.2.5.3 over random memberships the resolver agrees with the rules read literally")
+    @Test(
+        "MS-PRES 3.2.5.3 over random memberships the resolver agrees with the rules read literally [R073, R074, R075, R076, R077, R078, R079, R080, R083]"
+    )
     func literal() throws {
         var random = LinearGenerator(state: 20_260_302)
         let types: [ContainerMemberType] = [.user, .domain, .sameEnterprise, .federated, .publicCloud, .everyone]

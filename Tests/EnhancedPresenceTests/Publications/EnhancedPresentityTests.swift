@@ -3,7 +3,7 @@ import PresenceDocuments
 import Testing
 
 @Suite struct EnhancedPresentityTests {
-    @Test("MS-PRES 1.3.1.6.1 a new instance published with version 0 gets version 1")
+    @Test("MS-PRES 1.3.1.6.1 a new instance published with version 0 gets version 1 [R020]")
     func create() throws {
         let presentity = try Fixture.presentity([Fixture.publication(.note, 200)])
         let instance = try #require(presentity[Fixture.id(.note, 200)])
@@ -12,7 +12,7 @@ import Testing
         #expect(instance.body == Fixture.body("here"))
     }
 
-    @Test("MS-PRES 1.3.1.6.1 a new instance published with another version is 409")
+    @Test("MS-PRES 1.3.1.6.1 a new instance published with another version is 409 [R021]")
     func createWithVersion() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let refusal = presentity.refusal(of: Fixture.request(Fixture.publication(.note, 200, version: 4)))
@@ -20,7 +20,7 @@ import Testing
         #expect(refusal?.fault?.operations == [FaultOperation(index: 1, version: 4, currentVersion: 0)])
     }
 
-    @Test("MS-PRES 1.3.1.6.2 versions equal is a change and one version more")
+    @Test("MS-PRES 1.3.1.6.2 versions equal is a change and one version more [R023]")
     func change() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200)])
         let change = try presentity.publish(
@@ -34,7 +34,7 @@ import Testing
         #expect(change.pairs == [Fixture.pair(.note, 200)])
     }
 
-    @Test("MS-PRES 1.3.1.6.2 versions differ is 409 with the stored version and data")
+    @Test("MS-PRES 1.3.1.6.2 versions differ is 409 with the stored version and data [R022, R024, R031]")
     func stale() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200)])
         let before = presentity
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("MS-PRES 3.2.5.4 one stale version refuses the whole batch, and the fault names positions from 1")
+    @Test("MS-PRES 3.2.5.4 one stale version refuses the whole batch, and the fault names positions from 1 [R029, R030, R031, R033]")
     func batch() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200), Fixture.publication(.note, 300)])
         let before = presentity
@@ -64,7 +64,7 @@ import Testing
         #expect(presentity == before)
     }
 
-    @Test("MS-PRES 1.3.1.6.3 expires 0 with the stored version deletes, and the answer shows the category without the instance")
+    @Test("MS-PRES 1.3.1.6.3 expires 0 with the stored version deletes, and the answer shows the category without the instance [R025]")
     func delete() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200), Fixture.publication(.note, 200, 1)])
         let change = try presentity.publish(
@@ -74,14 +74,14 @@ import Testing
         #expect(answer.categories?.categories.map(\.instance) == [1])
     }
 
-    @Test("MS-PRES 1.3.1.6.3 expires 0 with another version is 409")
+    @Test("MS-PRES 1.3.1.6.3 expires 0 with another version is 409 [R026]")
     func deleteStale() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200)])
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.note, 200, version: 2, expires: 0)))?.status == 409)
         #expect(presentity[Fixture.id(.note, 200)] != nil)
     }
 
-    @Test("MS-PRES 3.2.5.1.2 deleting what is not there with version 0 is skipped")
+    @Test("MS-PRES 3.2.5.1.2 deleting what is not there with version 0 is skipped [R027]")
     func deleteAbsent() throws {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let change = try presentity.publish(
@@ -92,7 +92,7 @@ import Testing
         #expect(answer.categories?.categories == [CategoryElement(name: .note, container: Fixture.container(200))])
     }
 
-    @Test("MS-PRES 1.3.1.6.4 a deleted instance comes back with version 1 and a later publishTime, even in the same instant")
+    @Test("MS-PRES 1.3.1.6.4 a deleted instance comes back with version 1 and a later publishTime, even in the same instant [R028]")
     func recreate() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200)])
         let first = try #require(presentity[Fixture.id(.note, 200)])
@@ -106,7 +106,7 @@ import Testing
         #expect(second.publishTime > first.publishTime)
     }
 
-    @Test("MS-PRES 3.2.5.1.2 all instances of one batch have one publishTime in whole milliseconds")
+    @Test("MS-PRES 3.2.5.1.2 all instances of one batch have one publishTime in whole milliseconds [R038]")
     func publishTime() throws {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let now = DateTime(nanosecondsSince1970: Fixture.start.nanosecondsSince1970 + 123_456)
@@ -116,7 +116,7 @@ import Testing
         #expect(presentity[Fixture.id(.note, 300)]?.publishTime == Fixture.start)
     }
 
-    @Test("MS-PRES 3.2.5.1.2 the answer has the complete instance set of every changed pair with all attributes")
+    @Test("MS-PRES 3.2.5.1.2 the answer has the complete instance set of every changed pair with all attributes [R035, R036, R041]")
     func answer() throws {
         var presentity = try Fixture.presentity([
             Fixture.publication(.state, 2, 1), Fixture.publication(.state, 3, 1), Fixture.publication(.note, 200),
@@ -135,7 +135,7 @@ import Testing
         #expect(elements.allSatisfy { $0.publishTime != nil && $0.body != nil })
     }
 
-    @Test("MS-PRES 4.2.2 a pair left empty is shown by its name and container only")
+    @Test("MS-PRES 4.2.2 a pair left empty is shown by its name and container only [R037]")
     func emptyPair() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200), Fixture.publication(.note, 300)])
         let change = try presentity.publish(
@@ -155,7 +155,7 @@ import Testing
         #expect(presentity[Fixture.id(.note, 200)]?.body == nil)
     }
 
-    @Test("MS-PRES 3.2.6.2 the server publishes where clients may not, and the same data only once")
+    @Test("MS-PRES 3.2.6.2 the server publishes where clients may not, and the same data only once [R326]")
     func server() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let id = Fixture.id(.userProperties, 1)
@@ -175,7 +175,7 @@ import Testing
         ])
     }
 
-    @Test("MS-PRES 2.2.2.1 endpoint instances end with their endpoint, whatever the case of its name")
+    @Test("MS-PRES 2.2.2.1 endpoint instances end with their endpoint, whatever the case of its name [R040, R051]")
     func endpoint() throws {
         var presentity = try Self.filled()
         #expect(presentity.endpointEnded("00000000-0000-0000-0000-000000000000", isLast: false).isEmpty)
@@ -184,14 +184,14 @@ import Testing
         #expect(presentity.instances(of: Fixture.pair(.state, 2)).map(\.id.instance) == [1, 3, 4])
     }
 
-    @Test("MS-PRES 3.2.5.5.1 the last endpoint takes user instances and what endpoints left with it")
+    @Test("MS-PRES 3.2.5.5.1 the last endpoint takes user instances and what endpoints left with it [R050, R052]")
     func user() throws {
         var presentity = try Self.filled()
         #expect(presentity.endpointEnded("00000000-0000-0000-0000-000000000000", isLast: true).pairs == [Fixture.pair(.state, 2)])
         #expect(presentity.instances(of: Fixture.pair(.state, 2)).map(\.id.instance) == [1, 4])
     }
 
-    @Test("MS-PRES 3.2.6.1 time instances end at their deadline, and an update sets a new one")
+    @Test("MS-PRES 3.2.6.1 time instances end at their deadline, and an update sets a new one [R053]")
     func time() throws {
         var presentity = try Self.filled()
         #expect(presentity.nextDeadline == Fixture.time(60))
@@ -206,7 +206,7 @@ import Testing
         #expect(presentity.instances(of: Fixture.pair(.state, 2)).map(\.id.instance) == [1, 2, 3])
     }
 
-    @Test("MS-PRES 2.2.2.1 expires shows the life that is left, at least a second")
+    @Test("MS-PRES 2.2.2.1 expires shows the life that is left, at least a second [R058]")
     func remaining() throws {
         let presentity = try Self.filled()
         func expires(_ seconds: Int64) -> Int64? {

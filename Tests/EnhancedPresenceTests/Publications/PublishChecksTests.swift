@@ -4,14 +4,14 @@ import Testing
 import XMLCore
 
 @Suite struct PublishChecksTests {
-    @Test("MS-PRES 3.2.5.4 From and To that differ are 403")
+    @Test("MS-PRES 3.2.5.4 From and To that differ are 403 [R004]")
     func fromAndTo() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let endpoint = PublishingEndpoint(from: "sip:alice@contoso.com", to: Fixture.bob)
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.note, 200)), by: endpoint)?.status == 403)
     }
 
-    @Test("MS-PRES 3.2.5.4 a uri that is not the To URI is 400")
+    @Test("MS-PRES 3.2.5.4 a uri that is not the To URI is 400 [R005]")
     func uri() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let request = CategoryPublishDocument(uri: "sip:carol@contoso.com", publications: [Fixture.publication(.note, 200)])
@@ -29,20 +29,20 @@ import XMLCore
         #expect(presentity.refusal(of: request) == nil)
     }
 
-    @Test("MS-PRES 3.2.5.4 expireType time without expires is 400")
+    @Test("MS-PRES 3.2.5.4 expireType time without expires is 400 [R007]")
     func timeWithoutExpires() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, type: .time)))?.status == 400)
     }
 
-    @Test("MS-PRES 2.2.2.2.1 expires other than 0 with another type than time is 400")
+    @Test("MS-PRES 2.2.2.2.1 expires other than 0 with another type than time is 400 [R008]")
     func expiresWithoutTime() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, type: .static, expires: 60)))?.status == 400)
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, type: .static, expires: 0))) == nil)
     }
 
-    @Test("MS-PRES 3.2.5.4 one key twice in a request is 400")
+    @Test("MS-PRES 3.2.5.4 one key twice in a request is 400 [R009]")
     func duplicate() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let twice = Fixture.request(Fixture.publication(.note, 200), Fixture.publication(.note, 200, text: "there"))
@@ -52,7 +52,7 @@ import XMLCore
         #expect(presentity.refusal(of: different) == nil)
     }
 
-    @Test("MS-PRES 3.2.5.4 an unregistered category is 403, case included, unless every name is allowed")
+    @Test("MS-PRES 3.2.5.4 an unregistered category is 403, case included, unless every name is allowed [R010]")
     func unregistered() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication("State", 2)))?.status == 403)
@@ -60,7 +60,7 @@ import XMLCore
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication("State", 2))) == nil)
     }
 
-    @Test("MS-PRES 3.2.5.4 a read-only place is 403 with diagnostic 2003, also for a deletion")
+    @Test("MS-PRES 3.2.5.4 a read-only place is 403 with diagnostic 2003, also for a deletion [R011, R327]")
     func readOnly() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let refusal = presentity.refusal(of: Fixture.request(Fixture.publication(.userProperties, 1)))
@@ -70,7 +70,7 @@ import XMLCore
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.userProperties, 2))) == nil)
     }
 
-    @Test("MS-PRES 3.2.5.4 expireType endpoint from an endpoint that is not registered is 488")
+    @Test("MS-PRES 3.2.5.4 expireType endpoint from an endpoint that is not registered is 488 [R012]")
     func endpoint() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         let request = Fixture.request(Fixture.publication(.state, 2, type: .endpoint))
@@ -83,7 +83,7 @@ import XMLCore
         #expect(presentity.refusal(of: request) == nil)
     }
 
-    @Test("MS-PRES 3.2.5.4 a publication or a category beyond its quota is 413")
+    @Test("MS-PRES 3.2.5.4 a publication or a category beyond its quota is 413 [R013, R014]")
     func quota() throws {
         let size = try #require(Fixture.body("here")).source.count
         var presentity = EnhancedPresentity(
@@ -107,7 +107,7 @@ import XMLCore
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.note, 2, version: 1, text: "new"))) == nil)
     }
 
-    @Test("a refused request changes nothing")
+    @Test("a refused request changes nothing [R029]")
     func unchanged() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200)])
         let before = presentity

@@ -7,7 +7,7 @@ import Testing
     private static let mallory = WatcherIdentity(uri: "sip:mallory@fabrikam.com", network: .federated)
     private static let colleagues: [Int: [ContainerMember]] = [200: [ContainerMember(.sameEnterprise)]]
 
-    @Test("MS-PRES 2.2.2.1 a watcher sees name, instance, publishTime and body, nothing else")
+    @Test("MS-PRES 2.2.2.1 a watcher sees name, instance, publishTime and body, nothing else [R168, R169]")
     func attributes() throws {
         let presentity = try Fixture.presentity(
             [Fixture.publication(.note, 200, 3, type: .time, expires: 60)], members: Self.colleagues)
@@ -18,7 +18,7 @@ import Testing
             ])
     }
 
-    @Test("MS-PRES 4.5 each requested category appears at least once, with the presentity's uri")
+    @Test("MS-PRES 4.5 each requested category appears at least once, with the presentity's uri [R165, R166]")
     func markers() throws {
         let presentity = try Fixture.presentity([Fixture.publication(.note, 200)], members: Self.colleagues)
         let document = presentity.view(of: [.state, .note, .contactCard], for: Self.alice).document
@@ -27,7 +27,7 @@ import Testing
         #expect(document.categories.map(\.isEmptyMarker) == [true, false, true])
     }
 
-    @Test("MS-PRES 4.6 an instance with an empty body is shown, without content")
+    @Test("MS-PRES 4.6 an instance with an empty body is shown, without content [R167]")
     func emptyBody() throws {
         let presentity = try Fixture.presentity([Fixture.publication(.note, 200, text: nil)], members: Self.colleagues)
         #expect(
@@ -36,14 +36,14 @@ import Testing
             ])
     }
 
-    @Test("MS-PRES 3.4.5.1.3 private and repeated categories are left out")
+    @Test("MS-PRES 3.4.5.1.3 private and repeated categories are left out [R091]")
     func privateCategories() throws {
         let presentity = try Fixture.presentity([Fixture.publication(.legacyInterop, 0), Fixture.publication(.note, 0)])
         let view = presentity.view(of: [.legacyInterop, .note, .routing, .note], for: Self.alice)
         #expect(view.document.categories.map(\.name) == [.note])
     }
 
-    @Test("MS-PRES 1.3.1.3.4 who is blocked sees the bytes that it would see if nothing were published")
+    @Test("MS-PRES 1.3.1.3.4 who is blocked sees the bytes that it would see if nothing were published [R081]")
     func blocked() throws {
         let presentity = try Fixture.presentity(
             [Fixture.publication(.note, 200), Fixture.publication(.state, 200)], members: Self.colleagues)
@@ -54,7 +54,7 @@ import Testing
         )
     }
 
-    @Test("MS-PRES 3.2.5.3 a change in the resolved container is seen, elsewhere not")
+    @Test("MS-PRES 3.2.5.3 a change in the resolved container is seen, elsewhere not [R087, R089]")
     func changes() throws {
         var presentity = try Fixture.presentity(
             [Fixture.publication(.note, 200), Fixture.publication(.note, 100), Fixture.publication(.state, 200)],
@@ -70,7 +70,7 @@ import Testing
         #expect(presentity.view(of: names, for: Self.mallory).changes(since: mallory).isEmpty)
     }
 
-    @Test("MS-PRES 3.2.5.3 several changed categories go into one notification, each with all its instances")
+    @Test("MS-PRES 3.2.5.3 several changed categories go into one notification, each with all its instances [R088, R178]")
     func together() throws {
         var presentity = try Fixture.presentity([Fixture.publication(.note, 200)], members: Self.colleagues)
         let names: [CategoryName] = [.state, .note, .contactCard]
@@ -86,7 +86,7 @@ import Testing
             ])
     }
 
-    @Test("MS-PRES 1.3.1.3.9 the first instance in a higher container, and the removal of the last, move the watcher")
+    @Test("MS-PRES 1.3.1.3.9 the first instance in a higher container, and the removal of the last, move the watcher [R085]")
     func moves() throws {
         var presentity = try Fixture.presentity(
             [Fixture.publication(.note, 200)], members: [200: [ContainerMember(.sameEnterprise)], 300: [ContainerMember(.sameEnterprise)]])
@@ -102,7 +102,7 @@ import Testing
         #expect(third.changes(since: first).isEmpty)
     }
 
-    @Test("MS-PRES 1.3.1.3.10 membership, deregistration and expiry move the watcher too")
+    @Test("MS-PRES 1.3.1.3.10 membership, deregistration and expiry move the watcher too [R086]")
     func otherCauses() throws {
         var presentity = try Fixture.presentity(
             [
@@ -143,7 +143,7 @@ import Testing
 }
 
 @Suite struct SelfViewTests {
-    @Test("MS-PRES 4.4.2 the user's endpoints see every container, private categories included")
+    @Test("MS-PRES 4.4.2 the user's endpoints see every container, private categories included [R072, R125]")
     func everything() throws {
         let presentity = try Fixture.presentity(
             [Fixture.publication(.routing, 32000), Fixture.publication(.note, 200)], members: [300: [ContainerMember(.federated)]])

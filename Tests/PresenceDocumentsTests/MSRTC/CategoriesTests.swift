@@ -42,7 +42,7 @@ import XMLCore
         #expect(try body.read(as: .state) == .state(StateDocument(MSRTCSamples.aggregateState)))
     }
 
-    @Test("MS-PRES 2.2.2.1 publishTime is written with three digits and no zone, and read with any")
+    @Test("MS-PRES 2.2.2.1 publishTime is written with three digits and no zone, and read with any [R169]")
     func publishTime() throws {
         for (text, written) in [
             ("2026-03-02T08:15:30.117", "2026-03-02T08:15:30.117"), ("2026-03-02T08:15:30Z", "2026-03-02T08:15:30.000"),
@@ -123,7 +123,7 @@ import XMLCore
 }
 
 @Suite struct CategoryNameTests {
-    @Test("MS-PRES 2.2.2.7 private names are known, and names compare with case")
+    @Test("MS-PRES 2.2.2.7 private names are known, and names compare with case [R010, R092]")
     func names() {
         #expect(CategoryName.legacyInterop.isPrivate && CategoryName.routing.isPrivate && CategoryName.workingHours.isPrivate)
         #expect(CategoryName.dndState.isPrivate && CategoryName.linkedPICContacts.isPrivate)

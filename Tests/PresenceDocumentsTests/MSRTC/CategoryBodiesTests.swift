@@ -104,7 +104,7 @@ import XMLCore
 }
 
 @Suite struct CalendarDataTests {
-    @Test("MS-PRES 7.8 free/busy slots are decoded from base64")
+    @Test("MS-PRES 7.8 free/busy slots are decoded from base64 [R375]")
     func freeBusy() throws {
         let data = try CalendarDataDocument(MSRTCSamples.freeBusy)
         #expect(data.mailboxID == "bob@contoso.com")

@@ -16,7 +16,7 @@ import XMLCore
     }
 
     @Test(
-        "MS-PRES 2.2.2.2.1 every attribute of a publication is required",
+        "MS-PRES 2.2.2.2.1 every attribute of a publication is required [R006]",
         arguments: [
             "categoryName", "instance", "version", "container", "expireType",
         ])
@@ -31,7 +31,7 @@ import XMLCore
     }
 
     @Test(
-        "MS-PRES 6.1 and 6.10 wrong values are refused",
+        "MS-PRES 6.1 and 6.10 wrong values are refused [R015]",
         arguments: [
             ("container='200'", "container='32768'"), ("expireType='static'", "expireType='forever'"), ("version='0'", "version='-1'"),
             ("instance='0'", "instance='one'"), ("expireType='static'", "expireType='time' expires='-5'"),
@@ -56,7 +56,7 @@ import XMLCore
 }
 
 @Suite struct PublishFaultTests {
-    @Test("MS-PRES 2.2.2.2.3 operations with both versions and the stored data")
+    @Test("MS-PRES 2.2.2.2.3 operations with both versions and the stored data [R031]")
     func read() throws {
         let fault = try FaultDocument(MSRTCSamples.fault)
         #expect(fault.isWrongDelta)
@@ -66,7 +66,7 @@ import XMLCore
         #expect(fault.text == MSRTCSamples.fault)
     }
 
-    @Test("MS-PRES 2.2.2.10.4 both printed forms of the code are understood")
+    @Test("MS-PRES 2.2.2.10.4 both printed forms of the code are understood [R033]")
     func codes() {
         #expect(FaultDocument(faultCode: "Protocol client.BadCall.WrongDelta", operations: []).isWrongDelta)
         #expect(FaultDocument(faultCode: "Client.BadCall.WrongDelta", operations: []).isWrongDelta)
@@ -75,7 +75,7 @@ import XMLCore
 }
 
 @Suite struct BatchSubscribeTests {
-    @Test("MS-PRES 6.8 actions, resources, contexts and categories")
+    @Test("MS-PRES 6.8 actions, resources, contexts and categories [R141]")
     func read() throws {
         let document = try BatchSubscribeDocument(MSRTCSamples.batchSub)
         #expect(document.actions.map(\.name) == [.subscribe, .unsubscribe])
@@ -138,7 +138,7 @@ import XMLCore
 }
 
 @Suite struct SetContainerMembersTests {
-    @Test("MS-PRES 2.2.2.5.2 add is the default, remove and delete are the same")
+    @Test("MS-PRES 2.2.2.5.2 add is the default, remove and delete are the same [R107, R108]")
     func read() throws {
         let document = try SetContainerMembersDocument(MSRTCSamples.setContainerMembers)
         let container = try #require(document.containers.first)
