@@ -20,6 +20,8 @@ var targets: [Target] = [
     program("conversion-benchmark", [room("PresenceMapping"), room("PresenceDocuments"), room("XMLCore")]),
     program("message-benchmark", [room("SIPCore")]),
     program("gateway-benchmark", ["Traffic", room("PresenceGateway"), room("SIPCore")]),
+    .systemLibrary(name: "CEpoll"),
+    program("enterprise-benchmark", ["CEpoll", room("SIPCore")]),
 ]
 // As in the package above: the pure rooms build without any other package.
 if Context.environment["ISTHMUS_CORE_ONLY"] != "1" {

@@ -1,0 +1,156 @@
+import XMLCore
+
+/// Partial presence (RFC 5262): what a notifier writes instead of whole PIDF documents (RFC 5263 4.4).
+///
+/// A difference names whole components - tuples, persons, devices, notes, extensions - and replaces, adds or removes them by XML patch
+/// operations (RFC 5261). Selectors begin with `*`, so that they hold for a copy whose root is `presence` as for one whose root is `pidf-full`.
+public enum PartialPIDF {
+    /// The content of a PIDF document under the root `pidf-full`.
+    ///
+    /// - Parameter version: From 1, one more with every partial document of a subscription (RFC 5263 4.4).
+    public static func full(_ document: XMLElement, version: UInt32) -> [UInt8] {
+        let parts = document.children.map { $0.fragment() }
+        var writer = XMLWriter(declaration: true)
+        writer.start("p:pidf-full")
+        var prefixes = Prefixes()
+        prefixes.note(parts)
+        prefixes.declare(in: &writer)
+        for attribute in document.attributes { writer.attribute(attribute) }
+        writer.attribute("version", String(version))
+        for part in parts { writer.fragment(part) }
+        return writer.finish()
+    }
+
+    /// The operations that turn one PIDF document into another, under the root `pidf-diff`.
+    ///
+    /// - Returns: nil when no such operations exist (another entity, reordered or ambiguous components) or when they are no shorter than
+    ///   the new document: ``full(_:version:)`` is to be sent.
+    public static func difference(from old: XMLElement, to new: XMLElement, version: UInt32) -> [UInt8]? {
+        guard old.attributes == new.attributes, let before = components(of: old), let after = components(of: new) else { return nil }
+        let known = Set(before.map(\.key))
+        let kept = Set(after.map(\.key)).intersection(known)
+        guard before.map(\.key).filter(kept.contains) == after.map(\.key).filter(kept.contains) else { return nil }
+        var prefixes = Prefixes()
+        prefixes.note(after.map(\.fragment))
+        var operations: [Operation] = []
+        // From the end, so that the place of what stands before does not move.
+        for component in before.reversed() where !kept.contains(component.key) {
+            guard let selector = prefixes.selector(component.key) else { return nil }
+            operations.append(Operation(name: "remove", selector: selector))
+        }
+        let contents = [Key: XMLFragment](uniqueKeysWithValues: before.map { ($0.key, $0.fragment) })
+        var previous: Key?
+        for component in after {
+            defer { previous = component.key }
+            guard let selector = prefixes.selector(component.key) else { return nil }
+            if let content = contents[component.key] {
+                guard content.bytes != component.fragment.bytes else { continue }
+                operations.append(Operation(name: "replace", selector: selector, content: component.fragment))
+            } else if let previous {
+                guard let place = prefixes.selector(previous) else { return nil }
+                operations.append(Operation(name: "add", selector: place, position: "after", content: component.fragment))
+            } else {
+                operations.append(Operation(name: "add", selector: "*", position: "prepend", content: component.fragment))
+            }
+        }
+        let bytes = write(operations, prefixes, entity: new.attribute("entity"), version: version)
+        return bytes.count < new.sourceBytes.count ? bytes : nil
+    }
+
+    // MARK: components
+
+    /// What a selector can name: an element by its `id`, or by its place among its like.
+    private struct Key: Hashable {
+        var namespace: String
+        var localName: String
+        var id: String?
+        var place = 0
+    }
+
+    private struct Component {
+        var key: Key
+        var fragment: XMLFragment
+    }
+
+    private struct Operation {
+        var name: String
+        var selector: String
+        var position: String?
+        var content: XMLFragment?
+    }
+
+    /// The children of a document; nil when two have the same key or one has text between.
+    private static func components(of document: XMLElement) -> [Component]? {
+        guard document.trimmedText.isEmpty else { return nil }
+        var places: [Key: Int] = [:]
+        var result: [Component] = []
+        var seen: Set<Key> = []
+        for child in document.children {
+            var key = Key(namespace: child.namespace, localName: child.localName, id: child.attribute("id"))
+            if key.id == nil {
+                let like = key
+                places[like, default: 0] += 1
+                key.place = places[like] ?? 1
+            }
+            guard seen.insert(key).inserted else { return nil }
+            result.append(Component(key: key, fragment: child.fragment()))
+        }
+        // A place is counted among all elements of that name, so names with and without ids do not mix.
+        let byID = Set(result.filter { $0.key.id != nil }.map { $0.key.namespace + " " + $0.key.localName })
+        guard !result.contains(where: { $0.key.id == nil && byID.contains($0.key.namespace + " " + $0.key.localName) }) else { return nil }
+        return result
+    }
+
+    private static func write(_ operations: [Operation], _ prefixes: Prefixes, entity: String?, version: UInt32) -> [UInt8] {
+        var writer = XMLWriter(declaration: true)
+        writer.start("p:pidf-diff")
+        prefixes.declare(in: &writer)
+        writer.attribute("entity", ifPresent: entity)
+        writer.attribute("version", String(version))
+        for operation in operations {
+            writer.start("p:" + operation.name)
+            writer.attribute("sel", operation.selector)
+            writer.attribute("pos", ifPresent: operation.position)
+            if let content = operation.content { writer.fragment(content) }
+            writer.end()
+        }
+        return writer.finish()
+    }
+
+    /// Which prefix means what on the root; selectors and components share them (RFC 5261 4.2).
+    private struct Prefixes {
+        private var declared: [XMLFragment.Declaration] = [
+            .init(prefix: "", uri: XMLNamespace.pidf.uri), .init(prefix: "p", uri: "urn:ietf:params:xml:ns:pidf-diff"),
+        ]
+
+        /// Takes over the prefixes of the components, as far as they agree.
+        mutating func note(_ fragments: [XMLFragment]) {
+            for declaration in fragments.flatMap(\.inherited) where !declared.contains(where: { $0.prefix == declaration.prefix }) {
+                declared.append(declaration)
+            }
+        }
+
+        func declare(in writer: inout XMLWriter) {
+            for declaration in declared { writer.namespace(declaration.prefix, declaration.uri) }
+        }
+
+        /// nil: the id holds both kinds of quotes, or the element is in no namespace.
+        mutating func selector(_ key: Key) -> String? {
+            guard !key.namespace.isEmpty else { return nil }
+            var name = key.localName
+            if key.namespace != XMLNamespace.pidf.uri {
+                if let known = declared.first(where: { !$0.prefix.isEmpty && $0.uri == key.namespace }) {
+                    name = known.prefix + ":" + name
+                } else {
+                    var prefix = "n1"
+                    while declared.contains(where: { $0.prefix == prefix }) { prefix += "_" }
+                    declared.append(.init(prefix: prefix, uri: key.namespace))
+                    name = prefix + ":" + name
+                }
+            }
+            guard let id = key.id else { return "*/\(name)[\(key.place)]" }
+            if !id.contains("'") { return "*/\(name)[@id='\(id)']" }
+            return id.contains("\"") ? nil : "*/\(name)[@id=\"\(id)\"]"
+        }
+    }
+}
