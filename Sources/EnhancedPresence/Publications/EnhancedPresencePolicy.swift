@@ -24,6 +24,8 @@ public struct EnhancedPresencePolicy: Hashable, Sendable {
     public var memberLimit: Int
     /// Most containers with a membership of one presentity.
     public var containerLimit: Int
+    /// Quotas of subscribers, delegates and contacts.
+    public var roaming = RoamingPolicy()
 
     public init(
         registeredCategories: Set<CategoryName>? = CategoryName.registered,

@@ -28,18 +28,27 @@ public struct PresentityChange: Hashable, Sendable {
     public var untouched: Set<ContainerCategory>
     /// Containers whose membership changed.
     public var containers: Set<ContainerID>
+    /// Whether the subscriber list changed, or one of it was acknowledged.
+    public var subscribersChanged: Bool
+    /// Whether the delegates or their rights changed.
+    public var delegatesChanged: Bool
 
-    public init(pairs: Set<ContainerCategory> = [], untouched: Set<ContainerCategory> = [], containers: Set<ContainerID> = []) {
+    public init(
+        pairs: Set<ContainerCategory> = [], untouched: Set<ContainerCategory> = [], containers: Set<ContainerID> = [],
+        subscribersChanged: Bool = false, delegatesChanged: Bool = false
+    ) {
         self.pairs = pairs
         self.untouched = untouched
         self.containers = containers
+        self.subscribersChanged = subscribersChanged
+        self.delegatesChanged = delegatesChanged
     }
 
     /// The categories in which something changed; a membership may concern every category.
     public var categories: Set<CategoryName> { Set(pairs.map(\.category)) }
 
     /// Whether no self dialog and no watcher needs to be told.
-    public var isEmpty: Bool { pairs.isEmpty && containers.isEmpty }
+    public var isEmpty: Bool { pairs.isEmpty && containers.isEmpty && !subscribersChanged && !delegatesChanged }
 }
 
 /// The enhanced presence data of one user: published instances and container memberships (MS-PRES 3.2.1, 3.5.1).
@@ -49,6 +58,7 @@ public struct PresentityChange: Hashable, Sendable {
 /// ```
 /// publish -------------> checks -> versions -> commit all, or refuse all --> PresentityChange | EnhancedPresenceRefusal
 /// setContainerMembers -> checks -> versions -> commit all, or refuse all --> PresentityChange | EnhancedPresenceRefusal
+/// setSubscribers, setDelegates -> checks ---> commit, or refuse ----------> PresentityChange | EnhancedPresenceRefusal
 /// endpointEnded, expire --------------------> remove --------------------> PresentityChange
 /// ```
 public struct EnhancedPresentity: Equatable, Sendable {
@@ -57,6 +67,10 @@ public struct EnhancedPresentity: Equatable, Sendable {
     public var policy: EnhancedPresencePolicy
     var store = CategoryStore()
     var memberships: [ContainerID: ContainerMembership] = [:]
+    /// Who subscribed, as far as the user has to be told (MS-PRES 3.6.1).
+    public internal(set) var subscribers = SubscriberList()
+    /// Who may act for the user (MS-PRES 3.9.1).
+    public internal(set) var delegates = DelegateSet()
     let address: PresenceAddress
     var lastCommit: DateTime?
 

@@ -1,17 +1,25 @@
 import PresenceDocuments
 
 extension EnhancedPresentity {
-    /// Everything that the user's own endpoints see (MS-PRES 3.3.5.1, 4.4.2).
-    ///
-    /// Subscribers and delegates are kept elsewhere: the caller adds those parts when the scope asks for them.
+    /// Everything that the user's own endpoints see of what they asked for (MS-PRES 3.3.5.1, 4.4.2).
     public func roamingData(scope: Set<RoamingScope>, at now: DateTime) -> RoamingDataDocument {
         RoamingDataDocument(
             categories: scope.contains(.categories) ? categoriesDocument(of: store.pairs, at: now) : nil,
-            containers: scope.contains(.containers) ? containersDocument(of: containerIDs) : nil)
+            containers: scope.contains(.containers) ? containersDocument(of: containerIDs) : nil,
+            subscribers: scope.contains(.subscribers) ? subscribers.document : nil,
+            delegates: scope.contains(.delegates) ? delegates.document : nil)
+    }
+
+    /// Everything that a store must keep to make the presentity again with ``init(uri:categories:containers:subscribers:delegates:policy:)``.
+    public func storedData(at now: DateTime) -> RoamingDataDocument {
+        var data = roamingData(scope: [.categories, .containers, .delegates], at: now)
+        data.subscribers = subscribers.storedDocument
+        return data
     }
 
     /// The answer to a publish request and the body of the notification of every self dialog: the complete instance set of each
-    /// pair that changed, and each changed membership (MS-PRES 3.2.5.1.2, 3.5.5.3).
+    /// pair that changed, each changed membership, and the whole list of subscribers or delegates when one of them changed
+    /// (MS-PRES 3.2.5.1.2, 3.5.5.3, 3.6.5.2, 3.9.5.3).
     /// - Parameter scope: What the self dialog asked for; a part that did not change, or was not asked for, is absent.
     public func roamingData(
         after change: PresentityChange, scope: Set<RoamingScope> = [.categories, .containers], at now: DateTime
@@ -20,7 +28,9 @@ extension EnhancedPresentity {
             categories: scope.contains(.categories) && !change.pairs.isEmpty
                 ? categoriesDocument(of: change.pairs.sorted(), at: now) : nil,
             containers: scope.contains(.containers) && !change.containers.isEmpty
-                ? containersDocument(of: change.containers.sorted(by: >)) : nil)
+                ? containersDocument(of: change.containers.sorted(by: >)) : nil,
+            subscribers: scope.contains(.subscribers) && change.subscribersChanged ? subscribers.document : nil,
+            delegates: scope.contains(.delegates) && change.delegatesChanged ? delegates.document : nil)
     }
 
     /// The answer to a publish request; also names the pairs from which nothing had to be deleted (MS-PRES 3.2.5.1.2).
@@ -57,8 +67,13 @@ extension EnhancedPresentity {
     /// A presentity as its own self documents describe it: for offline tools and for restoring what was stored.
     ///
     /// Categories without container or instance are taken as container 0 and instance 0; empty markers are skipped.
-    public init(uri: String, categories: CategoriesDocument?, containers: ContainersDocument?, policy: EnhancedPresencePolicy = .standard) {
+    public init(
+        uri: String, categories: CategoriesDocument?, containers: ContainersDocument?, subscribers: SubscribersDocument? = nil,
+        delegates: DelegatesDocument? = nil, policy: EnhancedPresencePolicy = .standard
+    ) {
         self.init(uri: uri, policy: policy)
+        if let subscribers { self.subscribers = SubscriberList(subscribers) }
+        if let delegates { self.delegates = DelegateSet(delegates) }
         for container in containers?.containers ?? [] where container.id != .default {
             memberships[container.id] = ContainerMembership(version: container.version, members: container.members)
         }

@@ -27,15 +27,19 @@ public struct SubscriberElement: Hashable, Sendable {
     public var type: SubscriberType?
     /// Content of the context of the subscription.
     public var context: XMLFragment?
+    /// Attributes of other namespaces; none on the wire, but a store may note something beside the entry.
+    public var attributes: [XMLAttribute]
 
     public init(
-        user: String, displayName: String, acknowledged: Bool, type: SubscriberType? = nil, context: XMLFragment? = nil
+        user: String, displayName: String, acknowledged: Bool, type: SubscriberType? = nil, context: XMLFragment? = nil,
+        attributes: [XMLAttribute] = []
     ) {
         self.user = user
         self.displayName = displayName
         self.acknowledged = acknowledged
         self.type = type
         self.context = context
+        self.attributes = attributes
     }
 }
 
@@ -68,11 +72,12 @@ extension SubscribersDocument: MSRTCDocument {
         for child in element.children where child.is(SubscriberNames.subscriber) {
             var attributes = AttributeReader(child, rule: Self.rule)
             let context = child.first(SubscriberNames.context).flatMap { $0.children.first { _ in true } }
-            subscribers.append(
-                SubscriberElement(
-                    user: try attributes.requiredString("user"), displayName: try attributes.requiredString("displayName"),
-                    acknowledged: try attributes.requiredBoolean("acknowledged"), type: attributes.token("type"),
-                    context: context?.fragment()))
+            var subscriber = SubscriberElement(
+                user: try attributes.requiredString("user"), displayName: try attributes.requiredString("displayName"),
+                acknowledged: try attributes.requiredBoolean("acknowledged"), type: attributes.token("type"),
+                context: context?.fragment())
+            subscriber.attributes = attributes.others(besides: ["user", "displayName", "acknowledged", "type"])
+            subscribers.append(subscriber)
         }
     }
 }
@@ -89,6 +94,7 @@ extension SubscribersDocument {
             writer.attribute("displayName", subscriber.displayName)
             writer.attribute("acknowledged", subscriber.acknowledged ? "true" : "false")
             writer.attribute("type", ifPresent: subscriber.type)
+            writer.attributes(subscriber.attributes)
             if let context = subscriber.context {
                 writer.start("context")
                 writer.fragment(context)

@@ -1,0 +1,148 @@
+// SOAP 1.1 as SERVICE requests use it (MS-PRES 2.2.1, MS-SIP 2.2.4.2).
+
+import XMLCore
+
+/// The envelope around one operation.
+///
+/// Read leniently: SOAP 1.1 with or without the slash at the end of its namespace (MS-PRES prints both, 2.2.1 and 8), and SOAP 1.2.
+public struct SOAPEnvelope: Sendable {
+    /// The first child of Body.
+    public var operation: XMLElement
+    /// What stands beside it in Body, such as the arrays that an operation refers to.
+    public var others: [XMLElement]
+
+    /// `application/SOAP+xml`, compared without case.
+    public static let mediaType = DocumentMediaType("application/soap+xml")
+
+    /// Reads the envelope from the document element.
+    /// - Throws: ``DocumentError`` when the root is no envelope or its Body holds nothing.
+    public init(reading root: XMLElement) throws(DocumentError) {
+        guard Self.isSOAP(root, "Envelope") else {
+            throw DocumentError.wrongRoot(root, expected: Names.envelope, rule: "SOAP 1.1 4")
+        }
+        guard let body = root.children.first(where: { Self.isSOAP($0, "Body") }) else {
+            throw root.missing(element: "Body", rule: "SOAP 1.1 4.3")
+        }
+        var children = body.children.makeIterator()
+        guard let operation = children.next() else { throw body.missing(element: "operation", rule: "SOAP 1.1 4.3") }
+        self.operation = operation
+        others = []
+        while let other = children.next() { others.append(other) }
+    }
+
+    /// Parses and reads.
+    public init(parsing bytes: [UInt8], limits: XMLLimits = .standard) throws(DocumentError) {
+        let tree: XMLTree
+        do { tree = try XMLTree.parse(bytes, limits: limits) } catch { throw DocumentError(error) }
+        try self.init(reading: tree.root)
+    }
+
+    /// An envelope as bytes, its Body written by `body`; the prefix `m` is bound to the namespace of the operations.
+    public static func encode(_ body: (inout XMLWriter) -> Void) -> [UInt8] {
+        var writer = XMLWriter(declaration: false, capacity: 512)
+        writer.start("SOAP-ENV:Envelope")
+        writer.namespace("SOAP-ENV", .soapEnvelope)
+        writer.namespace("m", .msSIPOperations)
+        writer.start("SOAP-ENV:Body")
+        body(&writer)
+        return writer.finish()
+    }
+
+    private enum Names {
+        static let envelope = XMLName("Envelope", in: .soapEnvelope)
+    }
+
+    private static func isSOAP(_ element: XMLElement, _ name: String) -> Bool {
+        guard element.localNameEquals(name) else { return false }
+        let namespace = element.namespace
+        return namespace == XMLNamespace.soapEnvelope.uri || namespace + "/" == XMLNamespace.soapEnvelope.uri
+            || namespace == "http://www.w3.org/2003/05/soap-envelope"
+    }
+}
+
+/// Why an operation was refused, as the body of the answer (MS-PRES 4.1.2).
+public struct SOAPFault: Hashable, Sendable {
+    /// `Client.BadCall`, `Server.UnknownError` and the like.
+    public var code: String
+    /// The current version of what the operation wanted to change, when the fault is about versions.
+    public var currentDeltaNum: UInt32?
+
+    public init(code: String, currentDeltaNum: UInt32? = nil) {
+        self.code = code
+        self.currentDeltaNum = currentDeltaNum
+    }
+
+    /// The request could not be carried out as it is.
+    public static let badCall = SOAPFault(code: "Client.BadCall")
+
+    /// The request named another version than the current one, the code that MS-PRES 2.2.2.10.4 gives to the same fault.
+    public static func wrongDelta(current: UInt32) -> SOAPFault {
+        SOAPFault(code: "Client.BadCall.WrongDelta", currentDeltaNum: current)
+    }
+
+    /// The whole envelope.
+    public func encoded() -> [UInt8] {
+        SOAPEnvelope.encode { writer in
+            writer.start("SOAP-ENV:Fault")
+            writer.element("Faultcode", code)
+            if let currentDeltaNum {
+                writer.start("details")
+                writer.element("m:deltaNum", String(currentDeltaNum))
+                writer.end()
+            }
+            writer.end()
+        }
+    }
+}
+
+extension XMLNamespace {
+    /// SOAP 1.1 envelope.
+    public static let soapEnvelope = XMLNamespace("http://schemas.xmlsoap.org/soap/envelope/")
+    /// Operations in SOAP bodies: directory search, contacts, access control (MS-PRES 2.2.1, MS-SIP 4.6).
+    public static let msSIPOperations = XMLNamespace("http://schemas.microsoft.com/winrtc/2002/11/sip")
+}
+
+/// The child elements of an operation, found by local name: clients differ in prefixes and in the case of `URI`.
+struct OperationReader {
+    let element: XMLElement
+    let rule: StaticString
+
+    init(_ element: XMLElement, rule: StaticString) {
+        self.element = element
+        self.rule = rule
+    }
+
+    /// The child of that name, compared without case.
+    func child(_ name: StaticString) -> XMLElement? {
+        element.children.first { child in
+            let local = child.localName.utf8
+            let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+            return local.count == wanted.count && zip(local, wanted).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+        }
+    }
+
+    func string(_ name: StaticString) -> String? { child(name)?.trimmedText }
+
+    /// The text of a child that must be there and not be empty.
+    func requiredString(_ name: StaticString) throws(DocumentError) -> String {
+        guard let child = child(name) else { throw element.missing(element: name, rule: rule) }
+        let text = child.trimmedText
+        guard !text.isEmpty else { throw child.invalid(child.localName, value: "", expected: "a text", rule: rule) }
+        return text
+    }
+
+    func unsigned(_ name: StaticString) throws(DocumentError) -> UInt32? {
+        guard let child = child(name) else { return nil }
+        return try child.unsignedText(rule: rule)
+    }
+
+    func requiredUnsigned(_ name: StaticString) throws(DocumentError) -> UInt32 {
+        guard let value = try unsigned(name) else { throw element.missing(element: name, rule: rule) }
+        return value
+    }
+
+    func boolean(_ name: StaticString) throws(DocumentError) -> Bool? {
+        guard let child = child(name), !child.trimmedText.isEmpty else { return nil }
+        return try child.booleanText(rule: rule)
+    }
+}
