@@ -157,7 +157,8 @@ import Testing
     @Test("MS-PRES 3.3.5.1 parts outside the scope are absent")
     func scope() throws {
         let presentity = try Fixture.presentity([Fixture.publication(.note, 200)])
-        #expect(presentity.roamingData(scope: [.subscribers], at: Fixture.start) == RoamingDataDocument())
+        #expect(
+            presentity.roamingData(scope: [.subscribers], at: Fixture.start) == RoamingDataDocument(subscribers: SubscribersDocument()))
         #expect(presentity.roamingData(scope: [.containers], at: Fixture.start).categories == nil)
     }
 
