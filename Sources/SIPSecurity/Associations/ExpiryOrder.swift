@@ -1,0 +1,52 @@
+import SIPCore
+
+/// Keys with their ends, soonest first: a heap, so that what is entered late with an early end is found too.
+struct ExpiryOrder: Sendable {
+    struct Item: Sendable {
+        var key: String
+        var made: Instant
+        var expiry: Instant
+    }
+
+    private var heap: [Item] = []
+
+    var count: Int { heap.count }
+
+    mutating func append(_ key: String, made: Instant, until expiry: Instant) {
+        heap.append(Item(key: key, made: made, expiry: expiry))
+        var child = heap.count - 1
+        while child > 0, heap[child].expiry < heap[(child - 1) / 2].expiry {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    /// Forgets the keys that are wanted no more.
+    mutating func keep(where isWanted: (String) -> Bool) {
+        let kept = heap.filter { isWanted($0.key) }
+        heap = []
+        for item in kept { append(item.key, made: item.made, until: item.expiry) }
+    }
+
+    /// The next key whose end has come.
+    mutating func popDue(at now: Instant) -> String? {
+        guard let first = heap.first, first.expiry <= now else { return nil }
+        return popFirst()?.key
+    }
+
+    mutating func popFirst() -> Item? {
+        guard let first = heap.first, let last = heap.popLast() else { return nil }
+        guard !heap.isEmpty else { return first }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [parent * 2 + 1, parent * 2 + 2] where child < heap.count && heap[child].expiry < heap[least].expiry {
+                least = child
+            }
+            if least == parent { return first }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+}

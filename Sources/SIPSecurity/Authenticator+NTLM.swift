@@ -1,0 +1,204 @@
+import SIPCore
+import Synchronization
+
+/// Connectionless NTLM as SIP carries it (MS-SIPAE 3.3.5.1).
+///
+///     client                                   server
+///       REGISTER  ------------------------------> 401 NTLM realm, targetname, version
+///       REGISTER gssapi-data=""  ---------------> 401 opaque, gssapi-data=CHALLENGE
+///       REGISTER opaque, gssapi-data=AUTHENTICATE, signed --> 200, signed
+///       every request: opaque, crand, cnum, response -------> every message: srand, snum, rspauth
+extension Authenticator {
+    func checkNTLM(
+        _ value: AuthorizationValue, isProxy: Bool, _ request: SIPRequest, _ claim: Claim, _ demand: AuthenticationDemand, at now: Instant
+    ) -> AuthenticationOutcome {
+        tables.withLock { $0.associations.sweep(at: now) }
+        switch (value["gssapi-data"], value["opaque"]) {
+        case (""?, _):
+            return challengeNTLM(claim, at: now)
+        case (let token?, let opaque?):
+            return authenticate(token, opaque, value, isProxy: isProxy, request, claim, demand, at: now)
+        case (nil, let opaque?):
+            return checkSignature(value, opaque, isProxy: isProxy, request, claim, demand, at: now)
+        case (_?, nil):
+            return .refused(AuthenticationAnswer(.badRequest, "MS-SIPAE 2.2.2: an AUTHENTICATE message needs the challenge's opaque"))
+        case (nil, nil):
+            return challenge(claim, demand, "RFC 3261 22.1: credentials are needed", at: now)
+        }
+    }
+
+    // MARK: the challenge, without memory
+
+    private func challengeNTLM(_ claim: Claim, at now: Instant) -> AuthenticationOutcome {
+        let random = tables.withLock { $0.keys.draw(8) }
+        let opaque = handshake(at: now, random: random, claim)
+        let message = NTLMChallenge(serverChallenge: serverChallenge(opaque), domain: claim.domain, server: targetName).encoded()
+        let value =
+            "NTLM opaque=\"\(opaque)\", gssapi-data=\"\(Base64.text(message))\", targetname=\"\(targetName)\", realm=\"\(Self.realm)\", version=4"
+        return .challenge(
+            AuthenticationAnswer(
+                .unauthorized, "MS-SIPAE 3.3.5.1: the challenge is to be answered",
+                headers: [.init(.wwwAuthenticate, value), .init(.date, HeaderDate.text(now))]))
+    }
+
+    /// The name of a handshake: its second, random octets, and a keyed hash that binds both to user and endpoint.
+    private func handshake(at now: Instant, random: [UInt8], _ claim: Claim) -> String {
+        let seconds = UInt32(clamping: now.secondsSince1970)
+        let head = (0..<4).reversed().map { UInt8(truncatingIfNeeded: seconds >> UInt32($0 * 8)) } + random
+        return Hexadecimal.text(head + seal(head, claim))
+    }
+
+    private func seal(_ head: [UInt8], _ claim: Claim) -> [UInt8] {
+        let bound = Array("\(claim.identity)\n\(claim.endpoint)".utf8)
+        return Array(HashAlgorithm.sha256.authenticationCode(head + bound, key: keys.ntlmChallenge).prefix(12))
+    }
+
+    /// Whether the handshake is ours, of this user and endpoint, and young enough; if so, when it ends.
+    private func handshakeEnd(_ opaque: String, _ claim: Claim, at now: Instant) -> Instant? {
+        guard opaque.utf8.count == 48, let bytes = Hexadecimal.bytes(opaque) else { return nil }
+        let head = Array(bytes.prefix(12))
+        guard ConstantTime.equal(Array(bytes.suffix(12)), seal(head, claim)) else { return nil }
+        let seconds = head.prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let end = Instant(secondsSince1970: seconds) + limits.handshakeLifetime
+        return now < end ? end : nil
+    }
+
+    private func serverChallenge(_ opaque: String) -> [UInt8] {
+        Array(HashAlgorithm.sha256.authenticationCode(opaque.utf8, key: keys.ntlmChallenge).prefix(8))
+    }
+
+    // MARK: AUTHENTICATE
+
+    private func authenticate(
+        _ token: String, _ opaque: String, _ value: AuthorizationValue, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
+        _ demand: AuthenticationDemand, at now: Instant
+    ) -> AuthenticationOutcome {
+        if let pause = pause(claim, at: now) { return pause }
+        // In lower case, because that is how it was given; a spelling of one's own would be another key of the tables.
+        let opaque = opaque.lowercased()
+        guard let end = handshakeEnd(opaque, claim, at: now), !tables.withLock({ $0.associations.isSpent(opaque) }) else {
+            return fail(claim, demand, at: now)
+        }
+        let message: NTLMAuthenticate
+        do throws(NTLMAuthenticate.Problem) {
+            guard let bytes = Base64.bytes(token) else { throw .header }
+            message = try NTLMAuthenticate(bytes)
+        } catch {
+            tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
+            return .refused(AuthenticationAnswer(.badRequest, error.rawValue))
+        }
+        let account = lookup(LoginName(message, from: claim.domain))
+        // Always made, so that a user who does not exist takes no less work than one who does.
+        let nobody = Array(HashAlgorithm.sha256.authenticationCode(message.user.utf8, key: keys.unknownUser).prefix(16))
+        let exported = NTLMv2.exportedSessionKey(
+            message, ntHash: account?.verifiers.ntHash ?? nobody, serverChallenge: serverChallenge(opaque))
+        guard let exported, let account else { return fail(claim, demand, at: now) }
+        guard account.identity == claim.identity else { return Self.wrongIdentity }
+        let version = min(4, value["version"].flatMap { Int($0) } ?? 2)
+        let association = SecurityAssociation(
+            id: opaque, identity: account.identity, endpoint: claim.endpoint, targetName: targetName, version: version,
+            keys: NTLMSessionKeys(exportedSessionKey: exported), expiry: now + limits.associationLifetime)
+        // Clients of version 4 sign this request already.
+        var number: UInt32?
+        if value["response"] != nil || version >= 4 {
+            number = verifiedNumber(value, association, request)
+            guard number != nil else { return fail(claim, demand, at: now) }
+        }
+        enum Insertion { case done, spent, full }
+        let insertion: Insertion = tables.withLock {
+            if $0.associations.isSpent(opaque) { return .spent }
+            guard $0.associations.insert(association, flow: claim.flow, spentUntil: end, at: now) else { return .full }
+            if let number { _ = $0.associations.accept(opaque, number: number, flow: claim.flow, isProxy: isProxy) }
+            return .done
+        }
+        switch insertion {
+        case .done: return .accepted(identity: account.identity, association: opaque)
+        case .spent: return fail(claim, demand, at: now)
+        case .full:
+            return .refused(
+                AuthenticationAnswer(
+                    .serviceUnavailable, "too many security associations on this node", headers: [.init(.retryAfter, "60")]))
+        }
+    }
+
+    // MARK: signatures
+
+    private func checkSignature(
+        _ value: AuthorizationValue, _ opaque: String, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
+        _ demand: AuthenticationDemand, at now: Instant
+    ) -> AuthenticationOutcome {
+        guard let association = tables.withLock({ $0.associations[opaque.lowercased()]?.association }),
+            let number = verifiedNumber(value, association, request)
+        else { return fail(claim, demand, at: now) }
+        guard association.identity == claim.identity else { return Self.wrongIdentity }
+        guard association.endpoint == claim.endpoint,
+            tables.withLock({ $0.associations.accept(association.id, number: number, flow: claim.flow, isProxy: isProxy) })
+        else { return fail(claim, demand, at: now) }
+        return .accepted(identity: association.identity, association: association.id)
+    }
+
+    /// The request's number if its signature is right; nil otherwise.
+    private func verifiedNumber(_ value: AuthorizationValue, _ association: SecurityAssociation, _ request: SIPRequest) -> UInt32? {
+        guard let random = value["crand"], random.utf8.count <= 64, let numberText = value["cnum"], let number = UInt32(numberText),
+            let response = value["response"].flatMap({ Hexadecimal.bytes($0) })
+        else { return nil }
+        let buffer = SignatureBuffer(
+            .init(
+                scheme: value.scheme, random: random, number: numberText, realm: Self.realm, targetName: value["targetname"] ?? ""),
+            request.headers, status: nil, version: association.version)
+        return ConstantTime.equal(association.keys.signature(of: buffer.text, .clientToServer), response) ? number : nil
+    }
+
+    /// Signs an answer under the association of its request; without one, or after its end, the answer stays as it is.
+    public func sign(_ response: inout SIPResponse, under association: String) {
+        guard let (header, name) = signature(under: association, response.headers, status: response.status) else { return }
+        response.headers.set(name, header)
+    }
+
+    /// Signs a request of this server if it goes to where a client with an association was heard last (MS-SIPAE 3.3.4).
+    public func sign(_ request: inout SIPRequest, connection: ConnectionID?, remote: TransportAddress?, at now: Instant) {
+        guard let to = request.headers.to else { return }
+        let flow = ClientFlow(identity: to.uri.aorKey, connection: connection, remote: remote)
+        let id = tables.withLock { tables in
+            tables.associations.sweep(at: now)
+            return tables.associations.association(at: flow)
+        }
+        guard let id, let (header, name) = signature(under: id, request.headers, status: nil) else { return }
+        request.headers.set(name, header)
+    }
+
+    private func signature(under id: String, _ message: SIPHeaders, status: SIPStatus?) -> (String, SIPHeaderName)? {
+        let drawn = tables.withLock { tables -> (AssociationTable.Entry, UInt32, [UInt8])? in
+            guard let number = tables.associations.nextServerNumber(id), let entry = tables.associations[id] else { return nil }
+            return (entry, number, tables.keys.draw(4))
+        }
+        guard let (entry, number, octets) = drawn else { return nil }
+        let association = entry.association
+        let random = Hexadecimal.text(octets).uppercased()
+        let buffer = SignatureBuffer(
+            .init(
+                scheme: "NTLM", random: random, number: String(number), realm: Self.realm, targetName: association.targetName),
+            message, status: status, version: association.version)
+        let proof = Hexadecimal.text(association.keys.signature(of: buffer.text, .serverToClient))
+        let header =
+            "NTLM qop=\"auth\", opaque=\"\(id)\", srand=\"\(random)\", snum=\"\(number)\", rspauth=\"\(proof)\", "
+            + "targetname=\"\(association.targetName)\", realm=\"\(Self.realm)\", version=\(association.version)"
+        return (header, entry.isProxy ? .proxyAuthenticationInfo : .authenticationInfo)
+    }
+}
+
+extension LoginName {
+    /// NTLM's names: `user` with a domain, `user@domain` without one, or a user alone.
+    ///
+    /// A domain without dots is a short name; it stands for the SIP domain whose first label it is.
+    fileprivate init(_ message: NTLMAuthenticate, from sipDomain: String) {
+        var user = message.user
+        var domain = message.domain.lowercased()
+        if domain.isEmpty, let at = user.lastIndex(of: "@") {
+            domain = user[user.index(after: at)...].lowercased()
+            user = String(user[..<at])
+        }
+        let isShort = !domain.contains(".") && domain == NTLMChallenge.shortName(sipDomain).lowercased()
+        self.init(user: user, domain: domain.isEmpty || isShort ? sipDomain : domain)
+    }
+}

@@ -1,0 +1,147 @@
+import SIPCore
+import Synchronization
+
+/// Decides who sent a request: NTLM with signatures (MS-SIPAE) or Digest (RFC 7616), without I/O and without a clock.
+///
+/// All shards share one, because a client's requests go to the shards of those they are about; its tables are behind one lock, which is
+/// held for look-ups only, never for hashing. Attempts without a right password leave nothing behind but a count per source address: Digest
+/// nonces and NTLM challenges carry their own proof of origin.
+///
+///     request --> NTLM, opaque only ------> signature, number ----------> accepted, association
+///             --> NTLM, empty token ------> 401 with CHALLENGE
+///             --> NTLM, AUTHENTICATE -----> password, signature --------> accepted, association
+///             --> Digest -----------------> password, nonce, counter ---> accepted
+///             --> nothing of these -------> 401 or 407
+public final class Authenticator: Sendable {
+    /// The realm of all MS-SIPAE schemes.
+    static let realm = "SIP Communications Service"
+
+    struct Tables: Sendable {
+        var keys: SecretKeys
+        var associations: AssociationTable
+        var nonces: NonceTable
+        var failures: FailureLimiter
+    }
+
+    /// This server's host name: targetname of its challenges.
+    public let targetName: String
+    public let limits: AuthenticationLimits
+    let lookup: AccountLookup
+    let keys: SecretKeys
+    let tables: Mutex<Tables>
+
+    /// - Parameters:
+    ///   - secret: 32 or more octets; of the system's randomness in production, of the test's choice otherwise.
+    ///   - lookup: asked for the account of every login name that is tried, at any rate and from any shard.
+    public init(
+        targetName: String, secret: [UInt8], limits: AuthenticationLimits = AuthenticationLimits(), lookup: @escaping AccountLookup
+    ) {
+        self.targetName = targetName
+        self.limits = limits
+        self.lookup = lookup
+        keys = SecretKeys(secret)
+        tables = Mutex(
+            Tables(
+                keys: keys,
+                associations: AssociationTable(limit: limits.associations, limitPerUser: limits.associationsPerUser),
+                nonces: NonceTable(limit: limits.nonces),
+                failures: FailureLimiter(
+                    failures: limits.failures, window: limits.failureWindow, sourceLimit: limits.failureSources)))
+    }
+
+    /// Live security associations.
+    public var associationCount: Int { tables.withLock { $0.associations.count } }
+
+    /// Everything that is remembered, for tests of bounds.
+    var rememberedCount: Int {
+        tables.withLock { $0.associations.count + $0.associations.spentCount + $0.nonces.count + $0.failures.sourceCount }
+    }
+
+    /// Who says to have sent a request.
+    struct Claim {
+        var identity: String
+        var domain: String
+        var endpoint: String
+        var source: MessageSource
+
+        var flow: ClientFlow { ClientFlow(identity: identity, connection: source.connection, remote: source.remote) }
+    }
+
+    /// Checks one request; call it once for each, copies excepted.
+    public func check(
+        _ request: SIPRequest, from source: MessageSource, under demand: AuthenticationDemand, at now: Instant
+    ) -> AuthenticationOutcome {
+        guard let from = request.headers.from else {
+            return .refused(AuthenticationAnswer(.badRequest, "RFC 3261 20.20: From cannot be read"))
+        }
+        let claim = Claim(
+            identity: from.uri.aorKey, domain: from.uri.domainKey, endpoint: from.parameters["epid"] ?? "", source: source)
+        for name in [SIPHeaderName.authorization, .proxyAuthorization] {
+            for line in request.headers.values(name).prefix(8) {
+                guard let value = AuthorizationValue(line) else {
+                    return .refused(AuthenticationAnswer(.badRequest, "RFC 3261 20.7: the credentials cannot be read"))
+                }
+                if demand.offersNTLM, value.isScheme("NTLM"), isOurs(value) {
+                    return checkNTLM(value, isProxy: name == .proxyAuthorization, request, claim, demand, at: now)
+                }
+                if !demand.digestAlgorithms.isEmpty, value.isScheme("Digest"), value["realm"]?.lowercased() == claim.domain {
+                    return checkDigest(value, request, claim, demand, at: now)
+                }
+            }
+        }
+        return challenge(claim, demand, "RFC 3261 22.1: credentials are needed", at: now)
+    }
+
+    /// Realm and target as challenged; a client may leave neither out (MS-SIPAE 3.3.5.2).
+    private func isOurs(_ value: AuthorizationValue) -> Bool {
+        value["realm"] == Self.realm && value["targetname"]?.lowercased() == targetName.lowercased()
+    }
+
+    // MARK: answers
+
+    func challenge(
+        _ claim: Claim, _ demand: AuthenticationDemand, _ explanation: String, isStale: Bool = false, at now: Instant
+    ) -> AuthenticationOutcome {
+        let status = demand.offersNTLM ? SIPStatus.unauthorized : demand.digestStatus
+        let name: SIPHeaderName = status == .unauthorized ? .wwwAuthenticate : .proxyAuthenticate
+        var headers: [AuthenticationAnswer.Header] = []
+        if demand.offersNTLM {
+            headers.append(.init(name, "NTLM realm=\"\(Self.realm)\", targetname=\"\(targetName)\", version=4"))
+        }
+        if !demand.digestAlgorithms.isEmpty {
+            let random = tables.withLock { $0.keys.draw(8) }
+            let nonce = DigestNonce.text(at: now, realm: claim.domain, random: random, key: keys.digestNonce)
+            for algorithm in demand.digestAlgorithms {
+                let stale = isStale ? ", stale=true" : ""
+                headers.append(
+                    .init(
+                        name,
+                        "Digest realm=\"\(claim.domain)\", nonce=\"\(nonce)\", qop=\"auth\", algorithm=\(algorithm.rawValue)\(stale)"))
+            }
+        }
+        headers.append(.init(.date, HeaderDate.text(now)))
+        return .challenge(AuthenticationAnswer(status, explanation, headers: headers))
+    }
+
+    /// The one answer to every wrong password, unknown user and bad signature: a count for the source, then a fresh challenge.
+    func fail(_ claim: Claim, _ demand: AuthenticationDemand, at now: Instant) -> AuthenticationOutcome {
+        if let pause = tables.withLock({ $0.failures.pause(of: claim.source.remote.host, at: now) }) { return tooMany(pause) }
+        tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
+        return challenge(claim, demand, "RFC 3261 22.1: the credentials are not right", at: now)
+    }
+
+    /// nil while the source has not failed too often; ask before a password is tried.
+    func pause(_ claim: Claim, at now: Instant) -> AuthenticationOutcome? {
+        tables.withLock { $0.failures.pause(of: claim.source.remote.host, at: now) }.map(tooMany)
+    }
+
+    private func tooMany(_ pause: Int) -> AuthenticationOutcome {
+        .refused(
+            AuthenticationAnswer(
+                .serviceUnavailable, "too many failed attempts to sign in from this address",
+                headers: [.init(.retryAfter, String(pause))]))
+    }
+
+    static let wrongIdentity = AuthenticationOutcome.refused(
+        AuthenticationAnswer(.forbidden, "MS-SIPAE 3.3.5.2: the credentials are not those of the user in From", errorID: 4004))
+}

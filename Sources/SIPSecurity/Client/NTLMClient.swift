@@ -1,0 +1,105 @@
+import SIPCore
+
+/// The client's end of connectionless NTLM in SIP (MS-SIPAE 3.2.5.1): signs in, signs every request, verifies every message.
+public struct NTLMClient: Sendable {
+    private let user: String
+    private let domain: String
+    private let ntHash: [UInt8]
+    private var secrets: SecretKeys
+    private var targetName = ""
+    private var opaque: String?
+    /// The AUTHENTICATE message until it has been sent.
+    private var token: String?
+    private var keys: NTLMSessionKeys?
+    private var number: UInt32 = 0
+
+    /// - Parameter secret: 32 octets of randomness.
+    public init(user: String, domain: String, password: String, secret: [UInt8]) {
+        self.user = user
+        self.domain = domain
+        ntHash = HashAlgorithm.md4.digest(UTF16LE.bytes(password))
+        secrets = SecretKeys(secret)
+    }
+
+    /// Takes a 401 in: the offer of NTLM, or its CHALLENGE message.
+    /// - Returns: whether there is something to try: the same request again, made ready by ``authorize(_:)``.
+    public mutating func receive(challenge response: SIPResponse) -> Bool {
+        for line in response.headers.values(.wwwAuthenticate) {
+            guard let value = AuthorizationValue(line), value.isScheme("NTLM"), value["realm"] == Authenticator.realm,
+                let target = value["targetname"]
+            else { continue }
+            targetName = target
+            keys = nil
+            token = nil
+            opaque = value["opaque"]
+            guard let challenge = value["gssapi-data"] else { return true }
+            guard let bytes = Base64.bytes(challenge) else { return false }
+            return answer(bytes)
+        }
+        return false
+    }
+
+    private mutating func answer(_ challenge: [UInt8]) -> Bool {
+        func number(_ place: Int, _ count: Int) -> Int { (0..<count).reduce(0) { $0 | Int(challenge[place + $1]) << ($1 * 8) } }
+        guard challenge.count >= 48, challenge.starts(with: NTLMMessage.signature), number(8, 4) == 2 else { return false }
+        let (length, offset) = (number(40, 2), number(44, 4))
+        guard offset <= challenge.count, length <= challenge.count - offset else { return false }
+        let info = challenge[offset..<offset + length]
+        let temp =
+            [1, 1, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 8) + secrets.draw(8) + [0, 0, 0, 0] + info + [0, 0, 0, 0]
+        let key = NTLMv2.responseKey(ntHash: ntHash, user: user, domain: domain)
+        let proof = NTLMv2.proof(responseKey: key, serverChallenge: Array(challenge[24..<32]), temp: temp)
+        let exported = secrets.draw(16)
+        let sealed = RC4.apply(exported, key: HashAlgorithm.md5.authenticationCode(proof, key: key))
+        token = Base64.text(Self.message([proof + temp, UTF16LE.bytes(domain), UTF16LE.bytes(user), sealed]))
+        keys = NTLMSessionKeys(exportedSessionKey: exported)
+        self.number = 0
+        return true
+    }
+
+    /// An AUTHENTICATE message with NT response, domain, user and session key; LM response and workstation are empty.
+    private static func message(_ parts: [[UInt8]]) -> [UInt8] {
+        var fields: [UInt8] = []
+        var payload: [UInt8] = []
+        for part in [[], parts[0], parts[1], parts[2], [], parts[3]] {
+            let length = [UInt8(truncatingIfNeeded: part.count), UInt8(truncatingIfNeeded: part.count >> 8)]
+            fields += length + length + NTLMMessage.word(UInt32(72 + payload.count))
+            payload += part
+        }
+        return NTLMMessage.signature + NTLMMessage.word(3) + fields + NTLMMessage.word(NTLMFlags.offered.rawValue)
+            + [6, 1, 0, 0, 0, 0, 0, 15] + payload
+    }
+
+    /// Puts Authorization on a request: the next step of signing in, or a signature.
+    public mutating func authorize(_ request: inout SIPRequest) {
+        guard !targetName.isEmpty else { return }
+        var value = "NTLM qop=\"auth\", realm=\"\(Authenticator.realm)\", targetname=\"\(targetName)\""
+        if let opaque { value += ", opaque=\"\(opaque)\"" }
+        if let keys {
+            number += 1
+            if let token { value += ", gssapi-data=\"\(token)\", version=4" }
+            token = nil
+            let random = Hexadecimal.text(secrets.draw(4))
+            let buffer = SignatureBuffer(
+                .init(scheme: "NTLM", random: random, number: String(number), realm: Authenticator.realm, targetName: targetName),
+                request.headers, status: nil, version: 4)
+            let proof = Hexadecimal.text(keys.signature(of: buffer.text, .clientToServer))
+            value += ", crand=\"\(random)\", cnum=\"\(number)\", response=\"\(proof)\""
+        } else {
+            value += ", gssapi-data=\"\", version=4"
+        }
+        request.headers.set(.authorization, value)
+    }
+
+    /// Whether the server signed this message with the keys of this sign-in.
+    /// - Parameter status: Of a response; nil for a request.
+    public func verifies(_ message: SIPHeaders, status: SIPStatus?) -> Bool {
+        guard let keys, let value = message.first(.authenticationInfo).flatMap({ AuthorizationValue($0) }), value["opaque"] == opaque,
+            let random = value["srand"], let number = value["snum"], let proof = value["rspauth"].flatMap({ Hexadecimal.bytes($0) })
+        else { return false }
+        let buffer = SignatureBuffer(
+            .init(scheme: value.scheme, random: random, number: number, realm: Authenticator.realm, targetName: targetName), message,
+            status: status, version: 4)
+        return ConstantTime.equal(keys.signature(of: buffer.text, .serverToClient), proof)
+    }
+}

@@ -1,0 +1,29 @@
+/// The server's own secrets, all derived from one random value that the program draws from the system at its start.
+///
+/// The identifiers that SIP messages show come from a fast generator whose state can be computed from its output; nothing here does: each
+/// value is a keyed hash.
+struct SecretKeys: Sendable {
+    let digestNonce: [UInt8]
+    let ntlmChallenge: [UInt8]
+    /// Stands in for the verifiers of users that do not exist.
+    let unknownUser: [UInt8]
+    private let randomKey: [UInt8]
+    private var drawn: UInt64 = 0
+
+    /// - Parameter secret: 32 or more octets of the system's randomness.
+    init(_ secret: [UInt8]) {
+        precondition(secret.count >= 32, "an authenticator needs 32 octets of randomness")
+        func key(_ purpose: String) -> [UInt8] { HashAlgorithm.sha256.authenticationCode(purpose.utf8, key: secret) }
+        digestNonce = key("Digest nonce")
+        ntlmChallenge = key("NTLM challenge")
+        unknownUser = key("unknown user")
+        randomKey = key("random octets")
+    }
+
+    /// Fresh octets, 1 to 32.
+    mutating func draw(_ count: Int) -> [UInt8] {
+        drawn += 1
+        let counter = (0..<8).map { UInt8(truncatingIfNeeded: drawn >> UInt64($0 * 8)) }
+        return Array(HashAlgorithm.sha256.authenticationCode(counter, key: randomKey).prefix(count))
+    }
+}

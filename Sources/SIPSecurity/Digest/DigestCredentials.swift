@@ -1,0 +1,69 @@
+import SIPCore
+
+/// The hash functions that Digest is offered with (RFC 7616 6.1, RFC 8760 2.1); the raw value is the token of `algorithm`.
+public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
+    case md5 = "MD5"
+    case sha256 = "SHA-256"
+
+    var hash: HashAlgorithm { self == .md5 ? .md5 : .sha256 }
+}
+
+/// What a client answers to a Digest challenge, with qop `auth` (RFC 7616 3.4).
+struct DigestCredentials {
+    var user: String
+    var realm: String
+    var nonce: String
+    var uri: String
+    var response: [UInt8]
+    var algorithm: DigestAlgorithm
+    var cnonce: String
+    /// As written, for the hash: 8 hexadecimal digits.
+    var counterText: String
+    var counter: UInt32
+
+    /// Why credentials cannot be taken; the raw value names the rule.
+    enum Problem: String, Error {
+        case missing = "RFC 7616 3.4: username, realm, nonce, uri and response are required"
+        case qop = "RFC 7616 3.4: qop must be auth, with cnonce and an nc of 8 hexadecimal digits"
+        case algorithm = "RFC 7616 3.4: algorithm must be one of the challenge"
+        case response = "RFC 7616 3.4: response must be the hash in hexadecimal digits"
+    }
+
+    init(_ value: AuthorizationValue) throws(Problem) {
+        guard let user = value["username"], let realm = value["realm"], let nonce = value["nonce"], let uri = value["uri"],
+            let response = value["response"]
+        else { throw .missing }
+        guard value["qop"]?.lowercased() == "auth", let cnonce = value["cnonce"], let counterText = value["nc"],
+            counterText.utf8.count == 8,
+            let counter = UInt32(counterText, radix: 16)
+        else { throw .qop }
+        let name = (value["algorithm"] ?? "MD5").uppercased()
+        guard let algorithm = DigestAlgorithm(rawValue: name) else { throw .algorithm }
+        guard let bytes = Hexadecimal.bytes(response), bytes.count == (algorithm == .md5 ? 16 : 32) else { throw .response }
+        self.user = user
+        self.realm = realm
+        self.nonce = nonce
+        self.uri = uri
+        self.response = bytes
+        self.algorithm = algorithm
+        self.cnonce = cnonce
+        self.counterText = counterText
+        self.counter = counter
+    }
+
+    /// The response that the holder of the password gives (RFC 7616 3.4.1).
+    /// - Parameter userHash: H(A1) with this algorithm.
+    func expectedResponse(userHash: [UInt8], method: SIPMethod) -> [UInt8] {
+        let target = algorithm.hash.hexDigest("\(method.rawValue):\(uri)")
+        return algorithm.hash.digest("\(Hexadecimal.text(userHash)):\(nonce):\(counterText):\(cnonce):auth:\(target)".utf8)
+    }
+
+    /// Whether the credentials were made for this request (RFC 7616 3.4.6).
+    ///
+    /// One client writes `(null)` for every request: what its empty variable prints as. It is taken, since nothing else distinguishes it.
+    func names(_ request: SIPRequest) -> Bool {
+        if uri == request.requestURI || uri == "(null)" { return true }
+        guard let named = SIPURI(uri) else { return false }
+        return named.isEquivalent(to: request.uri)
+    }
+}

@@ -1,0 +1,57 @@
+/// The AUTHENTICATE message with an NTLMv2 response (MS-NLMP 2.2.1.3, 2.2.2.8), every length and offset checked.
+///
+/// The message integrity code is not checked: in SIP the REGISTER that carries this message is itself signed with the keys that come
+/// out of it (MS-SIPAE 3.2.5.1), and weaker flags than those required are refused.
+struct NTLMAuthenticate: Hashable, Sendable {
+    static let lengthLimit = 8_192
+
+    /// Why a message cannot be taken; the raw value names the rule.
+    enum Problem: String, Error {
+        case header = "MS-NLMP 2.2.1.3: not an AUTHENTICATE message of at most 8192 octets"
+        case field = "MS-NLMP 2.2.1.3: a field lies outside the AUTHENTICATE message"
+        case text = "MS-NLMP 2.2.1.3: user or domain name is not UTF-16 of at most 256 characters"
+        case flags = "MS-NLMP 2.2.2.5: signing, extended session security, 128-bit keys and key exchange are required"
+        case response = "MS-NLMP 2.2.2.8: the NT response is not of version 2"
+        case key = "MS-NLMP 2.2.1.3: the encrypted session key is not 16 octets"
+    }
+
+    let user: String
+    let domain: String
+    /// The first 16 octets of the NT response.
+    let proof: [UInt8]
+    /// What the proof was made of besides the server's challenge.
+    let temp: [UInt8]
+    /// 16 octets, encrypted with the session base key.
+    let encryptedSessionKey: [UInt8]
+
+    init(_ message: [UInt8]) throws(Problem) {
+        guard message.count >= 64, message.count <= Self.lengthLimit, message.starts(with: NTLMMessage.signature),
+            Self.word(message, at: 8) == 3
+        else { throw .header }
+        guard NTLMFlags(rawValue: Self.word(message, at: 60)).isSuperset(of: .required) else { throw .flags }
+        let response = try Self.field(message, at: 20)
+        guard let domain = UTF16LE.text(try Self.field(message, at: 28)), let user = UTF16LE.text(try Self.field(message, at: 36)),
+            domain.count <= 256, (1...256).contains(user.count)
+        else { throw .text }
+        self.user = user
+        self.domain = domain
+        // 16 of proof, then: two version octets, 6 and 8 of time, 8 of challenge, 4 reserved, at least the end of the list, 4 reserved.
+        guard response.count >= 16 + 32, response[16] == 1, response[17] == 1 else { throw .response }
+        proof = Array(response.prefix(16))
+        temp = Array(response.dropFirst(16))
+        encryptedSessionKey = Array(try Self.field(message, at: 52))
+        guard encryptedSessionKey.count == 16 else { throw .key }
+    }
+
+    /// A payload field: length, allocated length, offset.
+    private static func field(_ message: [UInt8], at place: Int) throws(Problem) -> [UInt8] {
+        let length = Int(message[place]) | Int(message[place + 1]) << 8
+        let offset = Int(word(message, at: place + 4))
+        guard offset <= message.count, length <= message.count - offset else { throw .field }
+        return Array(message[offset..<offset + length])
+    }
+
+    private static func word(_ message: [UInt8], at place: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(message[place + $1]) << UInt32($1 * 8) }
+    }
+}
