@@ -40,7 +40,7 @@ extension Gateway {
             let until = DateTime(nanosecondsSince1970: (now + .seconds(expires)).nanosecondsSince1970)
             let isChanged = try commit(operation, request.body, until: until, presentity, at: now)
             presentity.publications = table
-            keep(operation, request.body, of: presentity, until: now + .seconds(expires), at: now)
+            keep(operation, request.body, of: presentity)
             var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
             response.headers.append(.expires, String(expires))
             response.headers.append(.sipETag, tag.value)
@@ -116,7 +116,7 @@ extension Gateway {
                 if let connection = flow.connection, let id = endpoint.endpointID {
                     endpointsOfConnection[connection, default: [:]][presentity.key, default: []].insert(id)
                 }
-                keepEnhanced(presentity, at: now)
+                keep(.presentity(presentity.key))
                 var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
                 response.headers.append(.contentType, WatcherFormat.roamingSelfType)
                 response.body = presentity.enhanced.publishAnswer(after: change, at: moment).encoded()
@@ -124,7 +124,7 @@ extension Gateway {
             case WatcherFormat.setMembersType:
                 let document = try SetContainerMembersDocument(parsing: request.body)
                 let change = try presentity.enhanced.setContainerMembers(document, by: endpoint)
-                keepEnhanced(presentity, at: now)
+                keep(.presentity(presentity.key))
                 answer(SIPResponse(to: request, status: .ok, toTag: tokens.tag()), change, presentity, transaction, at: now)
             case nil:
                 throw Refusal.badRequest("MS-PRES 3.2.5.4: a publish request needs a body", errorID: 4001)
@@ -172,7 +172,7 @@ extension Gateway {
                 isChanged = !presentity.enhanced.endpointEnded(endpoint, isLast: !others).isEmpty || isChanged
             }
             if isChanged {
-                keepEnhanced(presentity, at: now)
+                keep(.presentity(presentity.key))
                 tellWatchers(of: presentity, at: now)
             }
             settle(presentity)
@@ -208,8 +208,11 @@ extension Gateway {
         let change = presentity.enhanced.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
         let lapsed = presentity.publications.advance(to: now)
         _ = presentity.documents.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
-        for tag in lapsed { publicationStore.remove(.simple(presentity: presentity.key, tag: tag.value)) }
-        if !change.isEmpty { keepEnhanced(presentity, at: now) }
+        for tag in lapsed {
+            presentity.bodies[tag.value] = nil
+            keep(.publication(presentity: presentity.key, tag: tag.value))
+        }
+        if !change.isEmpty { keep(.presentity(presentity.key)) }
         if !lapsed.isEmpty || !change.isEmpty { tellWatchers(of: presentity, at: now) }
         settle(presentity)
     }
@@ -217,35 +220,23 @@ extension Gateway {
     // MARK: the store
 
     /// What a PUBLISH changed, and nothing else: a replaced or removed entity-tag is not kept.
-    private func keep(
-        _ operation: PublicationTable.Operation, _ body: [UInt8], of presentity: HostedPresentity, until expiry: Instant, at now: Instant
-    ) {
-        func key(_ tag: EntityTag) -> PublicationKey { .simple(presentity: presentity.key, tag: tag.value) }
-        let publication = { StoredPublication(document: body, savedAt: now, expiry: expiry) }
+    private func keep(_ operation: PublicationTable.Operation, _ body: [UInt8], of presentity: HostedPresentity) {
+        guard store != nil else { return }
+        func move(from old: EntityTag?, to new: EntityTag?) {
+            let kept = old.flatMap { presentity.bodies.removeValue(forKey: $0.value) }
+            if let new { presentity.bodies[new.value] = body.isEmpty ? kept : body }
+            for tag in [old, new] {
+                if let tag { keep(.publication(presentity: presentity.key, tag: tag.value)) }
+            }
+        }
         switch operation {
-        case .create(let tag):
-            publicationStore.save(key(tag), publication)
-        case .modify(let old, let tag):
-            publicationStore.remove(key(old))
-            publicationStore.save(key(tag), publication)
-        case .refresh(let old, let tag):
-            publicationStore.renew(key(old), as: key(tag), until: expiry)
-        case .remove(let tag):
-            publicationStore.remove(key(tag))
-        case .nothing:
-            break
+        case .create(let tag): move(from: nil, to: tag)
+        case .modify(let old, let tag), .refresh(let old, let tag): move(from: old, to: tag)
+        case .remove(let tag): move(from: tag, to: nil)
+        case .nothing: break
         }
-    }
-
-    /// The presentity's categories and memberships as they are now, whoever or whatever changed them.
-    private func keepEnhanced(_ presentity: HostedPresentity, at now: Instant) {
-        let key = PublicationKey.enhanced(presentity: presentity.key)
-        guard presentity.hasEnhancedState else { return publicationStore.remove(key) }
-        publicationStore.save(key) {
-            let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
-            let document = presentity.enhanced.roamingData(scope: [.categories, .containers], at: moment)
-            return StoredPublication(document: document.encoded(), savedAt: now, expiry: nil)
-        }
+        // Which of the models spoke last is kept with the other one.
+        if presentity.hasEnhancedState { keep(.presentity(presentity.key)) }
     }
 
     // MARK: the table

@@ -80,7 +80,7 @@ extension Gateway {
             request.body = body.bytes
         }
         counters.notificationsSent += 1
-        subscriptionStore.save(watcher.localTag) { StoredSubscription(watcher) }
+        keep(.dialog(watcher.localTag))
         if isBestEffort {
             sendWithoutAnswer(request, to: destination, over: transport, at: now)
         } else {

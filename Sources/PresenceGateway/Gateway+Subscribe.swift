@@ -153,6 +153,7 @@ extension Gateway {
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
+        keep(.dialog(tag))
         unbind(watcher)
         watcher.flow = flow
         bind(watcher)
@@ -270,7 +271,7 @@ extension Gateway {
         bind(watcher)
         dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
         for resource in watcher.resources { dialogsOfPresentity[resource.key, default: 0] += 1 }
-        subscriptionStore.save(watcher.localTag) { StoredSubscription(watcher) }
+        keep(.dialog(watcher.localTag))
     }
 
     /// A watcher that answers nothing is known to be gone when its connection is (MS-SIP 3.5).
@@ -302,7 +303,7 @@ extension Gateway {
         Self.decrement(&dialogsOfWatcher, watcher.watcherKey)
         for resource in watcher.resources { detach(resource, from: watcher, at: now) }
         watcher.resources = []
-        subscriptionStore.remove(watcher.localTag)
+        keep(.dialog(watcher.localTag))
         wakes.set(.dialog(watcher.localTag), at: nil)
     }
 

@@ -29,8 +29,10 @@ public final class Gateway: SansIOEndpoint {
     var translator: PresenceTranslator
     /// Kept, because making one costs more than most documents.
     let parser: XMLParser
-    let subscriptionStore: any SubscriptionStore
-    let publicationStore: any PublicationStore
+    /// nil: nothing outlives the process.
+    let store: (any GatewayStore)?
+    /// What changed since the last commit.
+    var unkept: Set<StoreKey> = []
 
     /// By our tag.
     var dialogs: [String: WatcherDialog] = [:]
@@ -67,11 +69,11 @@ public final class Gateway: SansIOEndpoint {
     /// - Parameters:
     ///   - mapper: converts between the models; by the embedded tables unless told otherwise.
     ///   - shard: which of `shards` this is; written into tags, branches and Call-IDs so that ``ShardRouter`` finds it again.
+    ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: the tables are all there is.
     ///   - seed: of every identifier that is made; take it from the system's randomness in production, from the test otherwise.
     public init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, seed: UInt64,
-        subscriptionStore: any SubscriptionStore = MemorySubscriptionStore(),
-        publicationStore: any PublicationStore = MemoryPublicationStore()
+        store: (any GatewayStore)? = nil
     ) {
         self.configuration = configuration
         self.shard = shard
@@ -90,8 +92,7 @@ public final class Gateway: SansIOEndpoint {
         var bounds = XMLLimits.standard
         bounds.bytes = configuration.limits.bodyBytes
         parser = XMLParser(limits: bounds)
-        self.subscriptionStore = subscriptionStore
-        self.publicationStore = publicationStore
+        self.store = store
         noteMappings()
     }
 
@@ -121,6 +122,7 @@ public final class Gateway: SansIOEndpoint {
     }
 
     public func takeOutput() -> [OutboundMessage] {
+        _ = commit()
         let taken = output
         output.removeAll(keepingCapacity: true)
         return taken

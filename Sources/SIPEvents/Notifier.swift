@@ -111,6 +111,9 @@ public struct Notifier: Hashable, Sendable {
         if case .ending = phase { true } else { phase == .over }
     }
 
+    /// Whether the last NOTIFY has no answer yet.
+    public var isAwaitingAnswer: Bool { isOutstanding }
+
     /// Whether a fetch waits for state.
     public var isFetching: Bool { phase == .fetching }
 

@@ -75,6 +75,9 @@ public struct PublicationTable: Hashable, Sendable {
         return .accepted(hasBody ? .modify(tag, to: newTag) : .refresh(tag, to: newTag), tag: newTag, expires: granted)
     }
 
+    /// Takes a publication back as it was before a restart.
+    public mutating func restore(_ tag: EntityTag, until deadline: Instant) { deadlines[tag] = deadline }
+
     /// The moment the first publication lapses.
     public var nextDeadline: Instant? { deadlines.values.min() }
 

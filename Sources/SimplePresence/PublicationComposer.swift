@@ -112,6 +112,42 @@ public struct PublicationComposer: Hashable, Sendable {
         return publications.count == before ? false : compose()
     }
 
+    /// What is known of a live publication besides its document.
+    public struct Standing: Hashable, Sendable {
+        /// Its place by the arrival of the newest body; grows.
+        public var number: UInt64
+        public var arrived: DateTime
+        public var until: DateTime
+        /// From an id of the document to that of the composition, where they differ.
+        public var ids: [String: String]
+
+        public init(number: UInt64, arrived: DateTime, until: DateTime, ids: [String: String]) {
+            self.number = number
+            self.arrived = arrived
+            self.until = until
+            self.ids = ids
+        }
+    }
+
+    /// The standing of a live publication; nil when none has that tag.
+    public func standing(of tag: String) -> Standing? {
+        publications.first { $0.tag == tag }.map {
+            Standing(number: $0.number, arrived: $0.arrived, until: $0.until, ids: $0.ids.filter { $0.key != $0.value })
+        }
+    }
+
+    /// Takes a publication back as it was before a restart; give them in the order of their numbers.
+    public mutating func restore(_ published: PIDFDocument, tag: String, standing: Standing) {
+        var publication = Publication(tag: tag, until: standing.until)
+        publication.arrived = standing.arrived
+        publication.number = standing.number
+        publication.ids = standing.ids
+        publication.take(published, taken: Set(publications.flatMap { $0.ids.values }).union(standing.ids.values))
+        lastNumber = max(lastNumber, standing.number)
+        publications.append(publication)
+        _ = compose()
+    }
+
     private func find(_ tag: String) throws(CompositionError) -> Int {
         if let index = publications.firstIndex(where: { $0.tag == tag }) { return index }
         throw CompositionError(code: .unknownTag, message: "RFC 3903 6: no publication of \(entity) has that entity-tag")

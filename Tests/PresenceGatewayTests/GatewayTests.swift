@@ -49,20 +49,4 @@ import Testing
         bench.send(bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(480, at: Bench.simple)
     }
-
-    @Test("dialogs are offered to the store before their answers come out, and taken back when they end")
-    func store() throws {
-        let store = MemorySubscriptionStore(isKeeping: true)
-        let gateway = Gateway(configuration: Bench.configuration(), seed: 7, subscriptionStore: store)
-        let bench = Bench()
-        let now = Instant(secondsSince1970: 1_700_000_000)
-        let text = bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple)
-        gateway.receive(InboundMessage(bytes: Array(text.utf8), local: Bench.local, remote: Bench.simple), at: now)
-        #expect(store.all().map(\.watcher) == ["sip:ann@example.org"])
-        #expect(store.all().first?.presentities == ["sip:alice@example.com"])
-        _ = gateway.takeOutput()
-        gateway.advance(to: now + .seconds(4_000))
-        gateway.advance(to: now + .seconds(4_100))
-        #expect(store.all().isEmpty)
-    }
 }

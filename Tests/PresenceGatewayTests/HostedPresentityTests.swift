@@ -312,42 +312,4 @@ extension HostedPresentityTests {
         bench.gateway.receive(.closed(ConnectionID(rawValue: 9)), at: bench.now)
         #expect(bench.gateway.counts.presentities == 0)
     }
-
-    @Test("the store holds exactly the publications that live: created, replaced, refreshed, removed, expired, in either model")
-    func publicationStore() throws {
-        let store = MemoryPublicationStore(isKeeping: true)
-        let bench = Bench(publicationStore: store)
-        let pidf =
-            "<presence xmlns=\"urn:ietf:params:xml:ns:pidf\" entity=\"sip:alice@example.com\"><tuple id=\"t\"><status><basic>open</basic>"
-            + "</status></tuple></presence>"
-        func published() throws -> PublicationKey {
-            let tag = try #require(try bench.nextResponse(200, at: Self.client).headers.first(.sipETag))
-            return .simple(presentity: "sip:alice@example.com", tag: tag)
-        }
-        func tag(_ key: PublicationKey) -> String { if case .simple(_, let tag) = key { tag } else { "" } }
-
-        publish(bench, "alice@example.com", body: pidf)
-        let first = try published()
-        #expect(store.all()[first]?.document == Array(pidf.utf8))
-        publish(bench, "alice@example.com", body: "", ifMatch: tag(first), expires: 900)
-        let refreshed = try published()
-        #expect(Array(store.all().keys) == [refreshed])
-        #expect(
-            store.all()[refreshed] == StoredPublication(document: Array(pidf.utf8), savedAt: bench.now, expiry: bench.now + .seconds(900)))
-        publish(bench, "alice@example.com", body: pidf + "\n", ifMatch: tag(refreshed))
-        let modified = try published()
-        #expect(Array(store.all().keys) == [modified])
-        publish(bench, "alice@example.com", body: "", ifMatch: tag(modified), expires: 0)
-        _ = try published()
-        #expect(store.all().isEmpty)
-
-        publish(bench, "alice@example.com", body: pidf)
-        _ = try published()
-        service(bench, "rob@fabrikam.com", state(6_500))
-        _ = try bench.nextResponse(200, at: Self.client)
-        let kept = try #require(store.all()[.enhanced(presentity: "sip:rob@fabrikam.com")])
-        #expect(String(decoding: kept.document, as: UTF8.self).contains("version=\"1\""))
-        bench.pass(.seconds(700))
-        #expect(Array(store.all().keys) == [.enhanced(presentity: "sip:rob@fabrikam.com")])
-    }
 }

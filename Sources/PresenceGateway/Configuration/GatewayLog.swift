@@ -55,6 +55,7 @@ public struct GatewayCounters: Hashable, Sendable {
     public var bodiesEncoded: UInt64 = 0
     public var bodiesShared: UInt64 = 0
     public var logRecordsDropped: UInt64 = 0
+    public var commitsFailed: UInt64 = 0
 
     public init() {}
 }

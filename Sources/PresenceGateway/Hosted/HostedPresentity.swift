@@ -15,6 +15,8 @@ final class HostedPresentity {
     var enhanced: EnhancedPresentity
     var publications: PublicationTable
     var documents: PublicationComposer
+    /// What was published by PUBLISH, by entity-tag, as it came; only when there is a store.
+    var bodies: [String: [UInt8]] = [:]
     private var watchers = WatcherList()
     /// Whether the last change came by PUBLISH.
     var isSimpleNewer = false

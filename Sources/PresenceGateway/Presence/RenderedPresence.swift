@@ -31,6 +31,7 @@ final class CategoryView {
     let uri: String
     let merge: CategoryMerge
     private var encoded: [[CategoryName]: [UInt8]] = [:]
+    private var digests: [CategoryName: UInt64] = [:]
     private var previous: CategoryView?
     private var changesSincePrevious: [[CategoryName]: [CategoryName]] = [:]
 
@@ -52,6 +53,20 @@ final class CategoryView {
         let changes = merge.changes(since: earlier.merge, among: requested)
         changesSincePrevious[requested] = changes
         return changes
+    }
+
+    /// Of a category's instances; the moment of publication alone makes no difference.
+    func digest(of name: CategoryName) -> UInt64 {
+        if let known = digests[name] { return known }
+        let instances = (merge.instances[name] ?? []).map { element in
+            var element = element
+            element.publishTime = nil
+            return element
+        }
+        var digest = PresenceDigest()
+        digest.add(CategoriesDocument(uri: uri, categories: instances).encoded())
+        digests[name] = digest.value
+        return digest.value
     }
 
     /// A categories document with all instances of these categories.

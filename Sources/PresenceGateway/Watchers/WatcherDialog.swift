@@ -101,7 +101,9 @@ final class WatchedResource {
     /// `source` in the watcher's format; nil: to be rendered.
     var rendered: RenderedPresence?
     /// What the watcher has.
-    var delivered: RenderedPresence?
+    var delivered: RenderedPresence? { didSet { remembered = [:] } }
+    /// Digests of what it was told before a restart; nothing once it is told anew.
+    var remembered: [String: UInt64] = [:]
     /// Why the far side refused it for good; the other resources of a batch live on.
     var refusal: TerminationReason?
 
@@ -110,4 +112,7 @@ final class WatchedResource {
         self.key = key
         self.categories = categories
     }
+
+    /// What to keep of what the watcher has.
+    var deliveredDigests: [String: UInt64] { delivered?.digests(of: categories) ?? remembered }
 }

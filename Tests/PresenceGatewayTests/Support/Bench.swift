@@ -30,11 +30,11 @@ final class Bench {
     }
 
     init(
-        publicationStore: any PublicationStore = MemoryPublicationStore(), _ change: (inout GatewayConfiguration) -> Void = { _ in }
+        store: (any GatewayStore)? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) {
         var configuration = Self.configuration()
         change(&configuration)
-        gateway = Gateway(configuration: configuration, seed: 42, publicationStore: publicationStore)
+        gateway = Gateway(configuration: configuration, seed: 42, store: store)
     }
 
     // MARK: time

@@ -1,0 +1,78 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+import SimplePresence
+
+/// What of the tables outlives the process.
+extension Gateway {
+    /// Notes that what this key names changed: appeared, became different or ended. Cheap; the record is made at the next commit.
+    func keep(_ key: StoreKey) {
+        if store != nil { unkept.insert(key) }
+    }
+
+    /// Hands everything that changed to the store.
+    /// - Returns: whether the store now holds what the tables hold.
+    func commit() -> Bool {
+        guard let store, !unkept.isEmpty else { return true }
+        let changes = unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
+        do throws(StoreFailure) {
+            try store.commit(changes)
+        } catch {
+            counters.commitsFailed += 1
+            log(.error, "the store keeps nothing", ["reason": error.description])
+            return false
+        }
+        unkept.removeAll(keepingCapacity: true)
+        return true
+    }
+
+    /// The record as the tables have it now; nil: there is nothing to keep under this key.
+    func record(of key: StoreKey) -> StoreRecord? {
+        switch key {
+        case .presentity(let user): presentities[user].flatMap(Self.record(of:)).map(StoreRecord.presentity)
+        case .publication(let user, let tag): presentities[user]?.stored(tag).map(StoreRecord.publication)
+        case .dialog(let tag): dialogs[tag].flatMap { $0.held == nil ? .dialog($0.stored) : nil }
+        case .registration, .contacts, .accessList: nil
+        }
+    }
+
+    private static func record(of presentity: HostedPresentity) -> StoredPresentity? {
+        guard presentity.hasEnhancedState else { return nil }
+        return StoredPresentity(
+            user: presentity.key, uri: presentity.uri.description, document: presentity.enhanced.storedDocument.encoded(),
+            isSimpleNewer: presentity.isSimpleNewer)
+    }
+}
+
+extension HostedPresentity {
+    /// A live publication as the store keeps it.
+    fileprivate func stored(_ tag: String) -> StoredPublication? {
+        guard let standing = documents.standing(of: tag), let body = bodies[tag] else { return nil }
+        return StoredPublication(
+            presentity: key, uri: uri.description, tag: tag, document: body, number: standing.number,
+            arrived: Instant(nanosecondsSince1970: standing.arrived.nanosecondsSince1970),
+            expiry: Instant(nanosecondsSince1970: standing.until.nanosecondsSince1970), ids: standing.ids)
+    }
+}
+
+extension WatcherDialog {
+    /// The dialog as the store keeps it.
+    fileprivate var stored: StoredDialog {
+        StoredDialog(
+            kind: .watcher, dialog: dialog.snapshot, owner: isBatch ? watcherKey : resources.first?.key ?? watcherKey,
+            event: event.description, contentType: format.contentType, watcher: watcher.description, isBatch: isBatch,
+            isBestEffort: notifier.configuration.bestEffort, expiry: notifier.expiry, local: flow.local, remote: flow.remote,
+            wasToldActive: wasToldActive, isUnanswered: notifier.isAwaitingAnswer,
+            resources: resources.map { resource in
+                StoredDialog.Resource(
+                    uri: resource.uri.description, categories: resource.categories.map(\.rawValue),
+                    delivered: resource.deliveredDigests, hopMarks: resource.upstream?.hopMarks)
+            },
+            rejected: rejected.map {
+                StoredDialog.Rejected(
+                    uri: $0.uri.description, state: $0.state, reason: $0.reason, statusCode: $0.statusCode, poolFqdn: $0.poolFqdn,
+                    isTold: $0.isTold)
+            })
+    }
+}

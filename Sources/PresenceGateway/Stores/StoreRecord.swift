@@ -1,0 +1,152 @@
+import SIPCore
+
+/// Names a record of a ``GatewayStore``. Users and presentities are named by their `aorKey`.
+public enum StoreKey: Hashable, Sendable {
+    /// The user's own data: publications in categories, memberships, subscribers, delegates (MS-PRES 2.2.2.3.2).
+    case presentity(String)
+    /// One PIDF publication by its entity-tag (RFC 3903).
+    case publication(presentity: String, tag: String)
+    /// A dialog of ours as notifier, by our tag.
+    case dialog(String)
+    /// One endpoint's registration (MS-SIPREGE 3.2).
+    case registration(user: String, endpoint: String)
+    /// The user's contact list.
+    case contacts(String)
+    /// The user's access control list.
+    case accessList(String)
+
+    /// The user whose shard owns the record; nil: that of its dialog.
+    var user: String? {
+        switch self {
+        case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user): user
+        case .dialog: nil
+        }
+    }
+}
+
+/// What a ``GatewayStore`` keeps.
+public enum StoreRecord: Hashable, Sendable {
+    case presentity(StoredPresentity)
+    case publication(StoredPublication)
+    case dialog(StoredDialog)
+    case registration(StoredRegistration)
+    case contacts(StoredUserDocument)
+    case accessList(StoredUserDocument)
+
+    public var key: StoreKey {
+        switch self {
+        case .presentity(let stored): .presentity(stored.user)
+        case .publication(let stored): .publication(presentity: stored.presentity, tag: stored.tag)
+        case .dialog(let stored): .dialog(stored.dialog.localTag)
+        case .registration(let stored): .registration(user: stored.user, endpoint: stored.endpoint)
+        case .contacts(let stored): .contacts(stored.user)
+        case .accessList(let stored): .accessList(stored.user)
+        }
+    }
+}
+
+/// Everything of a user that belongs to its enhanced presence.
+public struct StoredPresentity: Hashable, Sendable {
+    /// The user's `aorKey`.
+    public var user: String
+    /// The user's URI as answers name it.
+    public var uri: String
+    /// The self document (MS-PRES 2.2.2.3.2); `expires` of its instances counts from their `publishTime`.
+    public var document: [UInt8]
+    /// Whether the user's newest state came by PUBLISH.
+    public var isSimpleNewer: Bool
+
+    public init(user: String, uri: String, document: [UInt8], isSimpleNewer: Bool) {
+        self.user = user
+        self.uri = uri
+        self.document = document
+        self.isSimpleNewer = isSimpleNewer
+    }
+}
+
+/// A PIDF publication (RFC 3903).
+public struct StoredPublication: Hashable, Sendable {
+    /// The presentity's `aorKey` and its URI as documents name it.
+    public var presentity: String
+    public var uri: String
+    public var tag: String
+    public var document: [UInt8]
+    /// Its place among the presentity's publications, by the arrival of the newest body; grows.
+    public var number: UInt64
+    /// When the newest body came.
+    public var arrived: Instant
+    public var expiry: Instant
+    /// The ids that the composed document gives to elements of this one, where they differ (XML Schema part 2 3.3.8).
+    public var ids: [String: String]
+
+    public init(
+        presentity: String, uri: String, tag: String, document: [UInt8], number: UInt64, arrived: Instant, expiry: Instant,
+        ids: [String: String]
+    ) {
+        self.presentity = presentity
+        self.uri = uri
+        self.tag = tag
+        self.document = document
+        self.number = number
+        self.arrived = arrived
+        self.expiry = expiry
+        self.ids = ids
+    }
+}
+
+/// An endpoint that is signed in.
+public struct StoredRegistration: Hashable, Sendable {
+    /// The user's `aorKey` and its URI as it registered.
+    public var user: String
+    public var uri: String
+    /// The endpoint's UUID, in lower case.
+    public var endpoint: String
+    public var epid: String?
+    /// The Contact header value as it registered.
+    public var contact: String
+    /// The URI that reaches this endpoint alone.
+    public var gruu: String
+    /// Our listener and the endpoint's address when it last registered.
+    public var local: TransportAddress
+    public var remote: TransportAddress
+    public var callID: String
+    public var cSeq: UInt32
+    public var expiry: Instant
+    /// Option tags of Supported.
+    public var supported: [String]
+    public var userAgent: String?
+
+    public init(
+        user: String, uri: String, endpoint: String, epid: String?, contact: String, gruu: String, local: TransportAddress,
+        remote: TransportAddress, callID: String, cSeq: UInt32, expiry: Instant, supported: [String], userAgent: String?
+    ) {
+        self.user = user
+        self.uri = uri
+        self.endpoint = endpoint
+        self.epid = epid
+        self.contact = contact
+        self.gruu = gruu
+        self.local = local
+        self.remote = remote
+        self.callID = callID
+        self.cSeq = cSeq
+        self.expiry = expiry
+        self.supported = supported
+        self.userAgent = userAgent
+    }
+}
+
+/// A document of one user with the number of its last change: contact list or access control list.
+public struct StoredUserDocument: Hashable, Sendable {
+    /// The user's `aorKey`.
+    public var user: String
+    /// `deltaNum` of the next change's base.
+    public var deltaNumber: UInt32
+    public var document: [UInt8]
+
+    public init(user: String, deltaNumber: UInt32, document: [UInt8]) {
+        self.user = user
+        self.deltaNumber = deltaNumber
+        self.document = document
+    }
+}
