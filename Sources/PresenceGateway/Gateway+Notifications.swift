@@ -101,8 +101,11 @@ extension Gateway {
             guard case .document(let bytes) = rendered,
                 isFull || !rendered.tellsNothing(after: resource.delivered, among: [])
             else { return nil }
+            let previous = isFull ? nil : resource.delivered
             resource.delivered = rendered
-            return NotificationBody(contentType: watcher.format.contentType, bytes: bytes)
+            guard watcher.isPartial else { return NotificationBody(contentType: watcher.format.contentType, bytes: bytes) }
+            watcher.partialVersion &+= 1
+            return .partial(bytes, after: previous, version: watcher.partialVersion)
         }
         var parts: [[UInt8]] = []
         for resource in named ?? watcher.resources {

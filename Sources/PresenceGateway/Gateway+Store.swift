@@ -61,9 +61,10 @@ extension WatcherDialog {
     fileprivate var stored: StoredDialog {
         StoredDialog(
             kind: .watcher, dialog: dialog.snapshot, owner: isBatch ? watcherKey : resources.first?.key ?? watcherKey,
-            event: event.description, contentType: format.contentType, watcher: watcher.description, isBatch: isBatch,
+            event: event.description, contentType: contentType, watcher: watcher.description, isBatch: isBatch,
             isBestEffort: notifier.configuration.bestEffort, expiry: notifier.expiry, local: flow.local, remote: flow.remote,
             wasToldActive: wasToldActive, isUnanswered: notifier.isAwaitingAnswer,
+            listVersion: partialVersion,
             resources: resources.map { resource in
                 StoredDialog.Resource(
                     uri: resource.uri.description, categories: resource.categories.map(\.rawValue),

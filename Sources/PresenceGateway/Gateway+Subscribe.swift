@@ -42,7 +42,8 @@ extension Gateway {
         if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
         let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
         let watcher = WatcherDialog(
-            localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format, parties: parties,
+            localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format,
+            isPartial: format.isPartial(request.headers), parties: parties,
             isBatch: isBatch, flow: flow, resources: resources)
         register(watcher)
         for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, at: now) }

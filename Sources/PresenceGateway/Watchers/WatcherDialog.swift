@@ -15,6 +15,10 @@ final class WatcherDialog {
     /// Of the SUBSCRIBE, with its `id`; written into every NOTIFY.
     let event: Event
     let format: WatcherFormat
+    /// PIDF is sent as differences (RFC 5263).
+    let isPartial: Bool
+    /// Of the last partial document; it counts on over refreshes (RFC 5263 4.4).
+    var partialVersion: UInt32 = 0
     let side: DomainSide
     let watcher: SIPURI
     let watcherKey: String
@@ -45,7 +49,8 @@ final class WatcherDialog {
     }
 
     init(
-        localTag: String, dialog: Dialog, notifier: Notifier, event: Event, format: WatcherFormat, parties: RequestScreening.Parties,
+        localTag: String, dialog: Dialog, notifier: Notifier, event: Event, format: WatcherFormat, isPartial: Bool = false,
+        parties: RequestScreening.Parties,
         isBatch: Bool, flow: Flow, resources: [WatchedResource]
     ) {
         self.localTag = localTag
@@ -53,6 +58,7 @@ final class WatcherDialog {
         self.notifier = notifier
         self.event = event
         self.format = format
+        self.isPartial = isPartial
         side = parties.watcherDomain.side
         watcher = parties.watcher
         watcherKey = parties.watcherKey
@@ -61,6 +67,8 @@ final class WatcherDialog {
         self.flow = flow
         self.resources = resources
     }
+
+    var contentType: String { isPartial ? WatcherFormat.pidfDiffType : format.contentType }
 
     /// Whether something is known of every resource.
     var isReady: Bool { resources.allSatisfy { $0.source.isKnown } }

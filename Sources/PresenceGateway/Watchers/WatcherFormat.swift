@@ -22,6 +22,8 @@ enum WatcherFormat: Hashable {
     static let msrtcType = "text/xml+msrtc.pidf"
     static let pidfType = "application/pidf+xml"
     static let xpidfType = "application/xpidf+xml"
+    /// RFC 5262
+    static let pidfDiffType = "application/pidf-diff+xml"
     static let rlmiType = "application/rlmi+xml"
     static let relatedType = "multipart/related"
     static let batchSubscribeType = "application/msrtc-adrl-categorylist+xml"
@@ -38,8 +40,18 @@ enum WatcherFormat: Hashable {
         let order: [WatcherFormat] =
             domain.side == .enterprise ? [.categories, .msrtc, pidf, .xpidf] : [pidf, .xpidf, .msrtc, .categories]
         for view in order where accepted.contains(where: { $0.quality > 0 && $0.essence == view.contentType }) { return view }
+        // Differences are of PIDF documents.
+        if accepted.contains(where: { $0.quality > 0 && $0.essence == pidfDiffType }) { return pidf }
         // A wildcard covers PIDF, the mandatory format of the package (RFC 3856 6.7).
         if let type = MediaType(pidfType), accepted.contains(where: { $0.quality > 0 && $0.accepts(type) }) { return pidf }
         return nil
+    }
+
+    /// Whether a watcher of PIDF is better served with differences: it lists them, and not with a lower quality (RFC 5263 4.1, 4.4).
+    func isPartial(_ headers: SIPHeaders) -> Bool {
+        guard case .pidf = self else { return false }
+        func quality(_ type: String) -> Int { headers.accept.first { $0.essence == type }?.quality ?? 0 }
+        let partial = quality(Self.pidfDiffType)
+        return partial > 0 && partial >= quality(Self.pidfType)
     }
 }

@@ -1,0 +1,83 @@
+import PresenceGateway
+import SIPCore
+import Testing
+
+/// A watcher that lists application/pidf-diff+xml gets the whole document once and then what changed.
+@Suite struct PartialPresenceTests {
+    private static let publisher = TransportAddress(.udp, "192.0.2.30", 5060)
+    private static let long = String(repeating: "in the garden until late, ", count: 40) + "or later"
+
+    private func publish(_ bench: Bench, _ activity: String, ifMatch: String? = nil) throws -> String {
+        let body = Bench.pidf("alice@example.com", activity: activity, note: Self.long)
+        let id = bench.number()
+        bench.send(
+            "PUBLISH sip:alice@example.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKp\(id)\r\nMax-Forwards: 70\r\n"
+                + "From: <sip:alice@example.com>;tag=p\(id)\r\nTo: <sip:alice@example.com>\r\nCall-ID: p\(id)\r\nCSeq: 1 PUBLISH\r\n"
+                + "Event: presence\r\nExpires: 600\r\n" + (ifMatch.map { "SIP-If-Match: \($0)\r\n" } ?? "")
+                + "Content-Type: application/pidf+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)", from: Self.publisher)
+        return try #require(try bench.nextResponse(200, at: Self.publisher).headers.sipETag)
+    }
+
+    @Test(
+        "RFC 5263 4.4: first pidf-full version 1, then pidf-diff with the next version; a refresh brings pidf-full, the version counts on")
+    func fullThenDifferences() throws {
+        let bench = Bench()
+        let tag = try publish(bench, "busy")
+        bench.send(
+            bench.subscribe(
+                "bob@example.org", to: "alice@example.com", accept: "application/pidf-diff+xml, application/pidf+xml", via: Bench.simple),
+            from: Bench.simple)
+        let accepted = try bench.nextResponse(200, at: Bench.simple)
+        let first = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(first.headers.contentType?.essence == "application/pidf-diff+xml")
+        #expect(first.text.contains("pidf-full") && first.text.contains("version=\"1\"") && first.text.contains(Self.long))
+        bench.answer(first, 200, from: Bench.simple)
+
+        _ = try publish(bench, "away", ifMatch: tag)
+        let second = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(second.headers.contentType?.essence == "application/pidf-diff+xml")
+        #expect(second.text.contains("pidf-diff ") && second.text.contains("version=\"2\"") && second.text.contains("away"))
+        #expect(!second.text.contains(Self.long))
+        bench.answer(second, 200, from: Bench.simple)
+
+        bench.send(bench.inDialog(accepted, cSeq: 2, expires: 3_600, via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        let third = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(third.text.contains("pidf-full") && third.text.contains("version=\"3\"") && third.text.contains(Self.long))
+    }
+
+    @Test("RFC 5263 4.1: the quality values say which form is liked better")
+    func quality() throws {
+        let bench = Bench()
+        _ = try publish(bench, "busy")
+        for (accept, type) in [
+            ("application/pidf-diff+xml;q=0.3, application/pidf+xml;q=0.9", "application/pidf+xml"),
+            ("application/pidf+xml;q=0.3, application/pidf-diff+xml;q=0.9", "application/pidf-diff+xml"),
+            ("application/pidf-diff+xml", "application/pidf-diff+xml"),
+        ] {
+            bench.send(bench.subscribe("bob@example.org", to: "alice@example.com", accept: accept, via: Bench.simple), from: Bench.simple)
+            _ = try bench.nextResponse(200, at: Bench.simple)
+            let notify = try bench.nextRequest(.notify, at: Bench.simple)
+            #expect(notify.headers.contentType?.essence == type)
+            bench.answer(notify, 200, from: Bench.simple)
+        }
+    }
+
+    @Test("RFC 5263: a notification that failed is followed by a whole document")
+    func failureBringsFull() throws {
+        let bench = Bench()
+        let tag = try publish(bench, "busy")
+        bench.send(
+            bench.subscribe("bob@example.org", to: "alice@example.com", accept: "application/pidf-diff+xml", via: Bench.simple),
+            from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        _ = try publish(bench, "away", ifMatch: tag)
+        let lost = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(lost.text.contains("version=\"2\""))
+        bench.answer(lost, 503, from: Bench.simple, headers: [(.retryAfter, "1")])
+        bench.pass(.seconds(120))
+        let next = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(next.text.contains("pidf-full") && next.text.contains("version=\"3\"") && next.text.contains("away"))
+    }
+}
