@@ -72,7 +72,7 @@ var targets: [Target] = [
     room(
         "PresenceGateway",
         [
-            "SIPCore", "SIPEvents", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping",
+            "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping",
             "FederationRouting",
         ]),
     // tests
@@ -88,7 +88,9 @@ var targets: [Target] = [
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
     tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
-    tests("PresenceGatewayTests", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
+    tests(
+        "PresenceGatewayTests",
+        ["PresenceGateway", "SIPSecurity", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
     tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "SIPCore", "PresenceMapping"]),
 ]

@@ -35,6 +35,7 @@ extension Gateway {
 
     private func handle(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         do throws(Refusal) {
+            try authenticate(request, transaction, flow, at: now)
             try screening.check(request)
             switch request.method {
             case .options: answerOptions(request, transaction, at: now)
@@ -94,6 +95,7 @@ extension Gateway {
         counters.responsesSent += 1
         var response = response
         response.headers.set(.server, Self.product)
+        sign(&response, of: transaction)
         perform(transactions.respond(transaction, response, at: now), at: now)
     }
 

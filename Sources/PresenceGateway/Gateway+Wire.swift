@@ -59,6 +59,7 @@ extension Gateway {
     {
         var request = request
         request.headers.set(.userAgent, Self.product)
+        sign(&request, to: destination, at: now)
         counters.requestsSent += 1
         let (transaction, actions) = transactions.send(request, to: destination, over: transport, at: now)
         awaiting[transaction] = purpose
@@ -69,6 +70,7 @@ extension Gateway {
     func sendWithoutAnswer(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
+        sign(&request, to: destination, at: now)
         counters.requestsSent += 1
         perform(transactions.sendUnanswered(request, to: destination, over: transport), at: now)
     }

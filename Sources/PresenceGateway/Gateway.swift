@@ -2,6 +2,7 @@ import FederationRouting
 import PresenceMapping
 import SIPCore
 import SIPEvents
+import SIPSecurity
 import XMLCore
 
 /// One shard of the gateway: a back-to-back user agent between enterprise watchers and presentities (MS-PRES) and those of the
@@ -29,6 +30,8 @@ public final class Gateway: SansIOEndpoint {
     var translator: PresenceTranslator
     /// Kept, because making one costs more than most documents.
     let parser: XMLParser
+    /// Shared by all shards; nil: nobody is asked who he is.
+    let authenticator: Authenticator?
     /// nil: nothing outlives the process.
     let store: (any GatewayStore)?
     /// What changed since the last commit.
@@ -69,13 +72,15 @@ public final class Gateway: SansIOEndpoint {
     /// - Parameters:
     ///   - mapper: converts between the models; by the embedded tables unless told otherwise.
     ///   - shard: which of `shards` this is; written into tags, branches and Call-IDs so that ``ShardRouter`` finds it again.
+    ///   - authenticator: one for all shards; needed where `configuration` asks users to sign in.
     ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: the tables are all there is.
     ///   - seed: of every identifier that is made; take it from the system's randomness in production, from the test otherwise.
     public init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, seed: UInt64,
-        store: (any GatewayStore)? = nil
+        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil
     ) {
         self.configuration = configuration
+        self.authenticator = authenticator
         self.shard = shard
         routes = configuration.routes
         contacts = Self.contacts(Self.sentBy(configuration))
@@ -144,6 +149,7 @@ public final class Gateway: SansIOEndpoint {
         counts.publications = presentities.values.reduce(0) { $0 + $1.publicationCount }
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = wakes.count
+        counts.securityAssociations = shard == 0 ? authenticator?.associationCount ?? 0 : 0
         return counts
     }
 

@@ -43,12 +43,15 @@ public struct AuthenticationAnswer: Equatable, Sendable {
     /// MS-OCER error id; nil: the status speaks for itself.
     public var errorID: UInt32?
     public var headers: [Header]
+    /// Whether credentials were given and not taken, as opposed to not given yet.
+    public var isFailure: Bool
 
-    init(_ status: SIPStatus, _ explanation: String, errorID: UInt32? = nil, headers: [Header] = []) {
+    init(_ status: SIPStatus, _ explanation: String, errorID: UInt32? = nil, headers: [Header] = [], isFailure: Bool = true) {
         self.status = status
         self.explanation = explanation
         self.errorID = errorID
         self.headers = headers
+        self.isFailure = isFailure
     }
 }
 

@@ -32,7 +32,7 @@ extension Authenticator {
                 $0.nonces.accept(
                     given.nonce, issued: issued, counter: given.counter, until: issued + limits.nonceLifetime, at: now)
             })
-        else { return challenge(claim, demand, "RFC 7616 3.3: the nonce is too old or was used", isStale: true, at: now) }
+        else { return challenge(claim, demand, .stale, at: now) }
         guard account.identity == claim.identity else { return Self.wrongIdentity }
         return .accepted(identity: account.identity, association: nil)
     }

@@ -23,7 +23,7 @@ extension Authenticator {
         case (_?, nil):
             return .refused(AuthenticationAnswer(.badRequest, "MS-SIPAE 2.2.2: an AUTHENTICATE message needs the challenge's opaque"))
         case (nil, nil):
-            return challenge(claim, demand, "RFC 3261 22.1: credentials are needed", at: now)
+            return challenge(claim, demand, .missing, at: now)
         }
     }
 
@@ -38,7 +38,7 @@ extension Authenticator {
         return .challenge(
             AuthenticationAnswer(
                 .unauthorized, "MS-SIPAE 3.3.5.1: the challenge is to be answered",
-                headers: [.init(.wwwAuthenticate, value), .init(.date, HeaderDate.text(now))]))
+                headers: [.init(.wwwAuthenticate, value), .init(.date, HeaderDate.text(now))], isFailure: false))
     }
 
     /// The name of a handshake: its second, random octets, and a keyed hash that binds both to user and endpoint.

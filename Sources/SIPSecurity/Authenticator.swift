@@ -89,7 +89,7 @@ public final class Authenticator: Sendable {
                 }
             }
         }
-        return challenge(claim, demand, "RFC 3261 22.1: credentials are needed", at: now)
+        return challenge(claim, demand, .missing, at: now)
     }
 
     /// Realm and target as challenged; a client may leave neither out (MS-SIPAE 3.3.5.2).
@@ -99,8 +99,15 @@ public final class Authenticator: Sendable {
 
     // MARK: answers
 
+    /// Why a sender is to try (again); the raw value names the rule.
+    enum ChallengeReason: String {
+        case missing = "RFC 3261 22.1: credentials are needed"
+        case wrong = "RFC 3261 22.1: the credentials are not right"
+        case stale = "RFC 7616 3.3: the nonce is too old or was used"
+    }
+
     func challenge(
-        _ claim: Claim, _ demand: AuthenticationDemand, _ explanation: String, isStale: Bool = false, at now: Instant
+        _ claim: Claim, _ demand: AuthenticationDemand, _ reason: ChallengeReason, at now: Instant
     ) -> AuthenticationOutcome {
         let status = demand.offersNTLM ? SIPStatus.unauthorized : demand.digestStatus
         let name: SIPHeaderName = status == .unauthorized ? .wwwAuthenticate : .proxyAuthenticate
@@ -112,7 +119,7 @@ public final class Authenticator: Sendable {
             let random = tables.withLock { $0.keys.draw(8) }
             let nonce = DigestNonce.text(at: now, realm: claim.domain, random: random, key: keys.digestNonce)
             for algorithm in demand.digestAlgorithms {
-                let stale = isStale ? ", stale=true" : ""
+                let stale = reason == .stale ? ", stale=true" : ""
                 headers.append(
                     .init(
                         name,
@@ -120,14 +127,14 @@ public final class Authenticator: Sendable {
             }
         }
         headers.append(.init(.date, HeaderDate.text(now)))
-        return .challenge(AuthenticationAnswer(status, explanation, headers: headers))
+        return .challenge(AuthenticationAnswer(status, reason.rawValue, headers: headers, isFailure: reason == .wrong))
     }
 
     /// The one answer to every wrong password, unknown user and bad signature: a count for the source, then a fresh challenge.
     func fail(_ claim: Claim, _ demand: AuthenticationDemand, at now: Instant) -> AuthenticationOutcome {
         if let pause = tables.withLock({ $0.failures.pause(of: claim.source.remote.host, at: now) }) { return tooMany(pause) }
         tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
-        return challenge(claim, demand, "RFC 3261 22.1: the credentials are not right", at: now)
+        return challenge(claim, demand, .wrong, at: now)
     }
 
     /// nil while the source has not failed too often; ask before a password is tried.

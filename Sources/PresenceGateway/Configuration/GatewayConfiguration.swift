@@ -13,6 +13,8 @@ public struct GatewayConfiguration: Hashable, Sendable {
     public var domains: [String: DomainConfiguration]
     public var limits: GatewayLimits
     public var timing: GatewayTiming
+    /// Per listener, with its real port: what it asks of users of hosted domains. Empty: From is believed everywhere.
+    public var authentication: [TransportAddress: ListenerAuthentication] = [:]
     /// Records below this level are not made.
     public var logLevel = GatewayLog.Level.info
 

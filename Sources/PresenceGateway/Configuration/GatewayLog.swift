@@ -55,6 +55,9 @@ public struct GatewayCounters: Hashable, Sendable {
     public var bodiesEncoded: UInt64 = 0
     public var bodiesShared: UInt64 = 0
     public var logRecordsDropped: UInt64 = 0
+    public var requestsAuthenticated: UInt64 = 0
+    public var requestsChallenged: UInt64 = 0
+    public var authenticationFailures: UInt64 = 0
     public var commitsFailed: UInt64 = 0
 
     public init() {}
@@ -68,6 +71,8 @@ public struct GatewayCounts: Hashable, Sendable {
     public var publications = 0
     public var transactions = 0
     public var timers = 0
+    /// Of the whole node; counted by its first shard.
+    public var securityAssociations = 0
 
     public init() {}
 }

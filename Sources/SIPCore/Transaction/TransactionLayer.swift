@@ -84,6 +84,8 @@ public struct TransactionLayer: Sendable {
         var destination: Destination
         /// The last response, kept for copies of the request.
         var last: OutboundMessage?
+        /// What the user wants to remember until it is answered.
+        var note: String?
     }
 
     struct Refusal: Sendable {
@@ -178,6 +180,12 @@ public struct TransactionLayer: Sendable {
 
     /// Where the request of a pending server transaction came from.
     public func source(of id: ServerTransactionID) -> MessageSource? { servers[id.rawValue]?.source }
+
+    /// Keeps a text with a pending server transaction; it goes with it.
+    public mutating func note(_ text: String, of id: ServerTransactionID) { servers[id.rawValue]?.note = text }
+
+    /// The text kept with a server transaction.
+    public func note(of id: ServerTransactionID) -> String? { servers[id.rawValue]?.note }
 
     // MARK: Time
 

@@ -69,6 +69,7 @@ final class StatusPages: Sendable {
         [
             ("watcher_dialogs", \.watcherDialogs), ("upstream_subscriptions", \.upstreamSubscriptions), ("presentities", \.presentities),
             ("publications", \.publications), ("transactions", \.transactions), ("timers", \.timers),
+            ("security_associations", \.securityAssociations),
         ]
     }
 
@@ -82,6 +83,8 @@ final class StatusPages: Sendable {
             ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
             ("publications_refused", \.publicationsRefused), ("upstream_lost", \.upstreamLost), ("limits_reached", \.limitsReached),
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
+            ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
+            ("authentication_failures", \.authenticationFailures),
         ]
     }
 }

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import SIPSecurity
 import Testing
 
 /// A gateway between two fake peers that speak raw SIP, under a clock that the test moves.
@@ -30,11 +31,11 @@ final class Bench {
     }
 
     init(
-        store: (any GatewayStore)? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }
+        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) {
         var configuration = Self.configuration()
         change(&configuration)
-        gateway = Gateway(configuration: configuration, seed: 42, store: store)
+        gateway = Gateway(configuration: configuration, seed: 42, store: store, authenticator: authenticator)
     }
 
     // MARK: time

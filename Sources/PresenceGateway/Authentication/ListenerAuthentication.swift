@@ -1,0 +1,57 @@
+import SIPCore
+import SIPSecurity
+
+/// What one listener asks of the users of hosted domains before it does anything for them.
+public struct ListenerAuthentication: Hashable, Sendable {
+    /// The ways to sign in that are offered; the raw value is the word of the configuration.
+    public enum Schemes: String, Hashable, Sendable, CaseIterable {
+        /// From is believed.
+        case none
+        case ntlm, digest, any
+    }
+
+    public var schemes: Schemes
+    /// The algorithms that Digest is offered with, preferred first; nil: MD5 to the enterprise side, whose clients know no other, and
+    /// SHA-256 before MD5 to the SIMPLE side (RFC 8760 2.4).
+    public var digestAlgorithms: [DigestAlgorithm]?
+    /// 401 or 407 where nothing but Digest is offered; nil: 407 to the enterprise side, whose clients read Digest there only, and 401 to
+    /// the SIMPLE side (RFC 3261 22.2).
+    public var digestStatus: SIPStatus?
+
+    public init(_ schemes: Schemes, digestAlgorithms: [DigestAlgorithm]? = nil, digestStatus: SIPStatus? = nil) {
+        self.schemes = schemes
+        self.digestAlgorithms = digestAlgorithms
+        self.digestStatus = digestStatus
+    }
+
+    /// What is asked of a user of a domain of this side; nil: nothing.
+    func demand(on side: DomainSide) -> AuthenticationDemand? {
+        let algorithms = digestAlgorithms ?? (side == .enterprise ? [.md5] : [.sha256, .md5])
+        let status = digestStatus ?? (side == .enterprise ? .proxyAuthenticationRequired : .unauthorized)
+        switch (schemes, side) {
+        case (.none, _):
+            return nil
+        case (.ntlm, _):
+            return AuthenticationDemand(offersNTLM: true, digestAlgorithms: [])
+        case (.any, .enterprise):
+            return AuthenticationDemand(offersNTLM: true, digestAlgorithms: algorithms)
+        case (.any, .simple), (.digest, _):
+            return AuthenticationDemand(offersNTLM: false, digestAlgorithms: algorithms, digestStatus: status)
+        }
+    }
+}
+
+extension GatewayConfiguration {
+    /// What is asked of users whose requests come in at this address.
+    ///
+    /// A listener on all addresses answers for each of them. A connection that this node opened itself is no listener: whatever comes in
+    /// over it is asked as much as any listener asks.
+    func authentication(at local: TransportAddress) -> ListenerAuthentication? {
+        if let exact = authentication[local] { return exact }
+        let wildcards = authentication.filter {
+            $0.key.transport == local.transport && $0.key.port == local.port && ["0.0.0.0", "::"].contains($0.key.host)
+        }
+        if let listener = wildcards.first { return listener.value }
+        return authentication.values.contains { $0.schemes != .none } ? ListenerAuthentication(.any) : nil
+    }
+}
