@@ -7,7 +7,7 @@ import PackageDescription
 //   program     isthmus
 //   edges       SIPTransport   Administration
 //   gateway     PresenceGateway
-//   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting
+//   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
 //   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL
 //   tests       GatewayTesting   GoldenVectors
@@ -68,6 +68,7 @@ var targets: [Target] = [
     room("SimplePresence", ["PresenceDocuments", "XMLCore"]),
     room("PresenceMapping", ["PresenceDocuments", "XMLCore"], resources: mappingTables),
     room("FederationRouting", ["SIPCore"]),
+    room("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
     // gateway
     room(
         "PresenceGateway",
@@ -88,6 +89,7 @@ var targets: [Target] = [
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
     tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
+    tests("UserDirectoryTests", ["UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore", "XMLCore"]),
     tests(
         "PresenceGatewayTests",
         ["PresenceGateway", "SIPSecurity", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),

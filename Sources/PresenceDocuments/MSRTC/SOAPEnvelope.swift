@@ -40,12 +40,19 @@ public struct SOAPEnvelope: Sendable {
     /// An envelope as bytes, its Body written by `body`; the prefix `m` is bound to the namespace of the operations.
     public static func encode(_ body: (inout XMLWriter) -> Void) -> [UInt8] {
         var writer = XMLWriter(declaration: false, capacity: 512)
+        write(to: &writer, body)
+        return writer.finish()
+    }
+
+    /// The same into a writer.
+    static func write(to writer: inout XMLWriter, _ body: (inout XMLWriter) -> Void) {
         writer.start("SOAP-ENV:Envelope")
         writer.namespace("SOAP-ENV", .soapEnvelope)
         writer.namespace("m", .msSIPOperations)
         writer.start("SOAP-ENV:Body")
         body(&writer)
-        return writer.finish()
+        writer.end()
+        writer.end()
     }
 
     private enum Names {

@@ -160,6 +160,26 @@ enum MSRTCSamples {
         </presentity>
         """
 
+    static let directorySearch = """
+        <SOAP-ENV:Envelope xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Body>
+          <m:directorySearch xmlns:m="http://schemas.microsoft.com/winrtc/2002/11/sip"><m:filter m:href="#searchArray"/><m:maxResults>50</m:maxResults></m:directorySearch>
+          <m:Array xmlns:m="http://schemas.microsoft.com/winrtc/2002/11/sip" m:id="searchArray">
+            <m:row m:attrib="givenName" m:value="Ann"/><m:row m:attrib="msRTCMail" m:value="ann"/>
+          </m:Array>
+        </SOAP-ENV:Body></SOAP-ENV:Envelope>
+        """
+
+    static let userProperties = """
+        <userProperties xmlns="http://schemas.microsoft.com/2006/09/sip/categories">
+          <lines><line lineType="Dual" lineServer="sip:line@contoso.com">
+            tel:+15550100;ext=0100
+          </line></lines>
+          <telephonyMode>Uc</telephonyMode><facsimileTelephoneNumber>+15550199</facsimileTelephoneNumber>
+          <streetAddress>1 Main Street</streetAddress><l>Springfield</l><st>Oregon</st><countryCode>US</countryCode><postalCode>97477</postalCode>
+          <wWWHomePage>https://people.contoso.com/bob</wWWHomePage><exumEnabled>1</exumEnabled>
+        </userProperties>
+        """
+
     /// Every sample with a reader that throws away what it reads.
     static let readers: [(name: String, text: String, read: @Sendable ([UInt8]) throws(DocumentError) -> Void)] = [
         ("state", aggregateState, { bytes throws(DocumentError) in _ = try StateDocument(parsing: bytes) }),
@@ -184,6 +204,8 @@ enum MSRTCSamples {
         ),
         ("roamingList", roamingList, { bytes throws(DocumentError) in _ = try RoamingListDocument(parsing: bytes) }),
         ("roamingData", roamingData, { bytes throws(DocumentError) in _ = try RoamingDataDocument(parsing: bytes).encoded() }),
+        ("directorySearch", directorySearch, { bytes throws(DocumentError) in _ = try DirectorySearchRequest(parsing: bytes) }),
+        ("userProperties", userProperties, { bytes throws(DocumentError) in _ = try UserPropertiesDocument(parsing: bytes) }),
         ("presentity", presentity, { bytes throws(DocumentError) in _ = try MSRTCPIDFDocument(parsing: bytes).encoded() }),
     ]
 }

@@ -1,0 +1,60 @@
+import PresenceDocuments
+import XMLCore
+
+/// One category instance that the server publishes for a user (MS-PRES 3.2.6.2); its expireType is static.
+public struct ServerPublication: Hashable, Sendable {
+    public var category: CategoryName
+    public var container: ContainerID
+    public var instance: UInt32
+    public var body: XMLFragment
+
+    public init(category: CategoryName, container: ContainerID, instance: UInt32 = 0, body: XMLFragment) {
+        self.category = category
+        self.container = container
+        self.instance = instance
+        self.body = body
+    }
+}
+
+extension DirectoryUser {
+    /// What the server publishes for the user, by the table of MS-PRES 3.2.6.2.
+    ///
+    /// The card says the same in every container, the one for blocked watchers included: it cannot tell a watcher where he was put.
+    public var serverPublications: [ServerPublication] {
+        var publications: [ServerPublication] = []
+        if let card = card.fragment {
+            publications += Self.cardContainers.map { ServerPublication(category: .contactCard, container: $0, body: card) }
+        }
+        if let offline = LegacyInteropDocument(availability: 18_500).fragment {
+            publications.append(ServerPublication(category: .legacyInterop, container: .blocked, body: offline))
+        }
+        if let properties = properties.fragment {
+            publications.append(ServerPublication(category: .userProperties, container: .publisherOnly, body: properties))
+        }
+        return publications
+    }
+
+    private static let cardContainers: [ContainerID] = [0, 100, 200, 300, 400].compactMap { ContainerID($0) } + [.blocked]
+
+    private var card: ContactCardDocument {
+        ContactCardDocument(
+            identities: [
+                ContactIdentity(displayNames: [LocalizedText(displayName)], emails: email.map { [ContactURI($0)] } ?? [])
+            ])
+    }
+
+    private var properties: UserPropertiesDocument {
+        UserPropertiesDocument(
+            lines: self[.lineURI].map { [UserPropertiesDocument.Line($0, type: "Uc")] } ?? [],
+            telephonyMode: self[.lineURI] == nil ? nil : "Uc", facsimileTelephoneNumber: self[.fax], streetAddress: self[.street],
+            city: self[.city], state: self[.state], countryCode: self[.country], postalCode: self[.postalCode],
+            webPage: self[.webPage])
+    }
+}
+
+extension ContainerID {
+    /// Where a publisher puts those whom he blocks (MS-PRES 4.4.2).
+    fileprivate static let blocked = ContainerID(32_000) ?? .default
+    /// What only the user's own endpoints see (MS-PRES 4.4.2).
+    fileprivate static let publisherOnly = ContainerID(1) ?? .default
+}
