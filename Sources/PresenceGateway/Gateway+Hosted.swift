@@ -163,13 +163,14 @@ extension Gateway {
 
     /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
         for (key, endpoints) in (endpointsOfConnection.removeValue(forKey: connection) ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let presentity = presentities[key] else { continue }
             let others = endpointsOfConnection.values.contains { $0[key]?.isEmpty == false }
             var isChanged = false
             for endpoint in endpoints.sorted() where !endpointsOfConnection.values.contains(where: { $0[key]?.contains(endpoint) == true })
             {
-                isChanged = !presentity.enhanced.endpointEnded(endpoint, isLast: !others).isEmpty || isChanged
+                isChanged = !presentity.enhanced.endpointEnded(endpoint, isLast: !others, at: moment).isEmpty || isChanged
             }
             if isChanged {
                 keep(.presentity(presentity.key))

@@ -54,10 +54,21 @@ public struct CategoryInstance: Hashable, Sendable {
     public var endpointID: String?
     /// The data, verbatim; absent for an empty body.
     public var body: XMLFragment?
+    /// Whether the server computed it from other instances, so that clients can neither overwrite nor delete it (MS-PRES 3.8).
+    public internal(set) var isComputed: Bool
 
     public init(
         id: PublicationID, version: UInt32 = 1, publishTime: DateTime, expireType: ExpireType = .static, expires: UInt32? = nil,
         deadline: DateTime? = nil, endpointID: String? = nil, body: XMLFragment? = nil
+    ) {
+        self.init(
+            id: id, version: version, publishTime: publishTime, expireType: expireType, expires: expires, deadline: deadline,
+            endpointID: endpointID, body: body, isComputed: false)
+    }
+
+    init(
+        id: PublicationID, version: UInt32, publishTime: DateTime, expireType: ExpireType, expires: UInt32? = nil,
+        deadline: DateTime? = nil, endpointID: String? = nil, body: XMLFragment?, isComputed: Bool
     ) {
         self.id = id
         self.version = version
@@ -67,7 +78,11 @@ public struct CategoryInstance: Hashable, Sendable {
         self.deadline = deadline
         self.endpointID = endpointID
         self.body = body
+        self.isComputed = isComputed
     }
+
+    /// The version after a change; 0 means that there was none before (MS-PRES 1.3.1.6).
+    static func successor(of version: UInt32) -> UInt32 { version == .max ? 1 : version + 1 }
 
     /// Bytes that count against the quotas.
     public var bodyBytes: Int { body?.source.count ?? 0 }

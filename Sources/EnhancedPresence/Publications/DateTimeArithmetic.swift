@@ -17,6 +17,11 @@ extension DateTime {
         DateTime(nanosecondsSince1970: nanosecondsSince1970 / 1_000_000 * 1_000_000)
     }
 
+    /// The moment without what lastActive cannot say (MS-PRES 7.2).
+    var truncatedToSeconds: DateTime {
+        DateTime(nanosecondsSince1970: nanosecondsSince1970 / 1_000_000_000 * 1_000_000_000)
+    }
+
     /// Seconds from here to a later moment, rounded up.
     func wholeSeconds(until later: DateTime) -> Int64 {
         let (span, overflow) = later.nanosecondsSince1970.subtractingReportingOverflow(nanosecondsSince1970)

@@ -14,6 +14,10 @@ public struct EnhancedPresencePolicy: Hashable, Sendable {
     public var domainMembersMatchSubdomains: Bool
     /// Whether an `everyone` member of a container above 0 counts after all other rules (MS-PRES 1.3.1.3.7).
     public var everyoneMembersCount: Bool
+    /// Whether aggregates, services, working hours and do-not-disturb are computed (MS-PRES 3.8.5).
+    public var computesAggregates: Bool
+    /// What is done where the standard contradicts itself.
+    public var choices: StandardChoices
     /// Largest body of one publication, in bytes.
     public var publicationByteLimit: Int
     /// Largest sum of the bodies of one category over all instances and containers, in bytes.
@@ -30,7 +34,8 @@ public struct EnhancedPresencePolicy: Hashable, Sendable {
     public init(
         registeredCategories: Set<CategoryName>? = CategoryName.registered,
         privateCategories: Set<CategoryName> = CategoryName.alwaysPrivate, readOnly: Set<ContainerCategory> = [],
-        domainMembersMatchSubdomains: Bool = false, everyoneMembersCount: Bool = true, publicationByteLimit: Int = 65_536,
+        domainMembersMatchSubdomains: Bool = false, everyoneMembersCount: Bool = true, computesAggregates: Bool = true,
+        choices: StandardChoices = .standard, publicationByteLimit: Int = 65_536,
         categoryByteLimit: Int = 262_144, instanceLimit: Int = 1_000, memberLimit: Int = 1_000, containerLimit: Int = 256
     ) {
         self.registeredCategories = registeredCategories
@@ -38,6 +43,8 @@ public struct EnhancedPresencePolicy: Hashable, Sendable {
         self.readOnly = readOnly
         self.domainMembersMatchSubdomains = domainMembersMatchSubdomains
         self.everyoneMembersCount = everyoneMembersCount
+        self.computesAggregates = computesAggregates
+        self.choices = choices
         self.publicationByteLimit = publicationByteLimit
         self.categoryByteLimit = categoryByteLimit
         self.instanceLimit = instanceLimit

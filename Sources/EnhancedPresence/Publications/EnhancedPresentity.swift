@@ -53,13 +53,14 @@ public struct PresentityChange: Hashable, Sendable {
 
 /// The enhanced presence data of one user: published instances and container memberships (MS-PRES 3.2.1, 3.5.1).
 ///
-/// Pure: every input carries the time, every answer is a value. Aggregation (MS-PRES 3.8) is not done here.
+/// Pure: every input carries the time, every answer is a value. What a change makes the server compute (MS-PRES 3.8) is committed
+/// with it, and is part of the answer.
 ///
 /// ```
-/// publish -------------> checks -> versions -> commit all, or refuse all --> PresentityChange | EnhancedPresenceRefusal
+/// publish -------------> checks -> versions -> commit all, compute, or refuse all --> PresentityChange | EnhancedPresenceRefusal
 /// setContainerMembers -> checks -> versions -> commit all, or refuse all --> PresentityChange | EnhancedPresenceRefusal
 /// setSubscribers, setDelegates -> checks ---> commit, or refuse ----------> PresentityChange | EnhancedPresenceRefusal
-/// endpointEnded, expire --------------------> remove --------------------> PresentityChange
+/// endpointEnded, expire --------------------> remove, compute ------------> PresentityChange
 /// ```
 public struct EnhancedPresentity: Equatable, Sendable {
     /// The user, with scheme, as answers name it.
@@ -118,13 +119,14 @@ public struct EnhancedPresentity: Equatable, Sendable {
                 let isTimeBound = publication.expireType == .time
                 store.put(
                     CategoryInstance(
-                        id: id, version: Self.successor(of: current?.version ?? 0), publishTime: time,
+                        id: id, version: CategoryInstance.successor(of: current?.version ?? 0), publishTime: time,
                         expireType: publication.expireType, expires: isTimeBound ? publication.expires : nil,
                         deadline: isTimeBound ? publication.expires.map { time.adding(seconds: Int64($0)) } : nil,
                         endpointID: publication.expireType == .endpoint ? endpoint.endpointID : nil, body: publication.body))
             }
             change.pairs.insert(id.pair)
         }
+        aggregate(after: change.pairs, committedAt: time, into: &change)
         change.untouched.subtract(change.pairs)
         return change
     }
@@ -136,11 +138,14 @@ public struct EnhancedPresentity: Equatable, Sendable {
     ) -> PresentityChange {
         let current = store[id]
         if let current, current.body == body, current.expireType == expireType { return PresentityChange() }
+        let time = commitTime(now)
         store.put(
             CategoryInstance(
-                id: id, version: Self.successor(of: current?.version ?? 0), publishTime: commitTime(now), expireType: expireType,
+                id: id, version: CategoryInstance.successor(of: current?.version ?? 0), publishTime: time, expireType: expireType,
                 body: body))
-        return PresentityChange(pairs: [id.pair])
+        var change = PresentityChange(pairs: [id.pair])
+        aggregate(after: change.pairs, committedAt: time, into: &change)
+        return change
     }
 
     private func checkVersions(of request: CategoryPublishDocument) throws(EnhancedPresenceRefusal) {
@@ -165,35 +170,39 @@ public struct EnhancedPresentity: Equatable, Sendable {
 
     /// An endpoint's registration ended, for whatever reason (MS-PRES 3.2.5.5).
     /// - Parameter isLast: Whether the user has no registration left, which ends `user` instances too.
-    public mutating func endpointEnded(_ endpointID: String, isLast: Bool) -> PresentityChange {
+    public mutating func endpointEnded(_ endpointID: String, isLast: Bool, at now: DateTime) -> PresentityChange {
         let ended = EndpointKey(endpointID)
-        return PresentityChange(
-            pairs: store.removeAll { instance in
-                switch instance.expireType {
-                case .endpoint: isLast || instance.endpointID.map { EndpointKey($0) == ended } ?? false
-                case .user: isLast
-                default: false
-                }
-            })
+        return remove(at: now) { instance in
+            switch instance.expireType {
+            case .endpoint: isLast || instance.endpointID.map { EndpointKey($0) == ended } ?? false
+            case .user: isLast
+            default: false
+            }
+        }
     }
 
     /// Removes the time-bound instances whose time has come (MS-PRES 3.2.6.1).
     public mutating func expire(at now: DateTime) -> PresentityChange {
         guard store.timeBoundCount > 0 else { return PresentityChange() }
-        return PresentityChange(pairs: store.removeAll { $0.deadline.map { $0 <= now } ?? false })
+        return remove(at: now) { $0.deadline.map { $0 <= now } ?? false }
+    }
+
+    /// Removes instances and computes what depended on them (MS-PRES 3.2.5.6).
+    private mutating func remove(at now: DateTime, where isEnded: (CategoryInstance) -> Bool) -> PresentityChange {
+        var change = PresentityChange(pairs: store.removeAll(where: isEnded))
+        if !change.pairs.isEmpty { aggregate(after: change.pairs, committedAt: commitTime(now), into: &change) }
+        return change
     }
 
     // MARK: time and versions
 
     /// The publishTime of this commit: `now` in whole milliseconds, and later than every commit before (MS-PRES 1.3.1.6.4).
-    private mutating func commitTime(_ now: DateTime) -> DateTime {
+    mutating func commitTime(_ now: DateTime) -> DateTime {
         var time = now.truncatedToMilliseconds
         if let last = lastCommit, time <= last { time = last.adding(milliseconds: 1) }
         lastCommit = time
         return time
     }
-
-    private static func successor(of version: UInt32) -> UInt32 { version == .max ? 1 : version + 1 }
 }
 
 extension CategoryPublication {

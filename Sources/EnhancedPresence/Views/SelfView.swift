@@ -89,5 +89,6 @@ extension EnhancedPresentity {
                     deadline: isTimeBound ? element.expires.map { time.adding(seconds: $0) } : nil,
                     endpointID: element.endpointID, body: element.body?.fragment))
         }
+        recogniseComputedInstances()
     }
 }

@@ -110,7 +110,7 @@ public final class CategoryPublisher: SIPPeer {
             xsi:type="userState" manual="true"><availability>\(availability)</availability></state>
             """
         var list: [Publication] = []
-        for container in [0, 2, 3, 100, 200, 300, 400] {
+        for container in [0, 100, 200, 300, 400] {
             list.append(Publication("state", instance: 1, container: container, body: state))
             if let note {
                 let text = EnhancedDocuments.escape(note)

@@ -119,11 +119,11 @@ import Testing
     @Test("MS-PRES 3.2.5.1.2 the answer has the complete instance set of every changed pair with all attributes [R035, R036, R041]")
     func answer() throws {
         var presentity = try Fixture.presentity([
-            Fixture.publication(.state, 2, 1), Fixture.publication(.state, 3, 1), Fixture.publication(.note, 200),
+            Fixture.publication(.contactCard, 2, 1), Fixture.publication(.contactCard, 3, 1), Fixture.publication(.note, 200),
         ])
         let change = try presentity.publish(
             Fixture.request(
-                Fixture.publication(.state, 2, 7, type: .endpoint), Fixture.publication(.state, 2, 8, type: .time, expires: 90)),
+                Fixture.publication(.contactCard, 2, 7, type: .endpoint), Fixture.publication(.contactCard, 2, 8, type: .time, expires: 90)),
             by: Fixture.laptop, at: Fixture.time(1))
         let elements = try #require(presentity.publishAnswer(after: change, at: Fixture.time(1)).categories?.categories)
         #expect(elements.map(\.instance) == [1, 7, 8])
@@ -170,25 +170,28 @@ import Testing
 @Suite struct PublicationLifetimeTests {
     private static func filled() throws -> EnhancedPresentity {
         try Fixture.presentity([
-            Fixture.publication(.state, 2, 1, type: .static), Fixture.publication(.state, 2, 2, type: .endpoint),
-            Fixture.publication(.state, 2, 3, type: .user), Fixture.publication(.state, 2, 4, type: .time, expires: 60),
+            Fixture.publication(.note, 2, 1, type: .static), Fixture.publication(.note, 2, 2, type: .endpoint),
+            Fixture.publication(.note, 2, 3, type: .user), Fixture.publication(.note, 2, 4, type: .time, expires: 60),
         ])
     }
 
     @Test("MS-PRES 2.2.2.1 endpoint instances end with their endpoint, whatever the case of its name [R040, R051]")
     func endpoint() throws {
         var presentity = try Self.filled()
-        #expect(presentity.endpointEnded("00000000-0000-0000-0000-000000000000", isLast: false).isEmpty)
-        let change = presentity.endpointEnded("6b29fc40-ca47-1067-b31d-00dd010662da", isLast: false)
-        #expect(change.pairs == [Fixture.pair(.state, 2)])
-        #expect(presentity.instances(of: Fixture.pair(.state, 2)).map(\.id.instance) == [1, 3, 4])
+        #expect(presentity.endpointEnded("00000000-0000-0000-0000-000000000000", isLast: false, at: Fixture.time(1)).isEmpty)
+        let change = presentity.endpointEnded("6b29fc40-ca47-1067-b31d-00dd010662da", isLast: false, at: Fixture.time(1))
+        #expect(change.pairs == [Fixture.pair(.note, 2)])
+        #expect(presentity.instances(of: Fixture.pair(.note, 2)).map(\.id.instance) == [1, 3, 4])
     }
 
     @Test("MS-PRES 3.2.5.5.1 the last endpoint takes user instances and what endpoints left with it [R050, R052]")
     func user() throws {
         var presentity = try Self.filled()
-        #expect(presentity.endpointEnded("00000000-0000-0000-0000-000000000000", isLast: true).pairs == [Fixture.pair(.state, 2)])
-        #expect(presentity.instances(of: Fixture.pair(.state, 2)).map(\.id.instance) == [1, 4])
+        #expect(
+            presentity.endpointEnded("00000000-0000-0000-0000-000000000000", isLast: true, at: Fixture.time(1)).pairs == [
+                Fixture.pair(.note, 2)
+            ])
+        #expect(presentity.instances(of: Fixture.pair(.note, 2)).map(\.id.instance) == [1, 4])
     }
 
     @Test("MS-PRES 3.2.6.1 time instances end at their deadline, and an update sets a new one [R053]")
@@ -197,13 +200,13 @@ import Testing
         #expect(presentity.nextDeadline == Fixture.time(60))
         #expect(presentity.expire(at: Fixture.time(59)).isEmpty)
         _ = try presentity.publish(
-            Fixture.request(Fixture.publication(.state, 2, 4, version: 1, type: .time, expires: 100)), by: Fixture.laptop,
+            Fixture.request(Fixture.publication(.note, 2, 4, version: 1, type: .time, expires: 100)), by: Fixture.laptop,
             at: Fixture.time(59))
         #expect(presentity.nextDeadline == Fixture.time(159))
         #expect(presentity.expire(at: Fixture.time(60)).isEmpty)
-        #expect(presentity.expire(at: Fixture.time(159)).pairs == [Fixture.pair(.state, 2)])
+        #expect(presentity.expire(at: Fixture.time(159)).pairs == [Fixture.pair(.note, 2)])
         #expect(presentity.nextDeadline == nil)
-        #expect(presentity.instances(of: Fixture.pair(.state, 2)).map(\.id.instance) == [1, 2, 3])
+        #expect(presentity.instances(of: Fixture.pair(.note, 2)).map(\.id.instance) == [1, 2, 3])
     }
 
     @Test("MS-PRES 2.2.2.1 expires shows the life that is left, at least a second [R058]")
@@ -219,7 +222,7 @@ import Testing
 
     @Test("the longest expires does not overflow")
     func longest() throws {
-        let presentity = try Fixture.presentity([Fixture.publication(.state, 2, 0, type: .time, expires: 4_294_967_295)])
+        let presentity = try Fixture.presentity([Fixture.publication(.note, 2, 0, type: .time, expires: 4_294_967_295)])
         let deadline = try #require(presentity.nextDeadline)
         #expect(deadline > Fixture.start)
     }

@@ -116,7 +116,7 @@ import Testing
             defer { before = after }
             return after.changes(since: before)
         }
-        _ = presentity.endpointEnded("6B29FC40-CA47-1067-B31D-00DD010662DA", isLast: false)
+        _ = presentity.endpointEnded("6B29FC40-CA47-1067-B31D-00DD010662DA", isLast: false, at: Fixture.time(1))
         #expect(changed() == [.state])
         _ = presentity.expire(at: Fixture.time(5))
         #expect(changed() == [.services])

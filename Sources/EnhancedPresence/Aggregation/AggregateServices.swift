@@ -1,0 +1,102 @@
+import PresenceDocuments
+
+/// What the devices of a user can do together, per address (MS-PRES 3.8.5.2).
+///
+/// Pure, as ``AggregateState``: devices are walked by instance number, so that the order of publication does not matter.
+public struct AggregateServices: Hashable, Sendable {
+    /// For the user's own endpoints: every winning capability and the endpoint that offers it.
+    public var own: ServicesDocument
+    /// For watchers: what is not for the user's own devices only.
+    public var shown: ServicesDocument
+
+    /// - Parameters:
+    ///   - devices: The device instances of container 2; unreadable bodies are ignored.
+    ///   - states: The state instances of container 2; a device without a machine there counts for nothing.
+    public init(devices: [CategoryInstance], states: [CategoryInstance], choices: StandardChoices = .standard) {
+        self.init(devices: devices, inputs: StateInput.all(of: states), choices: choices)
+    }
+
+    init(devices: [CategoryInstance], inputs: [StateInput], choices: StandardChoices) {
+        var machines: [EndpointKey: StateInput] = [:]
+        for input in inputs where input.isMachine {
+            guard let key = input.endpointID.map({ EndpointKey($0) }) else { continue }
+            if let other = machines[key], !input.isMoreActive(than: other) { continue }
+            machines[key] = input
+        }
+        var services = WinningCapabilities(choices: choices)
+        for instance in devices.sorted(by: { $0.id.instance < $1.id.instance }) {
+            guard let body = instance.body, let device = try? DeviceDocument(parsing: body),
+                let machine = machines[EndpointKey(device.endpointID)]
+            else { continue }
+            for list in device.capabilities {
+                for capability in list.capabilities { services.consider(capability, at: list.uri ?? capability.uri, on: machine) }
+            }
+        }
+        own = services.document { $0.own }
+        shown = services.document { $0.shown }
+    }
+}
+
+/// The best capability of each kind at each address, in the order in which they were met (MS-PRES 3.8.5.2.2).
+private struct WinningCapabilities {
+    struct Winner {
+        var capability: Capability
+        var machine: StateInput
+
+        /// With everything that the user's own endpoints need to choose among devices.
+        var own: Capability {
+            Capability(
+                capability.name, render: capability.render, capture: capability.capture, publish: capability.publish,
+                version: capability.version, deviceAvailability: machine.state.availability,
+                preferredEndpointID: machine.endpointID?.lowercased())
+        }
+
+        /// What watchers get; nothing of what is for the user's own devices.
+        var shown: Capability? {
+            guard capability.publish != true else { return nil }
+            return Capability(
+                capability.name, render: capability.render, capture: capability.capture, deviceAvailability: machine.state.availability)
+        }
+    }
+
+    let choices: StandardChoices
+    private var addresses: [String] = []
+    private var winners: [String: (order: [CapabilityName], byName: [CapabilityName: Winner])] = [:]
+
+    init(choices: StandardChoices) { self.choices = choices }
+
+    mutating func consider(_ capability: Capability, at address: String?, on machine: StateInput) {
+        guard let address, !address.isEmpty else { return }
+        if winners[address] == nil {
+            addresses.append(address)
+            winners[address] = ([], [:])
+        }
+        guard let winner = winners[address]?.byName[capability.name] else {
+            winners[address]?.order.append(capability.name)
+            winners[address]?.byName[capability.name] = Winner(capability: capability, machine: machine)
+            return
+        }
+        if wins(capability, machine, over: winner) {
+            winners[address]?.byName[capability.name] = Winner(capability: capability, machine: machine)
+        }
+    }
+
+    private func wins(_ capability: Capability, _ machine: StateInput, over winner: Winner) -> Bool {
+        let isMoreActive = machine.isMoreActive(than: winner.machine)
+        guard capability.publish == true else {
+            return (winner.capability.render != true && winner.capability.capture != true) || isMoreActive
+        }
+        let (version, other) = (capability.version ?? 0, winner.capability.version ?? 0)
+        return version > other || (version == other && isMoreActive && choices.moreActiveMachineBreaksVersionTies)
+    }
+
+    /// The services with what `part` takes of each winner; an address of which nothing is left is not named.
+    func document(_ part: (Winner) -> Capability?) -> ServicesDocument {
+        ServicesDocument(
+            services: addresses.compactMap { address in
+                guard let held = winners[address] else { return nil }
+                let capabilities = held.order.compactMap { held.byName[$0].flatMap(part) }
+                return capabilities.isEmpty ? nil : ServiceElement(uri: address, capabilities: CapabilityList(capabilities: capabilities))
+            })
+    }
+}
