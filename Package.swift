@@ -7,7 +7,7 @@ import PackageDescription
 //   program     isthmus
 //   edges       SIPTransport   Administration
 //   gateway     PresenceGateway
-//   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory
+//   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
 //   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL
 //   tests       GatewayTesting   GoldenVectors
@@ -69,12 +69,13 @@ var targets: [Target] = [
     room("PresenceMapping", ["PresenceDocuments", "XMLCore"], resources: mappingTables),
     room("FederationRouting", ["SIPCore"]),
     room("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
+    room("Registration", ["SIPCore", "SIPEvents"]),
     // gateway
     room(
         "PresenceGateway",
         [
             "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping",
-            "FederationRouting",
+            "FederationRouting", "Registration",
         ]),
     // tests
     room("GatewayTesting", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
@@ -89,6 +90,7 @@ var targets: [Target] = [
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
     tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
+    tests("RegistrationTests", ["Registration", "SIPCore", "SIPEvents"]),
     tests("UserDirectoryTests", ["UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore", "XMLCore"]),
     tests(
         "PresenceGatewayTests",

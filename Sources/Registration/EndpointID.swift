@@ -1,0 +1,131 @@
+import SIPCore
+
+/// The identifier of one endpoint of a user: a UUID, compared without regard to case (MS-SIPRE 3.3.3, MS-PRES 2.2.2.1).
+///
+/// It comes from the `+sip.instance` of a Contact, from a GRUU, or from the `epid` of From by derivation.
+public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
+    /// The 16 octets of the GUID in the order in which Windows keeps them: the first three fields with the least octet first.
+    let guid: [UInt8]
+
+    /// As text in lower case, `8-4-4-4-12` digits.
+    public var description: String {
+        var text = ""
+        for (place, index) in [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].enumerated() {
+            if [4, 6, 8, 10].contains(place) { text += "-" }
+            let digits = String(guid[index], radix: 16)
+            text += digits.utf8.count < 2 ? "0" + digits : digits
+        }
+        return text
+    }
+
+    /// Reads `8-4-4-4-12` hexadecimal digits, also as `urn:uuid:...` and within angle brackets; nil for anything else.
+    public init?(_ text: String) {
+        var rest = Substring(text)
+        if rest.first == "<", rest.last == ">" { rest = rest.dropFirst().dropLast() }
+        if rest.prefix(9).lowercased() == "urn:uuid:" { rest = rest.dropFirst(9) }
+        let fields = rest.split(separator: "-", omittingEmptySubsequences: false)
+        guard fields.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
+        var octets: [UInt8] = []
+        for field in fields {
+            var digits = field.utf8[...]
+            while let high = digits.popFirst().flatMap(Self.value), let low = digits.popFirst().flatMap(Self.value) {
+                octets.append(high << 4 | low)
+            }
+        }
+        guard octets.count == 16 else { return nil }
+        guid = Self.swapped(octets)
+    }
+
+    /// The identifier that belongs to an `epid`: a name-based UUID of version 5 whose both ends are in the order of Windows, so that
+    /// a plain RFC 4122 routine finds another one (MS-SIPRE 3.3.3).
+    public init(epid: String) {
+        let space: [UInt8] = [0x03, 0xFB, 0xAC, 0xFC, 0x73, 0x8A, 0xEF, 0x46, 0x91, 0xB1, 0xE5, 0xEB, 0xEE, 0xAB, 0xA4, 0xFE]
+        var octets = Array(SHA1.digest(space + Array(epid.utf8)).prefix(16))
+        octets[7] = octets[7] & 0x0F | 0x50
+        octets[8] = octets[8] & 0x3F | 0x80
+        guid = octets
+    }
+
+    // MARK: GRUU
+
+    /// The GRUU of this endpoint of a user: `sip:user@domain;opaque=user:epid:...;gruu` (MS-SIPRE 2.2.3).
+    public func gruu(of user: SIPURI) -> SIPURI {
+        var uri = user.addressOfRecord()
+        uri.parameters = SIPParameters([.init("opaque", Self.opaquePrefix + token), .init("gruu")])
+        return uri
+    }
+
+    /// The endpoint that a GRUU names; nil for any other URI.
+    public init?(gruu: SIPURI) {
+        guard gruu.isGRUU, let opaque = gruu.opaqueParameter, opaque.hasPrefix(Self.opaquePrefix),
+            let octets = Self.octets(ofToken: opaque.dropFirst(Self.opaquePrefix.count)), octets.count == 18, octets[16] == 0,
+            octets[17] == 0
+        else { return nil }
+        guid = Array(octets.prefix(16))
+    }
+
+    private static let opaquePrefix = "user:epid:"
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// The 16 octets and two zeros in base64url: 24 characters.
+    private var token: String {
+        let octets = guid + [0, 0]
+        var text: [UInt8] = []
+        for index in stride(from: 0, to: octets.count, by: 3) {
+            let word = UInt32(octets[index]) << 16 | UInt32(octets[index + 1]) << 8 | UInt32(octets[index + 2])
+            for shift in [18, 12, 6, 0] as [UInt32] { text.append(Self.alphabet[Int(word >> shift & 63)]) }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func octets(ofToken text: Substring) -> [UInt8]? {
+        guard text.utf8.count == 24 else { return nil }
+        var octets: [UInt8] = []
+        var word: UInt32 = 0
+        for (index, byte) in text.utf8.enumerated() {
+            guard let value = alphabet.firstIndex(of: byte) else { return nil }
+            word = word << 6 | UInt32(value)
+            guard index % 4 == 3 else { continue }
+            octets += [UInt8(word >> 16 & 0xFF), UInt8(word >> 8 & 0xFF), UInt8(word & 0xFF)]
+            word = 0
+        }
+        return octets
+    }
+
+    // MARK: octets
+
+    /// From the order of the text to that of Windows.
+    private static func swapped(_ octets: [UInt8]) -> [UInt8] {
+        [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map { octets[$0] }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x37
+        case 0x61...0x66: digit - 0x57
+        default: nil
+        }
+    }
+}
+
+extension EndpointID {
+    /// The endpoint that sends a request, as far as the request says it: `+sip.instance`, else the GRUU, of Contact, else `epid` of From.
+    public init?(of headers: SIPHeaders) {
+        if let contact = headers.contact {
+            if let instance = contact.sipInstance, let id = EndpointID(instance) {
+                self = id
+                return
+            }
+            if let id = EndpointID(gruu: contact.uri) {
+                self = id
+                return
+            }
+        }
+        guard let epid = headers.from?.epid, !epid.isEmpty, epid.utf8.count <= EndpointID.longestEPID else { return nil }
+        self.init(epid: epid)
+    }
+
+    /// Characters of an `epid` at most (MS-SIPRE 2.2.1).
+    public static let longestEPID = 16
+}
