@@ -1,5 +1,6 @@
 import EnhancedPresence
 import PresenceDocuments
+import Registration
 import SIPCore
 import SIPEvents
 import SimplePresence
@@ -102,9 +103,12 @@ extension Gateway {
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)
         }
+        let sender = EndpointID(of: request.headers)
+        let isRegistered = sender.map { home.registrar.binding(of: parties.presentityKey, endpoint: $0) != nil } ?? false
         let endpoint = PublishingEndpoint(
             from: from.addressOfRecord().description, to: to.addressOfRecord().description,
-            endpointID: request.headers.contact?.sipInstance.map(Self.uuid), isRegistered: true)
+            endpointID: request.headers.contact?.sipInstance.map(Self.uuid) ?? sender?.description,
+            isRegistered: isRegistered || !parties.presentityDomain.requiresRegistration)
         let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
         let presentity = try presentity(parties.presentityKey, parties.presentity)
         defer { settle(presentity) }
@@ -113,7 +117,7 @@ extension Gateway {
             case WatcherFormat.publishType:
                 let document = try CategoryPublishDocument(parsing: request.body)
                 let change = try presentity.enhanced.publish(document, by: endpoint, at: moment)
-                if let connection = flow.connection, let id = endpoint.endpointID {
+                if !isRegistered, let connection = flow.connection, let id = endpoint.endpointID {
                     endpointsOfConnection[connection, default: [:]][presentity.key, default: []].insert(id)
                 }
                 keep(.presentity(presentity.key))
@@ -163,22 +167,30 @@ extension Gateway {
 
     /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
         for (key, endpoints) in (endpointsOfConnection.removeValue(forKey: connection) ?? [:]).sorted(by: { $0.key < $1.key }) {
-            guard let presentity = presentities[key] else { continue }
-            let others = endpointsOfConnection.values.contains { $0[key]?.isEmpty == false }
-            var isChanged = false
-            for endpoint in endpoints.sorted() where !endpointsOfConnection.values.contains(where: { $0[key]?.contains(endpoint) == true })
-            {
-                isChanged = !presentity.enhanced.endpointEnded(endpoint, isLast: !others, at: moment).isEmpty || isChanged
+            let gone = endpoints.sorted().filter { endpoint in
+                !endpointsOfConnection.values.contains { $0[key]?.contains(endpoint) == true }
+                    && EndpointID(endpoint).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true
             }
-            if isChanged {
-                keep(.presentity(presentity.key))
-                tellWatchers(of: presentity, at: now)
-            }
-            settle(presentity)
-            schedule(presentity)
+            let isLast = !hasUnregisteredEndpoints(key) && home.registrar.bindings(of: key).isEmpty
+            endpointsEnded(gone, of: key, isLast: isLast, at: now)
         }
+    }
+
+    /// Removes what was bound to endpoints that are gone, and with the last of them what was bound to the user (MS-PRES 3.2.5.5).
+    func endpointsEnded(_ endpoints: [String], of key: String, isLast: Bool, at now: Instant) {
+        guard let presentity = presentities[key] else { return }
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        var isChanged = false
+        for endpoint in endpoints {
+            isChanged = !presentity.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment).isEmpty || isChanged
+        }
+        if isChanged {
+            keep(.presentity(presentity.key))
+            tellWatchers(of: presentity, at: now)
+        }
+        settle(presentity)
+        schedule(presentity)
     }
 
     // MARK: watchers

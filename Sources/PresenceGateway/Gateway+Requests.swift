@@ -42,6 +42,7 @@ extension Gateway {
             case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
             case .notify, .benotify: try receiveNotify(request, transaction, flow, at: now)
             case .publish: try receivePublish(request, transaction, at: now)
+            case .register: try receiveRegister(request, transaction, flow, at: now)
             case .service: try receiveService(request, transaction, flow, at: now)
             default: throw .methodNotAllowed
             }

@@ -294,6 +294,7 @@ extension Gateway {
             perform(watcher.notifier.notifyFailed(), on: watcher, at: now)
         }
         endpointsClosed(connection, at: now)
+        bindingsLost(connection, at: now)
     }
 
     /// Forgets a dialog and lets go of what it watched.

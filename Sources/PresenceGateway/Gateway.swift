@@ -1,5 +1,6 @@
 import FederationRouting
 import PresenceMapping
+import Registration
 import SIPCore
 import SIPEvents
 import SIPSecurity
@@ -13,6 +14,7 @@ import XMLCore
 ///
 ///     bytes --SIPParser--> TransactionLayer --> screening --> SUBSCRIBE: WatcherDialog (sink) --> UpstreamSubscription (far leg)
 ///                                                        --> NOTIFY:    UpstreamSubscription --> source --> WatcherDialog
+///                                                        --> REGISTER:  Registrar --> ends of endpoints
 ///                                                        --> PUBLISH, SERVICE: HostedPresentity --> source --> WatcherDialogs
 ///     WatcherDialog: source --PresenceTranslator--> view --Notifier--> NOTIFY, BENOTIFY
 ///
@@ -49,6 +51,7 @@ public final class Gateway: SansIOEndpoint {
     var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
     /// Which endpoints published over which connection, by presentity.
     var endpointsOfConnection: [ConnectionID: [String: Set<String>]] = [:]
+    var home: HomeServer
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaiting] = [:]
     var wakes = DeadlineQueue<Sleeper>()
@@ -67,6 +70,7 @@ public final class Gateway: SansIOEndpoint {
         case dialog(String)
         case upstream(UInt64)
         case presentity(String)
+        case registrar
     }
 
     /// - Parameters:
@@ -94,6 +98,7 @@ public final class Gateway: SansIOEndpoint {
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))
         translator = PresenceTranslator(mapper: mapper)
+        home = HomeServer(configuration: configuration)
         var bounds = XMLLimits.standard
         bounds.bytes = configuration.limits.bodyBytes
         parser = XMLParser(limits: bounds)
@@ -147,6 +152,7 @@ public final class Gateway: SansIOEndpoint {
         counts.upstreamSubscriptions = upstreams.count
         counts.presentities = presentities.count
         counts.publications = presentities.values.reduce(0) { $0 + $1.publicationCount }
+        counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = wakes.count
         counts.securityAssociations = shard == 0 ? authenticator?.associationCount ?? 0 : 0
@@ -179,6 +185,7 @@ public final class Gateway: SansIOEndpoint {
     public func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) {
         self.configuration = configuration
         routes = configuration.routes
+        home.reconfigure(configuration)
         noteMappings()
     }
 
@@ -198,6 +205,8 @@ public final class Gateway: SansIOEndpoint {
             guard let presentity = presentities[key] else { return }
             advance(presentity, at: now)
             schedule(presentity)
+        case .registrar:
+            advanceRegistrar(at: now)
         }
     }
 

@@ -27,8 +27,8 @@ public struct ShardRouter: Hashable, Sendable {
             return index(in: branch.dropFirst(7)) ?? 0
         case .request(let request):
             if let tag = request.headers.toTag { return index(in: Substring(tag)) ?? 0 }
-            // Batches and SERVICE name the user in To, everything else in the Request-URI.
-            let isByTo = request.method == .service || CategoryRequest.isBatch(request.headers)
+            // Batches, SERVICE and REGISTER name the user in To, everything else in the Request-URI.
+            let isByTo = request.method == .service || request.method == .register || CategoryRequest.isBatch(request.headers)
             let address = isByTo ? request.headers.to?.uri ?? request.uri : request.uri
             return shard(ofKey: address.aorKey)
         }

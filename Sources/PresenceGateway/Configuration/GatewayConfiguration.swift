@@ -85,13 +85,15 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var lossless: Bool
     /// Pool GRUU given to batch watchers as a hint where its users live (MS-PRES 3.4.5.1.3.1).
     public var poolFqdn: String?
+    /// For hosted enterprise domains: what is bound to an endpoint may only be published by one that is registered (MS-PRES 3.2.5.4).
+    public var requiresRegistration: Bool
     /// Refuse everything to and from this domain with this status (400-699).
     public var refuse: Int?
 
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,
         profile: DomainProfile = .rpid, upstream: UpstreamFormat = .categories, lossless: Bool = false, poolFqdn: String? = nil,
-        refuse: Int? = nil
+        requiresRegistration: Bool = false, refuse: Int? = nil
     ) {
         self.side = side
         self.hosted = hosted
@@ -101,6 +103,7 @@ public struct DomainConfiguration: Hashable, Sendable {
         self.upstream = upstream
         self.lossless = lossless
         self.poolFqdn = poolFqdn
+        self.requiresRegistration = requiresRegistration
         self.refuse = refuse
     }
 
@@ -126,6 +129,10 @@ public struct GatewayLimits: Hashable, Sendable {
     public var presentities = 200_000
     /// Live publications of one presentity, of either model; beyond it 413 (SERVICE) or 503 (PUBLISH).
     public var publicationsPerPresentity = 200
+    /// Endpoints that one user has registered; beyond it 403 (MS-SIPREGE).
+    public var registrationsPerUser = 16
+    /// Registrations of this shard; beyond it 503.
+    public var registrations = 200_000
     /// Resources named in one batch subscription; beyond it 413 (MS-PRES 3.4.5.1.3).
     public var resourcesPerBatch = 200
     /// Categories named in one subscription; beyond it 413.
@@ -157,6 +164,9 @@ public struct GatewayTiming: Hashable, Sendable {
     public var enterprise = ExpiryRange(minimum: 60, standard: 28_800, maximum: 43_200)
     public var simple = ExpiryRange(minimum: 60, standard: 3_600, maximum: 7_200)
     public var publication = ExpiryRange(minimum: 60, standard: 3_600, maximum: 86_400)
+    public var registration = ExpiryRange(minimum: 60, standard: 7_200, maximum: 86_400)
+    /// How long a registration outlives the connection that it was made over.
+    public var connectionGrace: TimeSpan = .seconds(30)
     /// Least time between two changes notified in one dialog (RFC 3856 6.10 recommends 5 s); the newest state is always sent.
     public var notifySpacing: TimeSpan = .zero
     /// How long the first NOTIFY waits for state from the far side before it says `pending`.

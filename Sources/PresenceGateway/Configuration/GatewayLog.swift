@@ -69,6 +69,7 @@ public struct GatewayCounts: Hashable, Sendable {
     public var upstreamSubscriptions = 0
     public var presentities = 0
     public var publications = 0
+    public var registrations = 0
     public var transactions = 0
     public var timers = 0
     /// Of the whole node; counted by its first shard.

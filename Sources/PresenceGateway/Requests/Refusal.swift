@@ -35,7 +35,7 @@ struct Refusal: Error, Equatable {
 
     // MARK: the gateway's vocabulary of refusals
 
-    static let allowedMethods = "SUBSCRIBE, NOTIFY, BENOTIFY, PUBLISH, SERVICE, OPTIONS"
+    static let allowedMethods = "SUBSCRIBE, NOTIFY, BENOTIFY, PUBLISH, SERVICE, REGISTER, OPTIONS"
     static let allowedEvents = "presence"
     static let supportedTags = "eventlist, adhoclist, categoryList, ms-piggyback-first-notify, ms-benotify"
 

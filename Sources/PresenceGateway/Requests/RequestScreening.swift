@@ -27,7 +27,7 @@ struct RequestScreening {
     /// Checks that need nothing but the message; throws the first refusal.
     func check(_ request: SIPRequest) throws(Refusal) {
         switch request.method {
-        case .subscribe, .notify, .benotify, .publish, .service, .options: break
+        case .subscribe, .notify, .benotify, .publish, .service, .register, .options: break
         default:
             throw request.method.isKnown ? .methodNotAllowed : Refusal(.notImplemented, "RFC 3261 8.2.1: unknown method")
         }

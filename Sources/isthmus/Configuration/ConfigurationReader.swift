@@ -115,7 +115,8 @@ struct ConfigurationReader {
 
     private mutating func readDomain(_ entry: ConfigurationNode) -> DomainConfiguration? {
         let known = [
-            "side", "hosted", "route", "network", "profile", "upstream", "lossless", "pool-fqdn", "refuse", "discover", "udp-only",
+            "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "pool-fqdn", "refuse", "discover",
+            "udp-only",
         ]
         guard let fields = entry.fields(known) else { return nil }
         fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
@@ -132,6 +133,12 @@ struct ConfigurationReader {
         var domain = DomainConfiguration(side: side)
         let hosted = fields["hosted"].map { $0.bool() }
         domain.hosted = hosted == true
+        domain.requiresRegistration = domain.hosted && side == .enterprise
+        if let registration = fields["registration"] {
+            enum Registration: String, CaseIterable { case required, optional }
+            if !domain.requiresRegistration { registration.refuse("is for hosted enterprise domains") }
+            domain.requiresRegistration = registration.choice(Registration.self) == .required
+        }
         if let route = fields["route"], let next = address(route) {
             if next.transport == .tls {
                 route.refuse("TLS \(Self.unsupported)")
@@ -140,6 +147,8 @@ struct ConfigurationReader {
             }
             domain.route = next
         }
+        // Users of the house count as such unless told otherwise.
+        if domain.hosted, side == .enterprise { domain.network = .sameEnterprise }
         if let network = fields["network"]?.choice(SourceNetwork.self) { domain.network = network }
         if let profile = fields["profile"]?.choice(DomainProfile.self) { domain.profile = profile }
         if let upstream = fields["upstream"] {
@@ -167,7 +176,8 @@ struct ConfigurationReader {
         let paths: [(String, WritableKeyPath<GatewayLimits, Int>)] = [
             ("subscriptions-per-watcher", \.subscriptionsPerWatcher), ("subscriptions-per-presentity", \.subscriptionsPerPresentity),
             ("subscriptions", \.subscriptions), ("body-bytes", \.bodyBytes), ("transactions", \.transactions),
-            ("presentities", \.presentities), ("publications-per-presentity", \.publicationsPerPresentity),
+            ("presentities", \.presentities), ("registrations", \.registrations), ("registrations-per-user", \.registrationsPerUser),
+            ("publications-per-presentity", \.publicationsPerPresentity),
             ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
         ]
         guard let fields = limits.fields(paths.map(\.0)) else { return }
@@ -181,10 +191,12 @@ struct ConfigurationReader {
     private mutating func readTiming(_ timing: ConfigurationNode) {
         let ranges: [(String, WritableKeyPath<GatewayTiming, GatewayTiming.ExpiryRange>)] = [
             ("enterprise-expires", \.enterprise), ("simple-expires", \.simple), ("publication-expires", \.publication),
+            ("registration-expires", \.registration),
         ]
         let spans: [(String, WritableKeyPath<GatewayTiming, TimeSpan>)] = [
             ("notify-spacing-ms", \.notifySpacing), ("first-notify-ms", \.firstNotifyGrace), ("poll-wait-ms", \.pollWait),
             ("retry-minimum-ms", \.retryMinimum), ("retry-maximum-ms", \.retryMaximum), ("stale-after-ms", \.staleAfter),
+            ("connection-grace-ms", \.connectionGrace),
         ]
         guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s"]) else { return }
         for (name, path) in ranges {

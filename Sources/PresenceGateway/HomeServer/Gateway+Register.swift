@@ -1,0 +1,111 @@
+import FederationRouting
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// Sign-in: REGISTER of the users of hosted domains (RFC 3261 10.3, MS-SIPREGE 3.2), and what ends with an endpoint.
+extension Gateway {
+    func receiveRegister(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) throws(Refusal) {
+        guard !isShuttingDown else {
+            throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
+        }
+        guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
+        let parties = try screening.parties(request, presentity: to)
+        guard parties.presentityDomain.hosted else {
+            throw Refusal(.notFound, "RFC 3261 10.3: this node is not the registrar of that domain", errorID: 4005)
+        }
+        guard parties.watcherKey == parties.presentityKey else {
+            throw .forbidden("RFC 3261 10.2: nobody registers for somebody else")
+        }
+        let outcome: Registrar.Outcome
+        let asksKeepAlive: Bool
+        do throws(RegistrationRefusal) {
+            let wish = try RegistrationRequest(request, model: parties.presentityDomain.side == .enterprise ? .enterprise : .simple)
+            asksKeepAlive = wish.asksKeepAlive
+            outcome = try home.registrar.register(
+                wish, user: parties.presentityKey, from: MessageSource(local: flow.local, remote: flow.remote, connection: flow.connection),
+                at: now)
+        } catch {
+            if error.status == .serviceUnavailable || error.status == .forbidden { counters.limitsReached += 1 }
+            throw Refusal(error, retryAfter: configuration.timing.retryAfter)
+        }
+        var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
+        write(outcome, of: parties, asksKeepAlive: asksKeepAlive, onto: &response, at: now)
+        log(
+            .debug, "registration",
+            ["user": parties.presentityKey, "action": outcome.action?.rawValue ?? "none", "bindings": String(outcome.bindings.count)])
+        respond(response, transaction, at: now)
+        bindingsEnded(outcome.ended, at: now)
+        scheduleRegistrar()
+    }
+
+    /// The 200: clients of the enhanced model compare whole Supported lines, and split Allow-Events at commas without trimming.
+    private func write(
+        _ outcome: Registrar.Outcome, of parties: RequestScreening.Parties, asksKeepAlive: Bool, onto response: inout SIPResponse,
+        at now: Instant
+    ) {
+        for binding in outcome.bindings {
+            var contact = binding.contact
+            contact.parameters = SIPParameters([.init("expires", String(max(0, (binding.expiry - now).seconds)))])
+            if let endpoint = binding.endpoint {
+                contact.parameters.set("+sip.instance", "<urn:uuid:\(endpoint)>", isQuoted: true)
+                contact.parameters.set("gruu", endpoint.gruu(of: parties.presentity).description, isQuoted: true)
+            }
+            response.headers.append(.contact, contact.description)
+        }
+        response.headers.append(.expires, String(outcome.expires))
+        guard parties.presentityDomain.side == .enterprise else { return }
+        if let action = outcome.action { response.headers.append(.presenceState, "register-action=\"\(action.rawValue)\"") }
+        response.headers.append(.allowEvents, HomeServer.eventPackages.joined(separator: ","))
+        response.headers.append(.supported, "adhoclist")
+        response.headers.append(.supported, "msrtc-event-categories")
+        if asksKeepAlive {
+            response.headers.append(.msKeepAlive, "UAS; tcp=no; hop-hop=yes; end-end=no; timeout=\(Self.keepAliveSeconds)")
+        }
+    }
+
+    /// A client that was silent for so long sends CRLFCRLF (MS-CONMGMT 2.2.1).
+    private static let keepAliveSeconds = 300
+
+    // MARK: ends
+
+    /// Bindings ended, for whatever reason: so does what was published for as long as their endpoints are there (MS-PRES 3.2.5.5).
+    func bindingsEnded(_ ended: [Registrar.Ended], at now: Instant) {
+        for end in ended {
+            log(.debug, "registration ended", ["user": end.binding.user, "last": String(end.isLast)])
+            guard let endpoint = end.binding.endpoint else { continue }
+            let isLast = end.isLast && !hasUnregisteredEndpoints(end.binding.user)
+            endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
+        }
+    }
+
+    /// A connection closed: its bindings linger for a while.
+    func bindingsLost(_ connection: ConnectionID, at now: Instant) {
+        home.registrar.connectionClosed(connection, at: now)
+        scheduleRegistrar()
+    }
+
+    /// Whether an endpoint that never registered has published for the user over a connection that lives.
+    func hasUnregisteredEndpoints(_ key: String) -> Bool {
+        endpointsOfConnection.values.contains { $0[key]?.isEmpty == false }
+    }
+
+    func advanceRegistrar(at now: Instant) {
+        bindingsEnded(home.registrar.advance(to: now), at: now)
+        scheduleRegistrar()
+    }
+
+    func scheduleRegistrar() { wakes.set(.registrar, at: home.registrar.nextDeadline) }
+}
+
+extension Refusal {
+    fileprivate init(_ refusal: RegistrationRefusal, retryAfter: Int) {
+        self.init(refusal.status, refusal.explanation, errorID: refusal.errorID)
+        if let minimum = refusal.minimumExpires { headers.append(Header(.minExpires, String(minimum))) }
+        if !refusal.required.isEmpty { headers.append(Header(.require, refusal.required.joined(separator: ", "))) }
+        if refusal.status == .serviceUnavailable { headers.append(Header(.retryAfter, String(retryAfter))) }
+    }
+}

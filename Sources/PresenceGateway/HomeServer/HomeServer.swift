@@ -1,0 +1,28 @@
+import Registration
+import SIPCore
+import SIPEvents
+
+/// What this shard keeps for the users of its hosted domains besides their presence: where they are signed in.
+struct HomeServer {
+    var registrar: Registrar
+
+    init(configuration: GatewayConfiguration) {
+        registrar = Registrar(policy: Self.policy(configuration))
+    }
+
+    /// What lives keeps what it was granted.
+    mutating func reconfigure(_ configuration: GatewayConfiguration) {
+        registrar.policy = Self.policy(configuration)
+    }
+
+    private static func policy(_ configuration: GatewayConfiguration) -> Registrar.Policy {
+        let range = configuration.timing.registration
+        return Registrar.Policy(
+            expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
+            bindingsPerUser: configuration.limits.registrationsPerUser, bindings: configuration.limits.registrations,
+            connectionGrace: configuration.timing.connectionGrace)
+    }
+
+    /// Names of the event packages that a user's own endpoints may subscribe to, as Allow-Events lists them.
+    static let eventPackages = ["presence"]
+}
