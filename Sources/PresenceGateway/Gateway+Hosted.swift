@@ -5,7 +5,7 @@ import SIPCore
 import SIPEvents
 import SimplePresence
 
-/// The home server of hosted domains: PUBLISH (RFC 3903), SERVICE (MS-PRES 3.2.5), and their watchers.
+/// The presentities of hosted domains: PUBLISH (RFC 3903), lives that end, watchers, and what is kept.
 extension Gateway {
     // MARK: PUBLISH
 
@@ -91,79 +91,7 @@ extension Gateway {
         }
     }
 
-    // MARK: SERVICE
-
-    func receiveService(
-        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
-    ) throws(Refusal) {
-        guard let to = request.headers.to?.uri, let from = request.headers.from?.uri else {
-            throw .badRequest("RFC 3261 20.39: To cannot be read")
-        }
-        let parties = try screening.parties(request, presentity: to)
-        guard parties.presentityDomain.hosted else {
-            throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)
-        }
-        let sender = EndpointID(of: request.headers)
-        let isRegistered = sender.map { home.registrar.binding(of: parties.presentityKey, endpoint: $0) != nil } ?? false
-        let endpoint = PublishingEndpoint(
-            from: from.addressOfRecord().description, to: to.addressOfRecord().description,
-            endpointID: request.headers.contact?.sipInstance.map(Self.uuid) ?? sender?.description,
-            isRegistered: isRegistered || !parties.presentityDomain.requiresRegistration)
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
-        let presentity = try presentity(parties.presentityKey, parties.presentity)
-        defer { settle(presentity) }
-        do {
-            switch request.headers.contentType?.essence {
-            case WatcherFormat.publishType:
-                let document = try CategoryPublishDocument(parsing: request.body)
-                let change = try presentity.enhanced.publish(document, by: endpoint, at: moment)
-                if !isRegistered, let connection = flow.connection, let id = endpoint.endpointID {
-                    endpointsOfConnection[connection, default: [:]][presentity.key, default: []].insert(id)
-                }
-                keep(.presentity(presentity.key))
-                var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
-                response.headers.append(.contentType, WatcherFormat.roamingSelfType)
-                response.body = presentity.enhanced.publishAnswer(after: change, at: moment).encoded()
-                answer(response, change, presentity, transaction, at: now)
-            case WatcherFormat.setMembersType:
-                let document = try SetContainerMembersDocument(parsing: request.body)
-                let change = try presentity.enhanced.setContainerMembers(document, by: endpoint)
-                keep(.presentity(presentity.key))
-                answer(SIPResponse(to: request, status: .ok, toTag: tokens.tag()), change, presentity, transaction, at: now)
-            case nil:
-                throw Refusal.badRequest("MS-PRES 3.2.5.4: a publish request needs a body", errorID: 4001)
-            default:
-                throw Refusal.unsupportedMediaType(accept: "\(WatcherFormat.publishType), \(WatcherFormat.setMembersType)")
-            }
-        } catch let refusal as Refusal {
-            throw refusal
-        } catch let refusal as EnhancedPresenceRefusal {
-            throw Refusal(refusal)
-        } catch {
-            throw .badRequest("the request's document cannot be read: \(error)", errorID: 4001)
-        }
-    }
-
-    private func answer(
-        _ response: SIPResponse, _ change: PresentityChange, _ presentity: HostedPresentity, _ transaction: ServerTransactionID?,
-        at now: Instant
-    ) {
-        counters.publicationsAccepted += 1
-        respond(response, transaction, at: now)
-        guard !change.isEmpty else { return }
-        if !change.pairs.isEmpty { presentity.isSimpleNewer = false }
-        tellWatchers(of: presentity, at: now)
-        schedule(presentity)
-    }
-
-    /// `<urn:uuid:...>` without its wrapping (MS-PRES 2.2.2.1 endpointId).
-    private static func uuid(_ instance: String) -> String {
-        var text = Substring(instance)
-        if text.hasPrefix("<") { text = text.dropFirst() }
-        if text.hasSuffix(">") { text = text.dropLast() }
-        if text.lowercased().hasPrefix("urn:uuid:") { text = text.dropFirst(9) }
-        return String(text)
-    }
+    // MARK: endpoints
 
     /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
@@ -181,16 +109,13 @@ extension Gateway {
     func endpointsEnded(_ endpoints: [String], of key: String, isLast: Bool, at now: Instant) {
         guard let presentity = presentities[key] else { return }
         let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
-        var isChanged = false
-        for endpoint in endpoints {
-            isChanged = !presentity.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment).isEmpty || isChanged
-        }
-        if isChanged {
+        var change = PresentityChange()
+        for endpoint in endpoints { change.formUnion(presentity.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment)) }
+        if !change.isEmpty {
             keep(.presentity(presentity.key))
-            tellWatchers(of: presentity, at: now)
+            tellAll(of: presentity, change, at: now)
         }
         settle(presentity)
-        schedule(presentity)
     }
 
     // MARK: watchers
@@ -208,8 +133,16 @@ extension Gateway {
         settle(presentity)
     }
 
+    /// Tells the user's own endpoints and his watchers what has changed.
+    func tellAll(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
+        guard !change.isEmpty else { return }
+        tellOwner(of: presentity, change, at: now)
+        if !change.pairs.isEmpty || !change.containers.isEmpty { tellWatchers(of: presentity, at: now) }
+        schedule(presentity)
+    }
+
     /// Every watcher whose view differs is told.
-    private func tellWatchers(of presentity: HostedPresentity, at now: Instant) {
+    func tellWatchers(of presentity: HostedPresentity, at now: Instant) {
         presentity.changed()
         for (tag, resource) in presentity.watchersInOrder {
             guard let watcher = dialogs[tag] else { continue }
@@ -225,8 +158,12 @@ extension Gateway {
             presentity.bodies[tag.value] = nil
             keep(.publication(presentity: presentity.key, tag: tag.value))
         }
-        if !change.isEmpty { keep(.presentity(presentity.key)) }
-        if !lapsed.isEmpty || !change.isEmpty { tellWatchers(of: presentity, at: now) }
+        if !change.isEmpty {
+            keep(.presentity(presentity.key))
+            tellAll(of: presentity, change, at: now)
+        } else if !lapsed.isEmpty {
+            tellWatchers(of: presentity, at: now)
+        }
         settle(presentity)
     }
 
@@ -254,7 +191,7 @@ extension Gateway {
 
     // MARK: the table
 
-    private func presentity(_ key: String, _ uri: SIPURI) throws(Refusal) -> HostedPresentity {
+    func presentity(_ key: String, _ uri: SIPURI) throws(Refusal) -> HostedPresentity {
         if let known = presentities[key] { return known }
         guard presentities.count < configuration.limits.presentities else {
             counters.limitsReached += 1
@@ -276,18 +213,9 @@ extension Gateway {
     }
 
     /// Drops a record that says nothing.
-    private func settle(_ presentity: HostedPresentity) {
+    func settle(_ presentity: HostedPresentity) {
         guard presentity.isIdle, presentities[presentity.key] === presentity else { return }
         presentities[presentity.key] = nil
         wakes.set(.presentity(presentity.key), at: nil)
-    }
-}
-
-extension Refusal {
-    init(_ refusal: EnhancedPresenceRefusal) {
-        self.init(
-            SIPStatus(rawValue: refusal.status), refusal.diagnostic?.reason ?? refusal.message,
-            errorID: refusal.diagnostic.map { UInt32(clamping: $0.id) },
-            body: refusal.fault.map { Body(contentType: WatcherFormat.faultType, bytes: $0.encoded()) })
     }
 }

@@ -63,6 +63,8 @@ extension Gateway {
             if !response.status.isSuccess { dialog.resources.forEach { $0.delivered = nil } }
             perform(
                 dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: dialog, at: now)
+        case .homeNotify(let subscription):
+            receiveAnswer(response, for: subscription, at: now)
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             receiveAnswer(response, for: upstream, at: now)
@@ -82,6 +84,8 @@ extension Gateway {
                 return
             }
             perform(dialog.notifier.notifyFailed(), on: dialog, at: now)
+        case .homeNotify(let subscription):
+            notificationFailed(subscription, at: now)
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
@@ -130,5 +134,5 @@ extension Gateway {
     static let product = "Isthmus"
     static let acceptedBodies =
         "\(WatcherFormat.pidfType), \(WatcherFormat.categoriesType), \(WatcherFormat.msrtcType), \(WatcherFormat.batchSubscribeType), "
-        + "\(WatcherFormat.publishType), \(WatcherFormat.setMembersType), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
+        + "\(ServiceKind.accepted), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
 }

@@ -7,7 +7,11 @@ extension Gateway {
     func receiveSubscribe(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
-        guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
+        guard let event = request.headers.event else { throw .badEvent }
+        if let package = HomePackage(rawValue: event.package) {
+            return try receiveHomeSubscribe(request, package, event, transaction, flow, at: now)
+        }
+        guard event.package == EventPackage.presence.token else { throw .badEvent }
         if let tag = request.headers.toTag {
             try receiveRefresh(request, tag, event, transaction, flow, at: now)
         } else {
@@ -111,7 +115,7 @@ extension Gateway {
                     .requestEntityTooLarge, text, errorID: errorID, headers: [Refusal.Header(.retryAfter, String(retryAfter))])
                 : .unavailable(text, retryAfter: retryAfter, errorID: errorID)
         }
-        if dialogs.count >= limits.subscriptions {
+        if dialogs.count + home.dialogs.count >= limits.subscriptions {
             counters.limitsReached += 1
             throw .unavailable("too many subscriptions on this node", retryAfter: retryAfter, errorID: 2012)
         }
@@ -294,6 +298,7 @@ extension Gateway {
             perform(watcher.notifier.notifyFailed(), on: watcher, at: now)
         }
         endpointsClosed(connection, at: now)
+        homeDialogsLost(connection, at: now)
         bindingsLost(connection, at: now)
     }
 

@@ -62,6 +62,7 @@ public final class Gateway: SansIOEndpoint {
     /// Whose answer it is.
     enum Awaiting {
         case notify(WatcherDialog)
+        case homeNotify(HomeDialog)
         case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
     }
 
@@ -70,6 +71,7 @@ public final class Gateway: SansIOEndpoint {
         case dialog(String)
         case upstream(UInt64)
         case presentity(String)
+        case homeDialog(String)
         case registrar
     }
 
@@ -152,6 +154,7 @@ public final class Gateway: SansIOEndpoint {
         counts.upstreamSubscriptions = upstreams.count
         counts.presentities = presentities.count
         counts.publications = presentities.values.reduce(0) { $0 + $1.publicationCount }
+        counts.homeDialogs = home.dialogs.count
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = wakes.count
@@ -176,10 +179,15 @@ public final class Gateway: SansIOEndpoint {
             }
             perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
         }
+        for subscription in home.dialogs.all {
+            perform(subscription.notifier.terminate(.deactivated, at: now), on: subscription, at: now)
+        }
     }
 
     /// Whether nothing is left to be sent or awaited after ``shutdown(at:)``.
-    public var isDrained: Bool { isShuttingDown && output.isEmpty && dialogs.isEmpty && upstreams.isEmpty && awaiting.isEmpty }
+    public var isDrained: Bool {
+        isShuttingDown && output.isEmpty && dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty && awaiting.isEmpty
+    }
 
     /// Replaces domains, limits and timing; dialogs that live keep what they were granted.
     public func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) {
@@ -205,6 +213,9 @@ public final class Gateway: SansIOEndpoint {
             guard let presentity = presentities[key] else { return }
             advance(presentity, at: now)
             schedule(presentity)
+        case .homeDialog(let tag):
+            guard let subscription = home.dialogs[tag] else { return }
+            advance(subscription, at: now)
         case .registrar:
             advanceRegistrar(at: now)
         }

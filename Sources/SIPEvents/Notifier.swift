@@ -219,6 +219,12 @@ public struct Notifier: Hashable, Sendable {
         return flush(at: now)
     }
 
+    /// The subscription lives at least as long, without a refresh (com.microsoft.autoextend).
+    public mutating func prolong(until moment: Instant) {
+        guard !isEnding, phase != .initial, phase != .fetching else { return }
+        expiresAt = max(expiresAt, moment)
+    }
+
     /// Ends the subscription from this side with a last NOTIFY.
     public mutating func terminate(_ reason: TerminationReason, retryAfter: Int? = nil, at now: Instant) -> [Action] {
         guard phase != .initial, !isEnding else { return [] }

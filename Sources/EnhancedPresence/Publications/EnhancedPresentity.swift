@@ -49,6 +49,15 @@ public struct PresentityChange: Hashable, Sendable {
 
     /// Whether no self dialog and no watcher needs to be told.
     public var isEmpty: Bool { pairs.isEmpty && containers.isEmpty && !subscribersChanged && !delegatesChanged }
+
+    /// Takes a later change in, so that both can be told at once.
+    public mutating func formUnion(_ later: PresentityChange) {
+        pairs.formUnion(later.pairs)
+        untouched = untouched.union(later.untouched).subtracting(pairs)
+        containers.formUnion(later.containers)
+        subscribersChanged = subscribersChanged || later.subscribersChanged
+        delegatesChanged = delegatesChanged || later.delegatesChanged
+    }
 }
 
 /// The enhanced presence data of one user: published instances and container memberships (MS-PRES 3.2.1, 3.5.1).

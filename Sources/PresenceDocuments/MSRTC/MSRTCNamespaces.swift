@@ -36,6 +36,10 @@ extension XMLNamespace {
     public static let msBatchSubscribe = XMLNamespace("http://schemas.microsoft.com/2006/01/sip/batch-subscribe")
     /// Categories of a category SUBSCRIBE request (MS-PRES 6.8).
     public static let msCategoryList = XMLNamespace("http://schemas.microsoft.com/2006/09/sip/categorylist")
+    /// Provisioning request of vnd-microsoft-provisioning-v2.
+    public static let msProvisioningGroupList = XMLNamespace("http://schemas.microsoft.com/2006/09/sip/provisioninggrouplist")
+    /// Provisioning answer of vnd-microsoft-provisioning-v2.
+    public static let msProvisionGroupList = XMLNamespace("http://schemas.microsoft.com/2006/09/sip/provisiongrouplist-notification")
     /// setContainerMembers request (MS-PRES 6.11).
     public static let msContainerManagement = XMLNamespace("http://schemas.microsoft.com/2006/09/sip/container-management")
     /// Subscription context (MS-PRES 6.13).

@@ -70,6 +70,8 @@ public struct GatewayCounts: Hashable, Sendable {
     public var presentities = 0
     public var publications = 0
     public var registrations = 0
+    /// Subscriptions of users' own endpoints to what their home server keeps for them.
+    public var homeDialogs = 0
     public var transactions = 0
     public var timers = 0
     /// Of the whole node; counted by its first shard.

@@ -38,6 +38,7 @@ extension Gateway {
             .debug, "registration",
             ["user": parties.presentityKey, "action": outcome.action?.rawValue ?? "none", "bindings": String(outcome.bindings.count)])
         respond(response, transaction, at: now)
+        if outcome.action != nil, let binding = outcome.bindings.first { homeDialogsFollow(binding, at: now) }
         bindingsEnded(outcome.ended, at: now)
         scheduleRegistrar()
     }
@@ -77,6 +78,7 @@ extension Gateway {
         for end in ended {
             log(.debug, "registration ended", ["user": end.binding.user, "last": String(end.isLast)])
             guard let endpoint = end.binding.endpoint else { continue }
+            homeDialogsEnd(of: end.binding.user, endpoint: endpoint)
             let isLast = end.isLast && !hasUnregisteredEndpoints(end.binding.user)
             endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
         }

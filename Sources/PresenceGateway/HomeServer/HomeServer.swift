@@ -2,9 +2,10 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// What this shard keeps for the users of its hosted domains besides their presence: where they are signed in.
+/// What this shard keeps for the users of its hosted domains besides their presence: where they are signed in, and what their endpoints subscribe to.
 struct HomeServer {
     var registrar: Registrar
+    var dialogs = HomeDialogs()
 
     init(configuration: GatewayConfiguration) {
         registrar = Registrar(policy: Self.policy(configuration))
@@ -24,5 +25,5 @@ struct HomeServer {
     }
 
     /// Names of the event packages that a user's own endpoints may subscribe to, as Allow-Events lists them.
-    static let eventPackages = ["presence"]
+    static let eventPackages = HomePackage.allCases.map(\.rawValue) + [EventPackage.presence.token]
 }

@@ -1,4 +1,5 @@
 import SIPCore
+import SIPEvents
 
 /// Why a request is not done: the status, what explains it on either side, and the headers that the status asks for.
 struct Refusal: Error, Equatable {
@@ -36,7 +37,7 @@ struct Refusal: Error, Equatable {
     // MARK: the gateway's vocabulary of refusals
 
     static let allowedMethods = "SUBSCRIBE, NOTIFY, BENOTIFY, PUBLISH, SERVICE, REGISTER, OPTIONS"
-    static let allowedEvents = "presence"
+    static let allowedEvents = ([EventPackage.presence.token] + HomePackage.allCases.map(\.rawValue)).joined(separator: ", ")
     static let supportedTags = "eventlist, adhoclist, categoryList, ms-piggyback-first-notify, ms-benotify"
 
     static func badRequest(_ explanation: String, errorID: UInt32? = nil) -> Refusal {

@@ -27,8 +27,6 @@ enum WatcherFormat: Hashable {
     static let rlmiType = "application/rlmi+xml"
     static let relatedType = "multipart/related"
     static let batchSubscribeType = "application/msrtc-adrl-categorylist+xml"
-    static let publishType = "application/msrtc-category-publish+xml"
-    static let setMembersType = "application/msrtc-setcontainermembers+xml"
     static let roamingSelfType = "application/vnd-microsoft-roaming-self+xml"
     static let faultType = "application/msrtc-fault+xml"
 

@@ -68,7 +68,8 @@ final class StatusPages: Sendable {
     private static var countPaths: [(String, WritableKeyPath<GatewayCounts, Int>)] {
         [
             ("watcher_dialogs", \.watcherDialogs), ("upstream_subscriptions", \.upstreamSubscriptions), ("presentities", \.presentities),
-            ("publications", \.publications), ("registrations", \.registrations), ("transactions", \.transactions), ("timers", \.timers),
+            ("publications", \.publications), ("registrations", \.registrations), ("home_dialogs", \.homeDialogs),
+            ("transactions", \.transactions), ("timers", \.timers),
             ("security_associations", \.securityAssociations),
         ]
     }

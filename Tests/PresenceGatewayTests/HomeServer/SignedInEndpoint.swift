@@ -53,6 +53,47 @@ final class SignedInEndpoint {
             extra: extra + (expires.map { "Expires: \($0)\r\n" } ?? ""), callID: "register-\(self.epid)")
     }
 
+    static let home =
+        "Supported: com.microsoft.autoextend\r\nSupported: ms-benotify\r\nProxy-Require: ms-benotify\r\n"
+        + "Supported: ms-piggyback-first-notify\r\n"
+
+    /// A SUBSCRIBE to the endpoint's own user, outside a dialog or in the one that a 200 made.
+    func subscribe(
+        _ event: String, expires: Int? = nil, extra: String = home, type: String? = nil, body: String = "", in dialog: SIPResponse? = nil,
+        to: String? = nil, gruu: String? = nil
+    ) {
+        let media = type ?? (body.isEmpty ? "" : "application/\(event)+xml")
+        let headers = "Event: \(event)\r\n" + extra + (expires.map { "Expires: \($0)\r\n" } ?? "")
+        send(
+            "SUBSCRIBE", dialog?.headers.contact?.uri.description ?? "sip:\(to ?? user)", to: to, contact: gruu, extra: headers,
+            type: media,
+            body: body, toTag: dialog?.headers.toTag, callID: dialog?.headers.callID, fromTag: dialog?.headers.fromTag)
+    }
+
+    func subscribeSelf(
+        _ scopes: [String], expires: Int? = nil, extra: String = home, in dialog: SIPResponse? = nil, to: String? = nil, gruu: String? = nil
+    ) {
+        subscribe(
+            "vnd-microsoft-roaming-self", expires: expires, extra: extra, body: Self.roamingList(scopes), in: dialog, to: to, gruu: gruu)
+    }
+
+    static func roamingList(_ scopes: [String]) -> String {
+        let elements = scopes.map {
+            $0 == "delegates"
+                ? "<roamingEx xmlns=\"http://schemas.microsoft.com/2007/09/sip/roaming-self-ex\" type=\"delegates\"/>"
+                : "<roaming type=\"\($0)\"/>"
+        }
+        return "<roamingList xmlns=\"http://schemas.microsoft.com/2006/09/sip/roaming-self\">\(elements.joined())</roamingList>"
+    }
+
+    func setMembers(_ containers: String) {
+        send(
+            "SERVICE", "sip:\(user)", type: "application/msrtc-setcontainermembers+xml",
+            body:
+                "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\">\(containers)</setContainerMembers>"
+        )
+    }
+
     func publish(_ publications: String) {
         send(
             "SERVICE", "sip:\(user)", type: "application/msrtc-category-publish+xml",
@@ -69,6 +110,10 @@ final class SignedInEndpoint {
 
     func response(_ status: Int, _ location: SourceLocation = #_sourceLocation) throws -> SIPResponse {
         try bench.nextResponse(status, at: place, location)
+    }
+
+    func request(_ method: SIPMethod, _ location: SourceLocation = #_sourceLocation) throws -> SIPRequest {
+        try bench.nextRequest(method, at: place, location)
     }
 
     var isQuiet: Bool { bench.isQuiet(at: place) }

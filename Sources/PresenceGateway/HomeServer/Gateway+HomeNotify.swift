@@ -1,0 +1,114 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// What a user's own endpoints are told, and how it is written (MS-PRES 3.3.5.2, MS-SIP 3.4.5.1, 3.5).
+extension Gateway {
+    func perform(
+        _ actions: [Notifier.Action], on subscription: HomeDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
+        at now: Instant
+    ) {
+        for action in actions {
+            switch action {
+            case .accept(let expires, let status, let content):
+                guard let (request, transaction) = subscribe else { continue }
+                accept(request, transaction, subscription, expires: expires, status, content, at: now)
+            case .refuse(let minimum):
+                guard let (request, transaction) = subscribe else { continue }
+                refuse(request, transaction, .tooBrief(minimum), at: now)
+            case .notify(let status, let content):
+                notify(subscription, status, content, at: now)
+            case .end(let reason):
+                log(.debug, "home subscription ended", ["call-id": subscription.dialog.id.callID, "reason": String(describing: reason)])
+                remove(subscription)
+            }
+        }
+        schedule(subscription)
+    }
+
+    private func accept(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ subscription: HomeDialog, expires: Int,
+        _ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant
+    ) {
+        var response = SIPResponse(to: request, status: .ok, toTag: subscription.localTag)
+        response.headers.set(.contact, contact(subscription.flow.local.transport))
+        response.headers.append(.expires, String(expires))
+        response.headers.append(.require, "eventlist")
+        if subscription.notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
+        if Self.isPiggybackOffered(request) {
+            response.headers.append(.supported, "ms-piggyback-first-notify")
+            response.headers.append(.event, subscription.event.description)
+            response.headers.append("subscription-state", status.isTerminated ? "terminated;expires=0" : status.headerValue)
+            if let sequence = request.headers.cSeq { response.headers.msPiggybackCSeq = sequence.number }
+        }
+        if content != .none, let body = homeBody(of: subscription, isFull: true, at: now) {
+            response.headers.set(.contentType, subscription.package.mediaType)
+            response.body = body
+        }
+        respond(response, transaction, at: now)
+    }
+
+    private func notify(_ subscription: HomeDialog, _ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant) {
+        var body: [UInt8]?
+        if content != .none {
+            body = homeBody(of: subscription, isFull: content == .full, at: now)
+            if body == nil {
+                counters.notificationsSuppressed += 1
+                subscription.notifier.notificationSkipped()
+                return
+            }
+        }
+        let isBestEffort = subscription.notifier.configuration.bestEffort
+        var request = subscription.dialog.makeRequest(isBestEffort ? .benotify : .notify)
+        let (destination, transport) = destination(of: subscription.dialog, flow: subscription.flow, route: nil)
+        // A GRUU stands for the Contact that its endpoint has registered (MS-SIPRE 2.2.3).
+        if let endpoint = EndpointID(gruu: request.uri), let binding = home.registrar.binding(of: subscription.user, endpoint: endpoint) {
+            request.uri = binding.contact.uri
+        }
+        request.headers.set(.contact, contact(transport))
+        request.headers.append(.event, subscription.event.description)
+        request.headers.append("subscription-state", status.headerValue)
+        request.headers.append(.require, "eventlist")
+        if status.isTerminated { request.headers.append(.expires, "0") }
+        if let body {
+            request.headers.append(.contentType, subscription.package.mediaType)
+            request.body = body
+        }
+        counters.notificationsSent += 1
+        if isBestEffort {
+            sendWithoutAnswer(request, to: destination, over: transport, at: now)
+        } else {
+            send(request, to: destination, over: transport, for: .homeNotify(subscription), at: now)
+        }
+    }
+
+    /// What to write now; afterwards it counts as told. nil: nothing in the subscription's scope is new.
+    private func homeBody(of subscription: HomeDialog, isFull: Bool, at now: Instant) -> [UInt8]? {
+        switch subscription.subject {
+        case .roamingSelf(let scope, let untold):
+            subscription.subject = .roamingSelf(scope: scope, untold: PresentityChange())
+            return roamingData(of: subscription, scope: scope, after: isFull ? nil : untold, at: now)
+        case .provisioning(let groups):
+            return ProvisionGroupListDocument(groups: groups).encoded()
+        }
+    }
+
+    // MARK: answers
+
+    func receiveAnswer(_ response: SIPResponse, for subscription: HomeDialog, at now: Instant) {
+        guard home.dialogs[subscription.localTag] === subscription else { return }
+        if !response.status.isSuccess { counters.notificationsFailed += 1 }
+        let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+        perform(
+            subscription.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: subscription,
+            at: now)
+    }
+
+    func notificationFailed(_ subscription: HomeDialog, at now: Instant) {
+        guard home.dialogs[subscription.localTag] === subscription else { return }
+        counters.notificationsFailed += 1
+        perform(subscription.notifier.notifyFailed(), on: subscription, at: now)
+    }
+}

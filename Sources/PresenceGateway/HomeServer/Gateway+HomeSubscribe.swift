@@ -1,0 +1,175 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// Subscriptions of a user's own endpoints, outside and inside a dialog (MS-PRES 3.3.5, RFC 6665 4.2).
+extension Gateway {
+    func receiveHomeSubscribe(
+        _ request: SIPRequest, _ package: HomePackage, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow,
+        at now: Instant
+    ) throws(Refusal) {
+        if let tag = request.headers.toTag {
+            try receiveHomeRefresh(request, tag, package, event, transaction, flow, at: now)
+        } else {
+            try receiveHomeInitial(request, package, event, transaction, flow, at: now)
+        }
+    }
+
+    // MARK: outside a dialog
+
+    private func receiveHomeInitial(
+        _ request: SIPRequest, _ package: HomePackage, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow,
+        at now: Instant
+    ) throws(Refusal) {
+        guard !isShuttingDown else {
+            throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
+        }
+        guard request.headers.contact != nil else { throw .badRequest("RFC 6665 4.2.1: a SUBSCRIBE needs a Contact") }
+        guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
+        let parties = try screening.parties(request, presentity: to)
+        try checkOwner(parties)
+        try checkAccept(request, package)
+        let subject = try subject(of: request, package)
+        try checkHomeLimits(parties)
+        let tag = tokens.tag()
+        guard let dialog = Dialog(accepting: request, localTag: tag) else {
+            throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
+        }
+        let policy = homeNotifierConfiguration(request, flow)
+        let wish = request.headers.expires.map { Int(clamping: $0) }
+        if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
+        let subscription = HomeDialog(
+            localTag: tag, package: package, parties: parties, endpoint: EndpointID(of: request.headers), event: event,
+            followsRegistration: request.headers.offers("com.microsoft.autoextend"), dialog: dialog,
+            notifier: Notifier(policy, isReady: true), flow: flow, subject: subject)
+        let former = wish == 0 ? [] : replaced(by: subscription)
+        home.dialogs.insert(subscription)
+        let actions = subscription.notifier.receiveSubscribe(expires: wish, piggyback: Self.isPiggybackOffered(request), at: now)
+        counters.subscriptionsAccepted += 1
+        log(.debug, "home subscription accepted", ["call-id": dialog.id.callID, "user": parties.presentityKey, "event": package.rawValue])
+        perform(actions, on: subscription, answering: (request, transaction), at: now)
+        // One dialog per endpoint: the new one stands (MS-PRES 3.3.5.1).
+        for dialog in former { perform(dialog.notifier.terminate(.rejected, at: now), on: dialog, at: now) }
+    }
+
+    /// Nobody else's endpoint may ask (MS-PRES 3.3.5.3).
+    private func checkOwner(_ parties: RequestScreening.Parties) throws(Refusal) {
+        guard parties.presentityDomain.hosted, parties.presentityDomain.side == .enterprise, isUser(parties.presentityKey) else {
+            throw Refusal(.notFound, "MS-PRES 3.3.5.3: To is no user of this server", errorID: 4005)
+        }
+        guard parties.watcherKey == parties.presentityKey else { throw .badRequest("MS-PRES 3.3.5.3: From and To differ") }
+    }
+
+    /// Whether the hosted domain has this user. Without a directory everybody of the domain exists.
+    func isUser(_ key: String) -> Bool { true }
+
+    private func checkAccept(_ request: SIPRequest, _ package: HomePackage) throws(Refusal) {
+        guard request.headers.contains(.accept), let type = MediaType(package.mediaType) else { return }
+        guard request.headers.accept.contains(where: { $0.quality > 0 && $0.accepts(type) }) else { throw .notAcceptable }
+    }
+
+    private func subject(of request: SIPRequest, _ package: HomePackage) throws(Refusal) -> HomeDialog.Subject {
+        switch package {
+        case .roamingSelf: .roamingSelf(scope: try roamingScope(request), untold: PresentityChange())
+        case .provisioning: .provisioning(groups: try provisioningGroups(request))
+        }
+    }
+
+    private func checkHomeLimits(_ parties: RequestScreening.Parties) throws(Refusal) {
+        let limits = configuration.limits
+        guard
+            home.dialogs.of(parties.presentityKey).count >= limits.subscriptionsPerWatcher
+                || dialogs.count + home.dialogs.count >= limits.subscriptions
+        else { return }
+        counters.limitsReached += 1
+        throw .unavailable("too many subscriptions", retryAfter: configuration.timing.retryAfter, errorID: 2012)
+    }
+
+    private func homeNotifierConfiguration(_ request: SIPRequest, _ flow: Flow) -> Notifier.Configuration {
+        let range = configuration.timing.enterprise
+        return Notifier.Configuration(
+            expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
+            bestEffort: flow.local.transport.isReliable && request.headers.offers("ms-benotify"),
+            retryPause: .seconds(configuration.timing.retryAfter))
+    }
+
+    private func replaced(by subscription: HomeDialog) -> [HomeDialog] {
+        guard let endpoint = subscription.endpoint else { return [] }
+        return home.dialogs.of(subscription.user).filter { $0.endpoint == endpoint && $0.package == subscription.package }
+    }
+
+    static func isPiggybackOffered(_ request: SIPRequest) -> Bool {
+        request.headers.hasToken(.supported, "ms-piggyback-first-notify")
+    }
+
+    // MARK: inside a dialog
+
+    private func receiveHomeRefresh(
+        _ request: SIPRequest, _ tag: String, _ package: HomePackage, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow,
+        at now: Instant
+    ) throws(Refusal) {
+        guard let subscription = home.dialogs[tag], DialogID(incoming: request) == subscription.dialog.id,
+            subscription.event.matches(event), !subscription.notifier.isEnding
+        else { throw .noSuchDialog }
+        // Without a body the dialog goes on with what it is about (MS-PRES 4.4.4).
+        let subject = request.body.isEmpty ? nil : try subject(of: request, package)
+        if case .reject(let status) = subscription.dialog.receive(request) {
+            throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
+        }
+        let wish = request.headers.expires.map { Int(clamping: $0) }
+        let actions = subscription.notifier.receiveSubscribe(expires: wish, piggyback: Self.isPiggybackOffered(request), at: now)
+        if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
+        if let subject { subscription.subject = subject }
+        subscription.flow = flow
+        subscription.isDetached = false
+        perform(actions, on: subscription, answering: (request, transaction), at: now)
+    }
+
+    // MARK: time and ends
+
+    func schedule(_ subscription: HomeDialog) {
+        guard home.dialogs[subscription.localTag] === subscription else { return }
+        wakes.set(.homeDialog(subscription.localTag), at: subscription.notifier.nextDeadline)
+    }
+
+    func advance(_ subscription: HomeDialog, at now: Instant) {
+        perform(subscription.notifier.advance(to: now), on: subscription, at: now)
+    }
+
+    func remove(_ subscription: HomeDialog) {
+        guard home.dialogs.remove(subscription) else { return }
+        counters.subscriptionsEnded += 1
+        wakes.set(.homeDialog(subscription.localTag), at: nil)
+    }
+
+    /// The endpoint's registration ended: nobody is there any more to be told.
+    func homeDialogsEnd(of user: String, endpoint: EndpointID) {
+        for subscription in home.dialogs.of(user) where subscription.endpoint == endpoint { remove(subscription) }
+    }
+
+    /// The endpoint registered: its dialogs live on with it, and over the connection that it has now (MS-PRES 3.3.5.2).
+    func homeDialogsFollow(_ binding: Binding, at now: Instant) {
+        for subscription in home.dialogs.of(binding.user) where subscription.endpoint != nil && subscription.endpoint == binding.endpoint {
+            subscription.flow = Flow(binding.source)
+            if subscription.followsRegistration { subscription.notifier.prolong(until: binding.expiry) }
+            if subscription.isDetached {
+                subscription.isDetached = false
+                perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
+            }
+            schedule(subscription)
+        }
+    }
+
+    /// A connection closed: dialogs of registered endpoints wait for these to come back, others are over (MS-SIP 3.5).
+    func homeDialogsLost(_ connection: ConnectionID, at now: Instant) {
+        for subscription in home.dialogs.all where subscription.flow.connection == connection {
+            if let endpoint = subscription.endpoint, home.registrar.binding(of: subscription.user, endpoint: endpoint) != nil {
+                subscription.isDetached = true
+            } else if subscription.notifier.configuration.bestEffort {
+                remove(subscription)
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import PresenceDocuments
+import SIPCore
+
+/// What the enterprise prescribes to its clients: groups by name, all of them empty here, so that clients keep to their own settings.
+extension Gateway {
+    func provisioningGroups(_ request: SIPRequest) throws(Refusal) -> [String] {
+        guard !request.body.isEmpty else {
+            throw .badRequest("vnd-microsoft-provisioning-v2: the request names its groups in a body", errorID: 4001)
+        }
+        guard request.headers.contentType?.essence == HomePackage.provisioning.mediaType else {
+            throw .unsupportedMediaType(accept: HomePackage.provisioning.mediaType)
+        }
+        let document: ProvisioningGroupListDocument
+        do {
+            document = try ProvisioningGroupListDocument(parsing: request.body)
+        } catch {
+            throw .badRequest("vnd-microsoft-provisioning-v2: \(error)", errorID: 4001)
+        }
+        guard document.groups.count <= Self.provisioningGroupLimit else {
+            throw Refusal(.requestEntityTooLarge, "vnd-microsoft-provisioning-v2: more than \(Self.provisioningGroupLimit) groups")
+        }
+        return document.groups
+    }
+
+    private static let provisioningGroupLimit = 64
+}

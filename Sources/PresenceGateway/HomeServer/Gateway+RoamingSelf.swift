@@ -1,0 +1,50 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// A user's own data at all of his endpoints (MS-PRES 3.3).
+extension Gateway {
+    /// The parts that a self SUBSCRIBE asks for (MS-PRES 3.3.5.1, 3.3.5.3).
+    func roamingScope(_ request: SIPRequest) throws(Refusal) -> Set<RoamingScope> {
+        guard !request.body.isEmpty else { throw .badRequest("MS-PRES 3.3.5.3: a self subscription needs a body", errorID: 4001) }
+        guard request.headers.contentType?.essence == WatcherFormat.roamingSelfType else {
+            throw .unsupportedMediaType(accept: WatcherFormat.roamingSelfType)
+        }
+        do {
+            return Set(try RoamingListDocument(parsing: request.body).scopes)
+        } catch {
+            throw .badRequest("MS-PRES 3.3.5.3: \(error)", errorID: 4001)
+        }
+    }
+
+    /// - Parameter change: what has changed; nil: everything is wanted.
+    func roamingData(of subscription: HomeDialog, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        // A user of whom nothing is known has a document too.
+        let presentity = presentities[subscription.user]?.enhanced ?? EnhancedPresentity(uri: subscription.userURI.description)
+        guard let change else { return presentity.roamingData(scope: scope, at: moment).encoded() }
+        let data = presentity.roamingData(after: change, scope: scope, at: moment)
+        return data == RoamingDataDocument() ? nil : data.encoded()
+    }
+
+    /// Tells every self dialog of the user whose scope the change touches, that of the endpoint that caused it too (MS-PRES 3.3.5.2).
+    func tellOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
+        guard !change.isEmpty else { return }
+        for subscription in home.dialogs.of(presentity.key) {
+            guard case .roamingSelf(let scope, var untold) = subscription.subject, change.touches(scope) else { continue }
+            untold.formUnion(change)
+            subscription.subject = .roamingSelf(scope: scope, untold: untold)
+            guard !subscription.isDetached else { continue }
+            perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
+        }
+    }
+}
+
+extension PresentityChange {
+    /// Whether a part of that scope has changed.
+    fileprivate func touches(_ scope: Set<RoamingScope>) -> Bool {
+        (!pairs.isEmpty && scope.contains(.categories)) || (!containers.isEmpty && scope.contains(.containers))
+            || (subscribersChanged && scope.contains(.subscribers)) || (delegatesChanged && scope.contains(.delegates))
+    }
+}

@@ -1,0 +1,95 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// What a user's own endpoints may subscribe to at their home server (MS-PRES 3.3, MS-SIP 3.7).
+enum HomePackage: String, CaseIterable {
+    /// Publications, containers, subscribers and delegates of the user (MS-PRES 3.3).
+    case roamingSelf = "vnd-microsoft-roaming-self"
+    /// What the enterprise prescribes to its clients.
+    case provisioning = "vnd-microsoft-provisioning-v2"
+
+    /// Of requests and bodies.
+    var mediaType: String {
+        switch self {
+        case .roamingSelf: WatcherFormat.roamingSelfType
+        case .provisioning: ProvisionGroupListDocument.mediaType.description
+        }
+    }
+}
+
+/// A subscription of one of a user's own endpoints to what the home server keeps for him.
+///
+/// When to notify is decided by its ``SIPEvents/Notifier``, what to say by its subject.
+final class HomeDialog {
+    /// What the endpoint asked for, with what it has not yet been told.
+    enum Subject {
+        case roamingSelf(scope: Set<RoamingScope>, untold: PresentityChange)
+        case provisioning(groups: [String])
+    }
+
+    /// Our tag: unique, and the key of the gateway's table.
+    let localTag: String
+    let package: HomePackage
+    /// The user's key, and his URI.
+    let user: String
+    let userURI: SIPURI
+    /// nil: the request did not say which endpoint it comes from.
+    let endpoint: EndpointID?
+    /// Of the SUBSCRIBE, with its `id`; written into every notification.
+    let event: Event
+    /// The dialog lives as long as the registration does, without a refresh (com.microsoft.autoextend).
+    let followsRegistration: Bool
+    var dialog: Dialog
+    var notifier: Notifier
+    var flow: Flow
+    var subject: Subject
+    /// Its connection closed; it is told nothing until its endpoint is back.
+    var isDetached = false
+
+    init(
+        localTag: String, package: HomePackage, parties: RequestScreening.Parties, endpoint: EndpointID?, event: Event,
+        followsRegistration: Bool, dialog: Dialog, notifier: Notifier, flow: Flow, subject: Subject
+    ) {
+        self.localTag = localTag
+        self.package = package
+        user = parties.presentityKey
+        userURI = parties.presentity
+        self.endpoint = endpoint
+        self.event = event
+        self.followsRegistration = followsRegistration
+        self.dialog = dialog
+        self.notifier = notifier
+        self.flow = flow
+        self.subject = subject
+    }
+}
+
+/// Dialogs by their tag, by their user and by their connection.
+struct HomeDialogs {
+    private var byTag: [String: HomeDialog] = [:]
+    private var byUser: [String: [HomeDialog]] = [:]
+
+    var count: Int { byTag.count }
+    var all: [HomeDialog] { byTag.values.sorted { $0.localTag < $1.localTag } }
+
+    subscript(tag: String) -> HomeDialog? { byTag[tag] }
+
+    /// In the order in which they came.
+    func of(_ user: String) -> [HomeDialog] { byUser[user] ?? [] }
+
+    mutating func insert(_ dialog: HomeDialog) {
+        byTag[dialog.localTag] = dialog
+        byUser[dialog.user, default: []].append(dialog)
+    }
+
+    /// - Returns: whether it was there.
+    mutating func remove(_ dialog: HomeDialog) -> Bool {
+        guard byTag.removeValue(forKey: dialog.localTag) != nil else { return false }
+        byUser[dialog.user]?.removeAll { $0 === dialog }
+        if byUser[dialog.user]?.isEmpty == true { byUser[dialog.user] = nil }
+        return true
+    }
+}

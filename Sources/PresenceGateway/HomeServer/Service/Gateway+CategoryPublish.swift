@@ -1,0 +1,22 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+
+extension Gateway {
+    /// Publishes categories (MS-PRES 3.2.5.1.2).
+    func publishCategories(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
+        let key = service.parties.presentityKey
+        try commit(service, at: now) { presentity, moment in
+            let document = try CategoryPublishDocument(parsing: service.request.body)
+            let change = try presentity.publish(document, by: service.sender, at: moment)
+            // Without registration an endpoint is there as long as its connection is.
+            if !service.isRegistered, let connection = service.flow.connection, let id = service.sender.endpointID {
+                endpointsOfConnection[connection, default: [:]][key, default: []].insert(id)
+            }
+            return change
+        } answer: { response, presentity, change, moment in
+            response.headers.append(.contentType, WatcherFormat.roamingSelfType)
+            response.body = presentity.publishAnswer(after: change, at: moment).encoded()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// What a SERVICE asks for, by its Content-Type (MS-SIP 3.6); each kind has a file of its own.
+enum ServiceKind: String, CaseIterable {
+    /// MS-PRES 3.2.5.1.2.
+    case categoryPublish = "application/msrtc-category-publish+xml"
+    /// MS-PRES 3.5.5.
+    case setContainerMembers = "application/msrtc-setcontainermembers+xml"
+
+    static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+/// A SERVICE about a user of a hosted domain, after the checks that all kinds share.
+struct ServiceRequest {
+    let request: SIPRequest
+    let transaction: ServerTransactionID?
+    let flow: Flow
+    let parties: RequestScreening.Parties
+    /// Who sends it, as the rules of the section see him.
+    let sender: PublishingEndpoint
+    /// Whether that endpoint is registered in fact, asked for or not.
+    let isRegistered: Bool
+}
+
+extension Gateway {
+    func receiveService(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) throws(Refusal) {
+        guard let to = request.headers.to?.uri, let from = request.headers.from?.uri else {
+            throw .badRequest("RFC 3261 20.39: To cannot be read")
+        }
+        let parties = try screening.parties(request, presentity: to)
+        guard parties.presentityDomain.hosted else {
+            throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)
+        }
+        guard let type = request.headers.contentType?.essence else {
+            throw .badRequest("MS-PRES 3.2.5.4: a publish request needs a body", errorID: 4001)
+        }
+        guard let kind = ServiceKind(rawValue: type) else { throw .unsupportedMediaType(accept: ServiceKind.accepted) }
+        let endpoint = EndpointID(of: request.headers)
+        let isRegistered = endpoint.map { home.registrar.binding(of: parties.presentityKey, endpoint: $0) != nil } ?? false
+        let sender = PublishingEndpoint(
+            from: from.addressOfRecord().description, to: to.addressOfRecord().description,
+            endpointID: endpoint.map { Self.spelling(of: $0, in: request.headers) },
+            isRegistered: isRegistered || !parties.presentityDomain.requiresRegistration)
+        let service = ServiceRequest(
+            request: request, transaction: transaction, flow: flow, parties: parties, sender: sender, isRegistered: isRegistered)
+        switch kind {
+        case .categoryPublish: try publishCategories(service, at: now)
+        case .setContainerMembers: try setContainerMembers(service, at: now)
+        }
+    }
+
+    /// An endpoint is shown as its own Contact spells it (MS-PRES 2.2.2.1).
+    private static func spelling(of endpoint: EndpointID, in headers: SIPHeaders) -> String {
+        guard let instance = headers.contact?.sipInstance, EndpointID(instance) == endpoint else { return endpoint.description }
+        var text = Substring(instance)
+        if text.hasPrefix("<") { text = text.dropFirst().dropLast() }
+        if text.lowercased().hasPrefix("urn:uuid:") { text = text.dropFirst(9) }
+        return String(text)
+    }
+
+    /// Changes what is kept of the user, answers, and only then tells his own endpoints and his watchers.
+    /// - Parameters:
+    ///   - change: changes all or nothing; its refusal and an unreadable document become the answer.
+    ///   - answer: writes onto the 200 what the section wants there.
+    func commit(
+        _ service: ServiceRequest, at now: Instant,
+        _ change: (inout EnhancedPresentity, DateTime) throws -> PresentityChange,
+        answer: (inout SIPResponse, EnhancedPresentity, PresentityChange, DateTime) -> Void = { _, _, _, _ in }
+    ) throws(Refusal) {
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let presentity = try presentity(service.parties.presentityKey, service.parties.presentity)
+        defer { settle(presentity) }
+        let changed: PresentityChange
+        do {
+            changed = try change(&presentity.enhanced, moment)
+        } catch let refusal as EnhancedPresenceRefusal {
+            throw Refusal(refusal)
+        } catch {
+            throw .badRequest("the request's document cannot be read: \(error)", errorID: 4001)
+        }
+        keep(.presentity(presentity.key))
+        var response = SIPResponse(to: service.request, status: .ok, toTag: tokens.tag())
+        answer(&response, presentity.enhanced, changed, moment)
+        counters.publicationsAccepted += 1
+        respond(response, service.transaction, at: now)
+        if !changed.pairs.isEmpty { presentity.isSimpleNewer = false }
+        tellAll(of: presentity, changed, at: now)
+    }
+}
+
+extension Refusal {
+    init(_ refusal: EnhancedPresenceRefusal) {
+        self.init(
+            SIPStatus(rawValue: refusal.status), refusal.diagnostic?.reason ?? refusal.message,
+            errorID: refusal.diagnostic.map { UInt32(clamping: $0.id) },
+            body: refusal.fault.map { Body(contentType: WatcherFormat.faultType, bytes: $0.encoded()) })
+    }
+}
