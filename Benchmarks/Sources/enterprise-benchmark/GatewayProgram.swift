@@ -30,6 +30,8 @@ final class GatewayProgram {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, output[1], 1)
+        // Its log would drown the tables; what went wrong is counted here.
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         var arguments: [UnsafeMutablePointer<CChar>?] = [program, "serve", "--config", path].map { (text: String) in strdup(text) }
         arguments.append(nil)
         defer { for argument in arguments { free(argument) } }
