@@ -100,6 +100,14 @@ public final class Conversation {
         return peer
     }
 
+    /// A client of one of the gateway's own users.
+    public func enhancedClient(_ user: String = Conversation.dave, epid: String = "84d3db8c23") async throws -> EnhancedClient {
+        let (name, address) = try newStation("client")
+        let peer = EnhancedClient(name: name, user: user, epid: epid, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        try await join(peer)
+        return peer
+    }
+
     private func newStation(_ kind: String) throws -> (String, TransportAddress) {
         stationCount += 1
         let name = "\(kind)\(stationCount)"
@@ -147,7 +155,7 @@ public final class Conversation {
     public func concludes(within span: TimeSpan = .seconds(120)) async throws {
         try await expect("no dialog left at the gateway", within: span) {
             let counts = gateway.counts
-            return counts.watcherDialogs == 0 && counts.upstreamSubscriptions == 0
+            return counts.watcherDialogs == 0 && counts.homeDialogs == 0 && counts.upstreamSubscriptions == 0
         }
         try await expect("no dialog left at the presence servers", within: span) {
             enterprise.dialogCount == 0 && simple.dialogCount == 0
@@ -157,10 +165,11 @@ public final class Conversation {
     }
 
     /// Where time is virtual: every transaction and timer of the gateway is gone too.
-    public func settles() async throws {
+    public func settles(leavingPresence: Bool = false) async throws {
         try await concludes()
         try await pass(.seconds(400))
-        let counts = gateway.counts
+        var counts = gateway.counts
+        if leavingPresence { (counts.presentities, counts.publications) = (0, 0) }
         if counts != GatewayCounts() { throw ConversationError(description: "left behind: \(counts)\n\(stage.account)") }
     }
 

@@ -8,17 +8,20 @@ public struct Scenario: Sendable, CustomStringConvertible {
     public var needsVirtualTime: Bool
     /// Its outcome is the same however bad the path is.
     public var bearsLoss: Bool
+    /// Its users leave static publications and memberships behind, which live until they are deleted (MS-PRES 2.2.2.1).
+    public var leavesPresence: Bool
     public var configure: @Sendable (inout GatewayConfiguration) -> Void
     public var script: @Sendable (Conversation) async throws -> Void
 
     public init(
-        _ name: String, needsVirtualTime: Bool = false, bearsLoss: Bool = false,
+        _ name: String, needsVirtualTime: Bool = false, bearsLoss: Bool = false, leavesPresence: Bool = false,
         configure: @escaping @Sendable (inout GatewayConfiguration) -> Void = { _ in },
         script: @escaping @Sendable (Conversation) async throws -> Void
     ) {
         self.name = name
         self.needsVirtualTime = needsVirtualTime
         self.bearsLoss = bearsLoss
+        self.leavesPresence = leavesPresence
         self.configure = configure
         self.script = script
     }
@@ -29,8 +32,14 @@ public struct Scenario: Sendable, CustomStringConvertible {
     public func play(on stage: any Stage, transport: TransportProtocol) async throws {
         let conversation = try await Conversation(on: stage, transport: transport, configure: configure)
         try await script(conversation)
-        if stage is SimulatedStage { try await conversation.settles() } else { try await conversation.concludes() }
+        if stage is SimulatedStage {
+            try await conversation.settles(leavingPresence: leavesPresence)
+        } else {
+            try await conversation.concludes()
+        }
     }
 
-    public static let all = simpleWatcherScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
+    public static let all =
+        simpleWatcherScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
+        + homeServerScenarios
 }
