@@ -17,7 +17,8 @@ import suite as suites  # noqa: E402
 
 def main():
     suite = suites.Suite()
-    for name in ("normative", "states", "rpid", "details", "simple", "lookups", "refused", "resolution", "exact", "sip", "documents"):
+    names = ("normative", "states", "rpid", "details", "simple", "lookups", "refused", "resolution", "aggregation", "exact", "sip", "documents")
+    for name in names:
         __import__(name).write(suite)
     if "--check" in sys.argv[1:]:
         stale = []

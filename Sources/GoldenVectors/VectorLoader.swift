@@ -5,7 +5,7 @@ import PresenceMapping
 /// Finds and reads golden vectors: every `.json` below the suites' folders is a case, nothing is registered.
 public enum VectorLoader {
     /// The suites that this loader knows; other folders belong to other readers.
-    public static let suites = ["conversion", "documents", "mapping", "resolution", "sip"]
+    public static let suites = ["aggregation", "conversion", "documents", "mapping", "resolution", "sip"]
 
     /// The paths of all cases, as ids, sorted.
     public static func ids(in root: URL) -> [String] {
@@ -88,6 +88,7 @@ public enum VectorLoader {
         if suite == "mapping" || suite == "conversion", vector.from == nil || vector.to == nil {
             throw fail("\"from\" or \"to\" is missing")
         }
+        if suite == "aggregation", options.at == nil { throw fail("\"at\" is missing: the time of the computation") }
         if suite == "documents", vector.format == nil { throw fail("\"format\" is missing") }
         return vector
     }

@@ -56,6 +56,14 @@ public final class VectorVerifier {
             } catch {
                 return .refused(error.description)
             }
+        case "aggregation":
+            guard let moment = vector.options.at else { return .refused("at is missing") }
+            do throws(DocumentError) {
+                return .document(
+                    try EnhancedPresentity.computedCategories(of: bytes, at: moment).encoded(), losses: [], rows: [])
+            } catch {
+                return .refused(error.description)
+            }
         case "resolution":
             do throws(DocumentError) {
                 return .document(try resolve(vector, bytes), losses: [], rows: [])

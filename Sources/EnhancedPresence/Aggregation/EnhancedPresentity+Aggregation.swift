@@ -21,6 +21,28 @@ extension EnhancedPresentity {
         CategoriesDocument(uri: uri, categories: computedInstances.map { $0.selfElement(at: now) })
     }
 
+    /// What a server computes of a categories document with container attributes, or of a roamingData document: for tools.
+    ///
+    /// Computed instances that are there already, and say what is computed, keep their version and publishTime.
+    /// - Parameters:
+    ///   - bodies: `.strict` refuses a document with a body that cannot be read; else such a body is ignored, as a server does.
+    ///   - now: The time of the computation.
+    public static func computedCategories(
+        of bytes: [UInt8], bodies: CategoryBodyReading = .raw, at now: DateTime, policy: EnhancedPresencePolicy = .standard
+    ) throws(DocumentError) -> CategoriesDocument {
+        let data = try RoamingDataDocument(parsingPart: bytes, bodies: bodies)
+        guard let categories = data.categories else {
+            throw DocumentError(code: .missing, message: "MS-PRES 6.7: the document has no categories")
+        }
+        guard categories.categories.isEmpty || categories.categories.contains(where: { $0.container != nil }) else {
+            throw DocumentError(
+                code: .missing, message: "MS-PRES 2.2.2.1: no category says its container, as those for the user's own endpoints do")
+        }
+        var presentity = EnhancedPresentity(uri: categories.uri, categories: categories, containers: data.containers, policy: policy)
+        _ = presentity.aggregate(at: now)
+        return presentity.computedCategories(at: now)
+    }
+
     /// Computes what depends on the pairs that changed, and adds what that changes (MS-PRES 3.2.5.6, 3.8.5).
     mutating func aggregate(after pairs: Set<ContainerCategory>, committedAt time: DateTime, into change: inout PresentityChange) {
         guard policy.computesAggregates else { return }

@@ -112,6 +112,29 @@ extension RoamingDataDocument: MSRTCDocument {
     }
 }
 
+extension RoamingDataDocument {
+    /// Reads a roamingData document, or its categories or its containers where they stand alone, for tools.
+    /// - Parameter bodies: How the bodies of categories are read.
+    public init(parsingPart bytes: [UInt8], bodies: CategoryBodyReading = .raw) throws(DocumentError) {
+        let root: XMLElement
+        do { root = try XMLTree.parse(bytes).root } catch { throw DocumentError(error) }
+        switch root {
+        case Self.rootName:
+            try self.init(reading: root, bodies: bodies)
+        case CategoriesDocument.rootName:
+            self.init(categories: try CategoriesDocument(reading: root, bodies: bodies))
+        case ContainersDocument.rootName:
+            self.init(containers: try ContainersDocument(reading: root))
+        default:
+            throw DocumentError(
+                code: .wrongDocument,
+                message:
+                    "\(Self.rule): the root element is \(root.localName.prefix(60)), expected roamingData, categories or containers of MS-PRES",
+                position: root.position)
+        }
+    }
+}
+
 // MARK: encode
 
 extension RoamingListDocument {
