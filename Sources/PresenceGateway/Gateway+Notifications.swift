@@ -71,6 +71,7 @@ extension Gateway {
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let (destination, transport) = destination(
             of: watcher.dialog, flow: watcher.flow, route: configuration.domain(watcher.watcher.domainKey)?.route)
+        resolveGRUU(&request, of: watcher.watcherKey)
         request.headers.set(.contact, contact(transport))
         request.headers.append(.event, watcher.event.description)
         request.headers.append(.subscriptionState, status.headerValue)

@@ -97,6 +97,7 @@ public final class Gateway: SansIOEndpoint {
         layer.retryAfter = UInt32(clamping: configuration.timing.retryAfter)
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
+        layer.homeDomains = configuration.hostedDomains
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))
         translator = PresenceTranslator(mapper: mapper)
@@ -194,6 +195,7 @@ public final class Gateway: SansIOEndpoint {
         self.configuration = configuration
         routes = configuration.routes
         home.reconfigure(configuration)
+        transactions.configuration.homeDomains = configuration.hostedDomains
         noteMappings()
     }
 

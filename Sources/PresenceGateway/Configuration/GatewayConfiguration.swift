@@ -42,6 +42,11 @@ public struct GatewayConfiguration: Hashable, Sendable {
             })
     }
 
+    /// Names of the domains whose home server this is.
+    var hostedDomains: Set<String> {
+        Set(domains.filter { $0.key != "*" && $0.value.hosted && $0.value.refuse == nil }.map { $0.key.lowercased() })
+    }
+
     /// The entry for a host name, compared without regard to case; nil when neither it nor `*` is configured.
     public func domain(_ host: String) -> DomainConfiguration? {
         domains[host] ?? domains[host.lowercased()] ?? domains["*"]

@@ -63,10 +63,7 @@ extension Gateway {
         let isBestEffort = subscription.notifier.configuration.bestEffort
         var request = subscription.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let (destination, transport) = destination(of: subscription.dialog, flow: subscription.flow, route: nil)
-        // A GRUU stands for the Contact that its endpoint has registered (MS-SIPRE 2.2.3).
-        if let endpoint = EndpointID(gruu: request.uri), let binding = home.registrar.binding(of: subscription.user, endpoint: endpoint) {
-            request.uri = binding.contact.uri
-        }
+        resolveGRUU(&request, of: subscription.user)
         request.headers.set(.contact, contact(transport))
         request.headers.append(.event, subscription.event.description)
         request.headers.append("subscription-state", status.headerValue)
@@ -82,6 +79,14 @@ extension Gateway {
         } else {
             send(request, to: destination, over: transport, for: .homeNotify(subscription), at: now)
         }
+    }
+
+    /// A GRUU stands for the Contact that its endpoint has registered (MS-SIPRE 2.2.3).
+    func resolveGRUU(_ request: inout SIPRequest, of user: String) {
+        guard let endpoint = EndpointID(gruu: request.uri), let binding = home.registrar.binding(of: user, endpoint: endpoint) else {
+            return
+        }
+        request.uri = binding.contact.uri
     }
 
     /// What to write now; afterwards it counts as told. nil: nothing in the subscription's scope is new.

@@ -28,6 +28,9 @@ struct RequestScreening {
     func check(_ request: SIPRequest) throws(Refusal) {
         switch request.method {
         case .subscribe, .notify, .benotify, .publish, .service, .register, .options: break
+        case .bye, .info, .message, .update, .prack, .refer:
+            // Calls and their dialogs are nobody's business here: what claims to be within one is told so.
+            throw request.headers.toTag == nil ? .methodNotAllowed : .noSuchDialog
         default:
             throw request.method.isKnown ? .methodNotAllowed : Refusal(.notImplemented, "RFC 3261 8.2.1: unknown method")
         }

@@ -115,8 +115,10 @@ extension TransactionLayer {
     private mutating func refuseInvite(
         _ id: UInt64, _ request: SIPRequest, _ key: ServerTransactionKey, _ source: MessageSource, _ now: Instant
     ) -> [TransactionAction] {
-        var response = refusal(of: request, .methodNotAllowed)
-        response.headers[.allow] = configuration.allow
+        let isHome = request.headers.toTag == nil && configuration.homeDomains.contains(request.uri.domainKey)
+        var response = refusal(of: request, isHome ? .temporarilyUnavailable : .methodNotAllowed)
+        if !isHome { response.headers[.allow] = configuration.allow }
+        if !configuration.server.isEmpty { response.headers[.server] = configuration.server }
         guard let destination = response.destination(from: source) else { return [] }
         let message = OutboundMessage(bytes: response.serialized(), destination: destination)
         let machine = InviteRefusal(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)

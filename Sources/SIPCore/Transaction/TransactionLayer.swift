@@ -37,6 +37,8 @@ public struct TransactionLayer: Sendable {
         public var retryAfter: UInt32
         /// Value of Allow in the refusal of an INVITE.
         public var allow: String
+        /// Domains, in lower case, whose users' home this is: an INVITE to one of them is 480, since nobody here takes calls; others are 405.
+        public var homeDomains: Set<String> = []
         /// Value of Server in answers that the layer gives itself; empty: none.
         public var server: String
         public var limits: SIPLimits
