@@ -122,7 +122,7 @@ if !coreOnly {
             name: "isthmus",
             dependencies: [
                 "SIPTransport", "Administration", "GatewayTesting", "PresenceGateway", "PresenceMapping", "PresenceDocuments",
-                "EnhancedPresence", "FederationRouting", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
+                "EnhancedPresence", "FederationRouting", "SIPSecurity", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ] + nio,
@@ -133,7 +133,7 @@ if !coreOnly {
             "ProgramTests",
             [
                 "isthmus", "SIPTransport", "Administration", "GatewayTesting", "GoldenVectors", "PresenceGateway", "PresenceMapping",
-                "FederationRouting", "SIPEvents", "SIPCore", log,
+                "FederationRouting", "SIPSecurity", "SIPEvents", "SIPCore", log,
             ] + nio),
         .testTarget(
             name: "InteropTests",

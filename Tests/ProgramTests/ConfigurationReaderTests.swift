@@ -8,7 +8,7 @@ import Testing
 @Suite struct ConfigurationReaderTests {
     static let example = """
         node:    { name: edge1.example.net }
-        listen:  [ "udp:127.0.0.1:5060", "tcp:[::1]:0" ]
+        listen:  [ { address: "udp:127.0.0.1:5060", authentication: none }, { address: "tcp:[::1]:0", authentication: none } ]
         store:   { memory: true }
         domains:
           contoso.com:  { side: enterprise, hosted: true }
@@ -25,7 +25,9 @@ import Testing
         let configuration = try ConfigurationReader.read(Self.example, file: "x.yaml")
         #expect(configuration.nodeName == "edge1.example.net")
         #expect(configuration.listeners == [TransportAddress(.udp, "127.0.0.1", 5060), TransportAddress(.tcp, "::1", 0)])
-        #expect(configuration.domains["contoso.com"] == DomainConfiguration(side: .enterprise, hosted: true))
+        #expect(
+            configuration.domains["contoso.com"]
+                == DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise, requiresRegistration: true))
         #expect(
             configuration.domains["fabrikam.com"]
                 == DomainConfiguration(
@@ -48,6 +50,22 @@ import Testing
         ("listen: [ \"udp:::1:5060\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "brackets"),
         ("listen: [ \"tls:127.0.0.1:5061\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "TLS is not supported in this version"),
         ("listen: [ \"udp:a:5060\" ]", "1:1", "`domains` is missing"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { b.example: { side: simple, hosted: true } }", "1:11",
+            "hosted domain b.example must sign in"
+        ),
+        ("listen: [ { address: \"udp:a:5060\" } ]\ndomains: { a: { side: simple, hosted: true } }", "1:11", "authentication: none }"),
+        ("listen: [ { address: \"udp:a:5060\", authentication: ntlm } ]\ndomains: { a: { refuse: 403 } }", "1:11", "needs a `directory`"),
+        ("listen: [ { address: \"udp:a:5060\", authentication: no } ]\ndomains: { a: { refuse: 403 } }", "1:52", "none, ntlm, digest, any"),
+        ("listen: [ { authentication: none } ]\ndomains: { a: { refuse: 403 } }", "1:11", "`address` is missing"),
+        (
+            "listen: [ { address: \"udp:a:5060\", authentication: none, digest-algorithms: [ MD4 ] } ]\ndomains: { a: { refuse: 403 } }",
+            "1:79", "MD5, SHA-256"
+        ),
+        (
+            "listen: [ { address: \"udp:a:5060\", authentication: none, digest-status: 402 } ]\ndomains: { a: { refuse: 403 } }",
+            "1:73", "401, 407"
+        ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple } }", "2:15", "needs `route`"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: both, hosted: true } }", "2:23", "enterprise, simple"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, hosted: yes } }", "2:39", "true or false"),

@@ -16,7 +16,7 @@ import Testing
     static func yaml(example: String = "{ side: simple, hosted: true }") -> String {
         """
         node: { name: test.example.net, shards: 2 }
-        listen: [ "udp:127.0.0.1:0", "tcp:127.0.0.1:0" ]
+        listen: [ { address: "udp:127.0.0.1:0", authentication: none }, { address: "tcp:127.0.0.1:0", authentication: none } ]
         domains:
           contoso.com: { side: enterprise, hosted: true }
           example.org: \(example)

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import SIPSecurity
 import SIPTransport
 import Yams
 
@@ -53,10 +54,15 @@ struct ConfigurationReader {
         let known = ["node", "listen", "tls", "store", "domains", "limits", "timing", "transport", "mappings", "admin"]
         guard let fields = root.fields(known) else { return }
         if let node = fields["node"] { readNode(node) }
-        if let listen = fields["listen"] { readListen(listen) } else { root.refuse("`listen` is missing: at least one listener is needed") }
         if let tls = fields["tls"] { tls.refuse("TLS \(Self.unsupported)") }
         if let store = fields["store"] { readStore(store) }
         if let domains = fields["domains"] { readDomains(domains) } else { root.refuse("`domains` is missing: nobody could be reached") }
+        // After the domains: whether users must sign in depends on whether any are hosted.
+        if let listen = fields["listen"] {
+            readListen(listen, hasDirectory: fields["directory"] != nil)
+        } else {
+            root.refuse("`listen` is missing: at least one listener is needed")
+        }
         if let limits = fields["limits"] { readLimits(limits) }
         if let timing = fields["timing"] { readTiming(timing) }
         if let transport = fields["transport"] { readTransport(transport) }
@@ -71,17 +77,20 @@ struct ConfigurationReader {
         if let shards = fields["shards"]?.integer(1...256) { configuration.shards = shards }
     }
 
-    private mutating func readListen(_ listen: ConfigurationNode) {
+    private mutating func readListen(_ listen: ConfigurationNode, hasDirectory: Bool) {
         guard let elements = listen.elements() else { return }
         if elements.isEmpty { listen.refuse("at least one listener is needed") }
+        let hosted = configuration.domains.filter(\.value.hosted).keys.min()
         for element in elements {
-            guard let address = address(element) else { continue }
+            guard let listener = ListenerReader(element) else { continue }
+            let address = listener.address
             if address.transport == .tls {
-                element.refuse("TLS \(Self.unsupported)")
+                listener.node.refuse("TLS \(Self.unsupported)")
             } else if address.port != 0, configuration.listeners.contains(address) {
-                element.refuse("is listed twice")
+                listener.node.refuse("is listed twice")
             } else {
                 configuration.listeners.append(address)
+                configuration.listenerAuthentication.append(listener.authentication(hosted: hosted, hasDirectory: hasDirectory))
             }
         }
     }
@@ -139,7 +148,7 @@ struct ConfigurationReader {
             if !domain.requiresRegistration { registration.refuse("is for hosted enterprise domains") }
             domain.requiresRegistration = registration.choice(Registration.self) == .required
         }
-        if let route = fields["route"], let next = address(route) {
+        if let route = fields["route"], let next = route.address() {
             if next.transport == .tls {
                 route.refuse("TLS \(Self.unsupported)")
             } else if next.port == 0 {
@@ -180,9 +189,16 @@ struct ConfigurationReader {
             ("publications-per-presentity", \.publicationsPerPresentity),
             ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
         ]
-        guard let fields = limits.fields(paths.map(\.0)) else { return }
+        let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
+            ("authentication-failures", \.failures), ("security-associations", \.associations),
+            ("security-associations-per-user", \.associationsPerUser), ("digest-nonces", \.nonces),
+        ]
+        guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0)) else { return }
         for (name, path) in paths {
             if let value = fields[name]?.integer(1...100_000_000) { configuration.limits[keyPath: path] = value }
+        }
+        for (name, path) in signIn {
+            if let value = fields[name]?.integer(1...100_000_000) { configuration.authenticationLimits[keyPath: path] = value }
         }
         // What the gateway would answer with 413 must reach it.
         configuration.transport.maximumBodyBytes = max(configuration.transport.maximumBodyBytes, configuration.limits.bodyBytes * 2)
@@ -239,13 +255,4 @@ struct ConfigurationReader {
         }
     }
 
-    private func address(_ node: ConfigurationNode) -> TransportAddress? {
-        guard let text = node.string() else { return nil }
-        do {
-            return try TransportAddress.parse(text)
-        } catch {
-            node.refuse(error.rule)
-            return nil
-        }
-    }
 }

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import SIPSecurity
 import SIPTransport
 
 /// A whole configuration file as values: what the gateway, the transport and the administration listener are told.
@@ -15,6 +16,9 @@ struct ProgramConfiguration: Hashable, Sendable {
     /// Event loops, each with a gateway of its own.
     var shards = 1
     var listeners: [TransportAddress] = []
+    /// What each listener asks of users of hosted domains, in the order of `listeners`.
+    var listenerAuthentication: [ListenerAuthentication] = []
+    var authenticationLimits = AuthenticationLimits()
     var domains: [String: DomainConfiguration] = [:]
     var limits = GatewayLimits()
     var timing = GatewayTiming()
@@ -23,11 +27,15 @@ struct ProgramConfiguration: Hashable, Sendable {
     /// A directory whose tables replace those that are compiled in.
     var mappingsDirectory: String?
 
+    /// Whether any listener asks users to sign in.
+    var asksUsersToSignIn: Bool { listenerAuthentication.contains { $0.schemes != .none } }
+
     /// What one shard is told, once the listeners have their real ports.
     func gateway(listeners bound: [TransportAddress], logLevel: GatewayLog.Level) -> GatewayConfiguration {
         var gateway = GatewayConfiguration(
             nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)
         gateway.logLevel = logLevel
+        for (address, authentication) in zip(bound, listenerAuthentication) { gateway.authentication[address] = authentication }
         return gateway
     }
 }

@@ -4,6 +4,7 @@ import NIOCore
 import PresenceGateway
 import PresenceMapping
 import SIPCore
+import SIPSecurity
 import SIPTransport
 import Synchronization
 
@@ -15,8 +16,12 @@ final class RunningGateway: Sendable {
     private let administration: AdministrationServer?
     private let pages: StatusPages
 
-    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened.
-    static func start(_ configuration: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
+    /// - Parameter accounts: the directory's users by login name; needed where a listener asks users to sign in.
+    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, or users could not sign in.
+    static func start(
+        _ configuration: ProgramConfiguration, logger: Logger, accounts: AccountLookup? = nil
+    ) async throws -> RunningGateway {
+        let authenticator = try authenticator(configuration, accounts)
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let router = ShardRouter(shards: configuration.shards)
         let server: SIPServer
@@ -30,7 +35,7 @@ final class RunningGateway: Sendable {
                         configuration: configuration.gateway(listeners: context.listeners, logLevel: .init(logger.logLevel)),
                         mapper: mapper,
                         shard: context.index,
-                        shards: context.count, seed: .random(in: .min ... .max))
+                        shards: context.count, seed: .random(in: .min ... .max), authenticator: authenticator)
                 })
         } catch let error as TransportError {
             throw CommandFailure(.inputRefused, error.description)
@@ -51,6 +56,17 @@ final class RunningGateway: Sendable {
             server: server, logger: logger, started: configuration, administration: administration, pages: pages)
     }
 
+    /// The one that all shards share; nil: no listener asks for one.
+    private static func authenticator(_ configuration: ProgramConfiguration, _ accounts: AccountLookup?) throws -> Authenticator? {
+        guard configuration.asksUsersToSignIn else { return nil }
+        guard let accounts else { throw CommandFailure(.inputRefused, "listen: users must sign in, but there is no directory of them") }
+        if let problem = CryptoLibrary.problem { throw CommandFailure(.inputRefused, "listen: users cannot sign in: \(problem)") }
+        var random = SystemRandomNumberGenerator()
+        return Authenticator(
+            targetName: configuration.nodeName, secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
+            limits: configuration.authenticationLimits, lookup: accounts)
+    }
+
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: AdministrationServer?, pages: StatusPages
     ) {
@@ -68,11 +84,15 @@ final class RunningGateway: Sendable {
 
     /// Takes over domains, limits and timing; what needs new sockets waits for a restart and is said so.
     func reload(_ configuration: ProgramConfiguration) async {
-        if configuration.listeners != started.listeners || configuration.admin != started.admin || configuration.shards != started.shards
+        if configuration.listeners != started.listeners || configuration.listenerAuthentication != started.listenerAuthentication
+            || configuration.admin != started.admin || configuration.shards != started.shards
             || configuration.transport != started.transport
         {
             logger.warning("listen, admin, transport and node.shards change only with a restart")
         }
+        var configuration = configuration
+        // Which listener asks for what hangs on their order, and the listeners stay; so does the one authenticator.
+        configuration.listenerAuthentication = started.listenerAuthentication
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
         for shard in server.shards {
             try? await shard.perform { endpoint, now in (endpoint as? Gateway)?.reconfigure(gateway, at: now) }.get()

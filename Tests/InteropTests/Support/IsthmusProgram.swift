@@ -10,7 +10,7 @@ final class IsthmusProgram: Sendable {
         port = try Loopback.freePort()
         let text = """
             node: { name: edge1.example.net }
-            listen: [ "udp:\(host):\(port)", "tcp:\(host):\(port)" ]
+            listen: [ { address: "udp:\(host):\(port)", authentication: none }, { address: "tcp:\(host):\(port)", authentication: none } ]
             store: { memory: true }
             domains:
             \(domains.map { "  \($0)" }.joined(separator: "\n"))
