@@ -202,7 +202,7 @@ extension Gateway {
         return record
     }
 
-    private func makePresentity(_ key: String, _ uri: SIPURI) -> HostedPresentity {
+    func makePresentity(_ key: String, _ uri: SIPURI) -> HostedPresentity {
         let range = configuration.timing.publication
         var policy = EnhancedPresencePolicy.standard
         policy.instanceLimit = configuration.limits.publicationsPerPresentity

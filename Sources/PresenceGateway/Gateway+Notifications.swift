@@ -83,7 +83,7 @@ extension Gateway {
         counters.notificationsSent += 1
         keep(.dialog(watcher.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, to: destination, over: transport, at: now)
+            sendWithoutAnswer(request, to: destination, over: transport, tag: watcher.localTag, at: now)
         } else {
             send(request, to: destination, over: transport, for: .notify(watcher), at: now)
         }
@@ -97,10 +97,10 @@ extension Gateway {
         of watcher: WatcherDialog, naming named: [WatchedResource]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         guard watcher.format == .categories else {
-            guard let resource = watcher.resources.first else { return nil }
+            guard let resource = watcher.resources.first, resource.source.isKnown || !resource.isRestored else { return nil }
             let rendered = rendered(resource, for: watcher, at: now)
             guard case .document(let bytes) = rendered,
-                isFull || !rendered.tellsNothing(after: resource.delivered, among: [])
+                isFull || !resource.isKnown(rendered)
             else { return nil }
             let previous = isFull ? nil : resource.delivered
             resource.delivered = rendered
@@ -110,11 +110,12 @@ extension Gateway {
         }
         var parts: [[UInt8]] = []
         for resource in named ?? watcher.resources {
+            // After a restart nothing can be said of a far presentity before its side was heard.
+            if !resource.source.isKnown && resource.isRestored { continue }
             let rendered = rendered(resource, for: watcher, at: now)
             guard case .categories(let view) = rendered else { continue }
             let names =
-                isFull
-                ? resource.categories : rendered.changedCategories(since: resource.delivered, among: resource.categories) ?? []
+                isFull ? resource.categories : resource.changedCategories(in: rendered)
             guard !names.isEmpty || isFull else { continue }
             resource.delivered = rendered
             parts.append(view.document(of: names, counters: &counters))
@@ -146,14 +147,13 @@ extension Gateway {
     func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
         resource.rendered = nil
+        if watcher.isAway { return }
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }
             return
         }
         guard resource.source.isKnown, !watcher.notifier.isFetching || watcher.isReady else { return }
-        if resource.delivered != nil,
-            rendered(resource, for: watcher, at: now).tellsNothing(after: resource.delivered, among: resource.categories)
-        {
+        if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
             counters.notificationsSuppressed += 1
             return

@@ -37,13 +37,18 @@ extension Gateway {
         do throws(Refusal) {
             try authenticate(request, transaction, flow, at: now)
             try screening.check(request)
+            if request.method != .options { try checkStore(at: now) }
             switch request.method {
             case .options: answerOptions(request, transaction, at: now)
             case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
             case .notify, .benotify: try receiveNotify(request, transaction, flow, at: now)
-            case .publish: try receivePublish(request, transaction, at: now)
+            case .publish:
+                undoable(request.uri.aorKey)
+                try receivePublish(request, transaction, at: now)
             case .register: try receiveRegister(request, transaction, flow, at: now)
-            case .service: try receiveService(request, transaction, flow, at: now)
+            case .service:
+                if let user = request.headers.to?.uri.aorKey { undoable(user) }
+                try receiveService(request, transaction, flow, at: now)
             default: throw .methodNotAllowed
             }
         } catch {
@@ -55,6 +60,7 @@ extension Gateway {
         switch purpose {
         case .notify(let dialog):
             guard dialogs[dialog.localTag] === dialog else { return }
+            keep(.dialog(dialog.localTag))
             if !response.status.isSuccess {
                 counters.notificationsFailed += 1
                 log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
@@ -71,7 +77,7 @@ extension Gateway {
         }
     }
 
-    private func handleSilence(of purpose: Awaiting, _ reason: String, isConnectionLost: Bool, at now: Instant) {
+    func handleSilence(of purpose: Awaiting, _ reason: String, isConnectionLost: Bool, at now: Instant) {
         switch purpose {
         case .notify(let dialog):
             guard dialogs[dialog.localTag] === dialog else { return }
@@ -81,6 +87,12 @@ extension Gateway {
                 // A subscription outlives the connection it came over (RFC 5923): once more, by address.
                 dialog.flow.connection = nil
                 perform(dialog.notifier.receiveAnswer(status: 503, retryAfter: 0, at: now), on: dialog, at: now)
+                return
+            }
+            if let returnsBy = dialog.returnsBy, now < returnsBy {
+                // Its connection is gone with the last process; it may come back.
+                let pause = configuration.timing.retryAfter
+                perform(dialog.notifier.receiveAnswer(status: 503, retryAfter: pause, at: now), on: dialog, at: now)
                 return
             }
             perform(dialog.notifier.notifyFailed(), on: dialog, at: now)
@@ -100,6 +112,13 @@ extension Gateway {
         counters.responsesSent += 1
         var response = response
         response.headers.set(.server, Self.product)
+        guard store == nil || !response.status.isSuccess else { return desk.staged.append(.answer(response, transaction)) }
+        deliver(response, transaction, at: now)
+    }
+
+    /// The answer itself, once what it promises is kept.
+    func deliver(_ response: SIPResponse, _ transaction: ServerTransactionID, at now: Instant) {
+        var response = response
         sign(&response, of: transaction)
         perform(transactions.respond(transaction, response, at: now), at: now)
     }

@@ -6,34 +6,15 @@ import SimplePresence
 
 /// What of the tables outlives the process.
 extension Gateway {
-    /// Notes that what this key names changed: appeared, became different or ended. Cheap; the record is made at the next commit.
-    func keep(_ key: StoreKey) {
-        if store != nil { unkept.insert(key) }
-    }
-
-    /// Hands everything that changed to the store.
-    /// - Returns: whether the store now holds what the tables hold.
-    func commit() -> Bool {
-        guard let store, !unkept.isEmpty else { return true }
-        let changes = unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
-        do throws(StoreFailure) {
-            try store.commit(changes)
-        } catch {
-            counters.commitsFailed += 1
-            log(.error, "the store keeps nothing", ["reason": error.description])
-            return false
-        }
-        unkept.removeAll(keepingCapacity: true)
-        return true
-    }
-
     /// The record as the tables have it now; nil: there is nothing to keep under this key.
     func record(of key: StoreKey) -> StoreRecord? {
         switch key {
         case .presentity(let user): presentities[user].flatMap(Self.record(of:)).map(StoreRecord.presentity)
         case .publication(let user, let tag): presentities[user]?.stored(tag).map(StoreRecord.publication)
-        case .dialog(let tag): dialogs[tag].flatMap { $0.held == nil ? .dialog($0.stored) : nil }
-        case .registration, .contacts, .accessList: nil
+        case .dialog(let tag):
+            home.dialogs[tag].map { .dialog($0.stored) } ?? dialogs[tag].flatMap { $0.held == nil ? .dialog($0.stored) : nil }
+        case .registration(let user, let place): storedRegistration(user, place).map(StoreRecord.registration)
+        case .contacts, .accessList: nil
         }
     }
 
@@ -41,6 +22,9 @@ extension Gateway {
         guard presentity.hasEnhancedState else { return nil }
         return StoredPresentity(
             user: presentity.key, uri: presentity.uri.description, document: presentity.enhanced.storedDocument.encoded(),
+            computed: presentity.enhanced.computedInstances.map {
+                .init(category: $0.id.category.rawValue, container: Int($0.id.container.rawValue), instance: $0.id.instance)
+            },
             isSimpleNewer: presentity.isSimpleNewer)
     }
 }
@@ -60,7 +44,7 @@ extension WatcherDialog {
     /// The dialog as the store keeps it.
     fileprivate var stored: StoredDialog {
         StoredDialog(
-            kind: .watcher, dialog: dialog.snapshot, owner: isBatch ? watcherKey : resources.first?.key ?? watcherKey,
+            kind: .watcher, dialog: dialog.snapshot, owner: owner,
             event: event.description, contentType: contentType, watcher: watcher.description, isBatch: isBatch,
             isBestEffort: notifier.configuration.bestEffort, expiry: notifier.expiry, local: flow.local, remote: flow.remote,
             wasToldActive: wasToldActive, isUnanswered: notifier.isAwaitingAnswer,

@@ -41,7 +41,11 @@ extension Gateway {
         guard let dialog = Dialog(accepting: request, localTag: tag) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
-        let policy = notifierConfiguration(request, parties, flow, format)
+        // Only inside the enterprise, where the connection tells when the watcher is gone (MS-SIP 3.5).
+        let isBestEffort =
+            parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
+            && flow.local.transport.isReliable && request.headers.offers("ms-benotify")
+        let policy = notifierConfiguration(parties, bestEffort: isBestEffort)
         var wish = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
         let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
@@ -49,7 +53,9 @@ extension Gateway {
             localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format,
             isPartial: format.isPartial(request.headers), parties: parties,
             isBatch: isBatch, flow: flow, resources: resources)
-        register(watcher)
+        insert(watcher)
+        keep(.dialog(tag))
+        ifNotKept { [unowned self] now in remove(watcher, at: now) }
         for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, at: now) }
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
         if watcher.resources.isEmpty { wish = 0 }
@@ -127,15 +133,9 @@ extension Gateway {
         }
     }
 
-    private func notifierConfiguration(
-        _ request: SIPRequest, _ parties: RequestScreening.Parties, _ flow: Flow, _ format: WatcherFormat
-    ) -> Notifier.Configuration {
+    func notifierConfiguration(_ parties: RequestScreening.Parties, bestEffort: Bool) -> Notifier.Configuration {
         let timing = configuration.timing
         let range = parties.watcherDomain.side == .enterprise ? timing.enterprise : timing.simple
-        // Only inside the enterprise, where the connection tells when the watcher is gone (MS-SIP 3.5).
-        let bestEffort =
-            parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
-            && flow.local.transport.isReliable && request.headers.offers("ms-benotify")
         return Notifier.Configuration(
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum), bestEffort: bestEffort,
             spacing: timing.notifySpacing, grace: timing.firstNotifyGrace, fetchWait: timing.pollWait,
@@ -159,8 +159,10 @@ extension Gateway {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
         keep(.dialog(tag))
+        ifNotKept { [unowned self] now in notSent(watcher, at: now) }
         unbind(watcher)
         watcher.flow = flow
+        watcher.returnsBy = nil
         bind(watcher)
         var named: [WatchedResource]?
         if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
@@ -218,7 +220,7 @@ extension Gateway {
     // MARK: sources
 
     /// Finds where a resource's presence comes from: this node, a far leg, or nowhere (MS-PRES 3.4.5.1.3.1).
-    private func attach(
+    func attach(
         _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, marks: String, at now: Instant
     ) {
         let domain = configuration.domain(resource.uri.domainKey)
@@ -271,12 +273,11 @@ extension Gateway {
 
     // MARK: the table
 
-    private func register(_ watcher: WatcherDialog) {
+    func insert(_ watcher: WatcherDialog) {
         dialogs[watcher.localTag] = watcher
         bind(watcher)
         dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
         for resource in watcher.resources { dialogsOfPresentity[resource.key, default: 0] += 1 }
-        keep(.dialog(watcher.localTag))
     }
 
     /// A watcher that answers nothing is known to be gone when its connection is (MS-SIP 3.5).
@@ -342,6 +343,14 @@ extension Gateway {
 
     func advance(_ watcher: WatcherDialog, at now: Instant) {
         if let held = watcher.held, now >= held.until { answerHeld(watcher, at: now) }
+        if let returnsBy = watcher.returnsBy, now >= returnsBy {
+            watcher.returnsBy = nil
+            if watcher.notifier.configuration.bestEffort {
+                // Nobody would say that there is nobody.
+                perform(watcher.notifier.notifyFailed(), on: watcher, at: now)
+                return
+            }
+        }
         perform(watcher.notifier.advance(to: now), on: watcher, at: now)
     }
 

@@ -32,6 +32,10 @@ extension Gateway {
                 sourceChanged(resource, of: watcher, at: now)
             }
         }
+        if let startsAt = upstream.startsAt, now >= startsAt {
+            upstream.startsAt = nil
+            perform(upstream.subscriber.start(at: now), on: upstream, at: now)
+        }
         perform(upstream.subscriber.advance(to: now), on: upstream, at: now)
     }
 

@@ -59,19 +59,38 @@ extension Gateway {
     {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        sign(&request, to: destination, at: now)
         counters.requestsSent += 1
+        guard store == nil else { return desk.staged.append(.request(request, destination, transport, purpose)) }
+        begin(request, to: destination, over: transport, for: purpose, at: now)
+    }
+
+    /// The transaction itself, once what the request depends on is kept.
+    func begin(
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, for purpose: Awaiting, at now: Instant
+    ) {
+        var request = request
+        sign(&request, to: destination, at: now)
         let (transaction, actions) = transactions.send(request, to: destination, over: transport, at: now)
         awaiting[transaction] = purpose
         perform(actions, at: now)
     }
 
     /// Sends a BENOTIFY: no transaction, no answer (MS-SIP 3.5).
-    func sendWithoutAnswer(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant) {
+    /// - Parameter tag: ours, of the dialog.
+    func sendWithoutAnswer(
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, tag: String, at now: Instant
+    ) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        sign(&request, to: destination, at: now)
         counters.requestsSent += 1
+        guard store == nil else { return desk.staged.append(.unanswered(request, destination, transport, tag: tag)) }
+        emit(request, to: destination, over: transport, at: now)
+    }
+
+    /// The BENOTIFY itself, once what it depends on is kept.
+    func emit(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant) {
+        var request = request
+        sign(&request, to: destination, at: now)
         perform(transactions.sendUnanswered(request, to: destination, over: transport), at: now)
     }
 }

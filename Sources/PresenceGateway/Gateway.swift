@@ -25,6 +25,7 @@ public final class Gateway: SansIOEndpoint {
     public internal(set) var counters = GatewayCounters()
 
     let shard: Int
+    let shards: Int
     var routes: RoutingTable
     let contacts: [TransportProtocol: String]
     var tokens: TokenGenerator
@@ -36,8 +37,7 @@ public final class Gateway: SansIOEndpoint {
     let authenticator: Authenticator?
     /// nil: nothing outlives the process.
     let store: (any GatewayStore)?
-    /// What changed since the last commit.
-    var unkept: Set<StoreKey> = []
+    var desk = StoreDesk()
 
     /// By our tag.
     var dialogs: [String: WatcherDialog] = [:]
@@ -52,6 +52,10 @@ public final class Gateway: SansIOEndpoint {
     /// Which endpoints published over which connection, by presentity.
     var endpointsOfConnection: [ConnectionID: [String: Set<String>]] = [:]
     var home: HomeServer
+    /// Endpoints that published before a restart and have not come back, by presentity.
+    var returning: [String: Set<String>] = [:]
+    /// When the next far leg may be made anew after a restart.
+    var nextFarLeg = Instant(nanosecondsSince1970: 0)
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaiting] = [:]
     var wakes = DeadlineQueue<Sleeper>()
@@ -73,6 +77,10 @@ public final class Gateway: SansIOEndpoint {
         case presentity(String)
         case homeDialog(String)
         case registrar
+        /// Whose endpoints were known before a restart.
+        case returning(String)
+        /// Tries again to keep what the store refused.
+        case store
     }
 
     /// - Parameters:
@@ -88,6 +96,7 @@ public final class Gateway: SansIOEndpoint {
         self.configuration = configuration
         self.authenticator = authenticator
         self.shard = shard
+        self.shards = shards
         routes = configuration.routes
         contacts = Self.contacts(Self.sentBy(configuration))
         tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
@@ -114,15 +123,18 @@ public final class Gateway: SansIOEndpoint {
     // MARK: SansIOEndpoint
 
     public func receive(_ message: InboundMessage, at now: Instant) {
+        desk.now = now
         perform(transactions.receive(message, at: now), at: now)
     }
 
     public func receive(_ notice: TransportNotice, at now: Instant) {
+        desk.now = now
         perform(transactions.receive(notice, at: now), at: now)
         if case .closed(let connection) = notice { connectionClosed(connection, at: now) }
     }
 
     public func advance(to now: Instant) {
+        desk.now = now
         perform(transactions.advance(to: now), at: now)
         while let sleeper = wakes.popDue(at: now) { wake(sleeper, at: now) }
     }
@@ -135,7 +147,7 @@ public final class Gateway: SansIOEndpoint {
     }
 
     public func takeOutput() -> [OutboundMessage] {
-        _ = commit()
+        settleStore()
         let taken = output
         output.removeAll(keepingCapacity: true)
         return taken
@@ -168,6 +180,7 @@ public final class Gateway: SansIOEndpoint {
     /// Ends every dialog: watchers get `terminated;reason=deactivated`, upstream subscriptions are given up (RFC 6665 4.2.2).
     /// Done when ``isDrained``.
     public func shutdown(at now: Instant) {
+        desk.now = now
         guard !isShuttingDown else { return }
         isShuttingDown = true
         for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
@@ -187,7 +200,8 @@ public final class Gateway: SansIOEndpoint {
 
     /// Whether nothing is left to be sent or awaited after ``shutdown(at:)``.
     public var isDrained: Bool {
-        isShuttingDown && output.isEmpty && dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty && awaiting.isEmpty
+        isShuttingDown && output.isEmpty && desk.staged.isEmpty && dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty
+            && awaiting.isEmpty
     }
 
     /// Replaces domains, limits and timing; dialogs that live keep what they were granted.
@@ -211,6 +225,11 @@ public final class Gateway: SansIOEndpoint {
             guard let upstream = upstreams[id] else { return }
             advance(upstream, at: now)
             schedule(upstream)
+        case .returning(let key):
+            endReturning(key, at: now)
+        case .store:
+            // The next takeOutput() tries.
+            break
         case .presentity(let key):
             guard let presentity = presentities[key] else { return }
             advance(presentity, at: now)

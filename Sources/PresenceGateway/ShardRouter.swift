@@ -6,9 +6,20 @@ import SIPCore
 /// by the presentity, so that all publications and watchers of a hosted user meet on one shard.
 public struct ShardRouter: Hashable, Sendable {
     public let shards: Int
+    /// Dialogs of an earlier process whose tags name another shard than the one that has them now.
+    private var adopted: [String: Int] = [:]
 
     public init(shards: Int) {
         self.shards = max(1, min(shards, 36 * 36))
+    }
+
+    /// Learns where the stored dialogs are that were made under another number of shards.
+    public mutating func adopt(_ records: some Sequence<StoreRecord>) {
+        for case .dialog(let stored) in records {
+            let tag = stored.dialog.localTag
+            let shard = shard(ofKey: stored.owner)
+            adopted[tag] = shard == index(in: Substring(tag)) ?? 0 ? nil : shard
+        }
     }
 
     /// What every token of a shard begins with: `s` and two digits of base 36; nothing when there is only one shard.
@@ -26,7 +37,7 @@ public struct ShardRouter: Hashable, Sendable {
             guard let branch = response.headers.topVia?.branch, branch.hasPrefix("z9hG4bK") else { return 0 }
             return index(in: branch.dropFirst(7)) ?? 0
         case .request(let request):
-            if let tag = request.headers.toTag { return index(in: Substring(tag)) ?? 0 }
+            if let tag = request.headers.toTag { return adopted[tag] ?? index(in: Substring(tag)) ?? 0 }
             // Batches, SERVICE and REGISTER name the user in To, everything else in the Request-URI.
             let isByTo = request.method == .service || request.method == .register || CategoryRequest.isBatch(request.headers)
             let address = isByTo ? request.headers.to?.uri ?? request.uri : request.uri

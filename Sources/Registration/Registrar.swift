@@ -182,6 +182,12 @@ public struct Registrar: Sendable {
         insert(binding)
     }
 
+    /// Puts a user's bindings back to what they were.
+    public mutating func reset(_ user: String, to former: [Binding]) {
+        for binding in bindings(of: user) { remove(binding) }
+        for binding in former { insert(binding) }
+    }
+
     // MARK: tables
 
     private mutating func end(_ binding: Binding) -> Ended {

@@ -103,6 +103,15 @@ public struct Notifier: Hashable, Sendable {
         self.isReady = isReady
     }
 
+    /// A subscription that was live before a restart.
+    /// - Parameter wasTold: the watcher was told the whole state, and is not to be told again unless it changes.
+    public init(restoring configuration: Configuration, expiry: Instant, wasTold: Bool) {
+        self.init(configuration, isReady: false)
+        phase = .live
+        expiresAt = expiry
+        hasTold = wasTold
+    }
+
     /// Whether the dialog is finished.
     public var isOver: Bool { phase == .over }
 
@@ -263,6 +272,21 @@ public struct Notifier: Hashable, Sendable {
     /// There was nothing to tell after all: the state is again what the watcher has, and the NOTIFY was not sent.
     public mutating func notificationSkipped() {
         isOutstanding = false
+    }
+
+    /// The last notification did not leave this node: the newest state is told after a pause.
+    public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
+        isOutstanding = false
+        switch phase {
+        case .ending(let reason):
+            return close(reason)
+        case .live:
+            due = .full
+            notBefore = now + pause
+            return []
+        case .initial, .held, .fetching, .over:
+            return []
+        }
     }
 
     // MARK: time

@@ -1,11 +1,12 @@
 import PresenceDocuments
 
+/// A presentity as a store keeps it, and back.
 extension EnhancedPresentity {
-    /// The self document to keep over a restart: `expires` of an instance is what was granted and counts from its publishTime, so that
-    /// ``init(uri:categories:containers:policy:)`` makes the same presentity of it at any later time.
+    /// Everything of the user in one self document; `expires` of an instance is what was granted and counts from its publishTime, so
+    /// that the same presentity can be made of it at any later time.
     public var storedDocument: RoamingDataDocument {
         let moment = DateTime(nanosecondsSince1970: 0)
-        var document = roamingData(scope: [.categories, .containers], at: moment)
+        var document = storedData(at: moment)
         document.categories = CategoriesDocument(
             uri: uri,
             categories: store.pairs.flatMap { store.instances(of: $0) }.map { instance in
@@ -14,5 +15,19 @@ extension EnhancedPresentity {
                 return element
             })
         return document
+    }
+
+    /// A presentity of which ``storedDocument`` and ``computedInstances`` are known.
+    /// - Parameter computed: the keys of the instances that the server computed, which the document does not say.
+    public init(uri: String, stored document: RoamingDataDocument, computed: Set<PublicationID>, policy: EnhancedPresencePolicy) {
+        self.init(
+            uri: uri, categories: document.categories, containers: document.containers, subscribers: document.subscribers,
+            delegates: document.delegates, policy: policy)
+        for var instance in store.pairs.flatMap({ store.instances(of: $0) }) {
+            let isComputed = computed.contains(instance.id)
+            guard instance.isComputed != isComputed else { continue }
+            instance.isComputed = isComputed
+            store.put(instance)
+        }
     }
 }

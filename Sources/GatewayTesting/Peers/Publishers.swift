@@ -1,4 +1,5 @@
 import SIPCore
+import XMLCore
 
 /// A source of PIDF for one presentity (RFC 3903 4): keeps its entity-tag, starts anew when that is gone.
 public final class PIDFPublisher: SIPPeer {
@@ -94,6 +95,7 @@ public final class CategoryPublisher: SIPPeer {
 
     public let presentity: String
     public private(set) var lastAnswer: PeerAnswer?
+    public private(set) var lastMembersAnswer: PeerAnswer?
     public private(set) var conflicts = 0
     private var versions: [String: UInt32] = [:]
     private var number: UInt32 = 0
@@ -148,8 +150,39 @@ public final class CategoryPublisher: SIPPeer {
                 for item in list { versions[key(item), default: 0] += 1 }
             } else if response.status == .conflict {
                 conflicts += 1
+                reconcile(list, response.body)
             }
         }
+    }
+
+    /// Takes over the versions that the fault names (MS-PRES 2.2.2.2.3).
+    private func reconcile(_ list: [Publication], _ fault: [UInt8]) {
+        guard let root = try? XMLTree.parse(fault).root else { return self.fault("a 409 without a readable fault") }
+        for operation in root.children where operation.localName == "operation" {
+            guard let index = operation.attribute("index").flatMap({ Int($0) }), list.indices.contains(index - 1),
+                let version = operation.attribute("curVersion").flatMap({ UInt32($0) })
+            else { continue }
+            versions[key(list[index - 1])] = version
+        }
+    }
+
+    /// Adds users to a container of this version (MS-PRES 3.5.4).
+    public func setMembers(container: Int, version: UInt32, adding users: [String], at now: Instant) {
+        number += 1
+        var text =
+            "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"\(container)\" "
+            + "version=\"\(version)\">"
+        for user in users { text += "<member action=\"add\" type=\"user\" value=\"\(user.drop { $0 != ":" }.dropFirst())\"/>" }
+        text += "</container></setContainerMembers>"
+        var request = SIPRequest(.service, requestURI: presentity)
+        request.headers.append(.from, "<\(presentity)>;tag=\(token());epid=0011223344")
+        request.headers.append(.to, "<\(presentity)>")
+        request.headers.append(.callID, token())
+        request.headers.append(.cSeq, "\(number) SERVICE")
+        request.headers.append(.contact, contact(user: "endpoint"))
+        request.headers.append(.contentType, "application/msrtc-setcontainermembers+xml")
+        request.body = Array(text.utf8)
+        send(request, at: now) { [unowned self] answer, _ in lastMembersAnswer = answer }
     }
 
     private func key(_ item: Publication) -> String { "\(item.category) \(item.instance) \(item.container)" }

@@ -14,11 +14,14 @@ public struct ConversationError: Error, CustomStringConvertible {
 ///     refused.example.net  a domain that the gateway refuses with 403
 public final class Conversation {
     public let stage: any Stage
-    public let gateway: Gateway
+    public private(set) var gateway: Gateway
     public let gatewayAddress: TransportAddress
     public let enterprise: EnhancedServer
     public let simple: SimplePresenceServer
     public let transport: TransportProtocol
+    private let configuration: GatewayConfiguration
+    private let store: (any GatewayStore)?
+    private var crashes: UInt64 = 0
     private var peers: [SIPPeer]
     private var stationCount = 0
 
@@ -27,7 +30,8 @@ public final class Conversation {
     public static let dave = "sip:dave@hosted.example.net"
 
     public init(
-        on stage: any Stage, transport: TransportProtocol = .udp, configure: (inout GatewayConfiguration) -> Void = { _ in }
+        on stage: any Stage, transport: TransportProtocol = .udp, store: (any GatewayStore)? = nil,
+        configure: (inout GatewayConfiguration) -> Void = { _ in }
     ) async throws {
         self.stage = stage
         self.transport = transport
@@ -48,7 +52,9 @@ public final class Conversation {
                 "refused.example.net": .refused(403),
             ])
         configure(&configuration)
-        gateway = Gateway(configuration: configuration, seed: stage.seed)
+        self.configuration = configuration
+        self.store = store
+        gateway = Gateway(configuration: configuration, seed: stage.seed, store: store)
         enterprise = EnhancedServer(name: "enterprise", address: enterpriseAddress, nextHop: gatewayAddress, seed: stage.seed)
         simple = SimplePresenceServer(name: "simple", address: simpleAddress, nextHop: gatewayAddress, seed: stage.seed)
         peers = [enterprise, simple]
@@ -117,6 +123,21 @@ public final class Conversation {
     private func join(_ peer: SIPPeer) async throws {
         peers.append(peer)
         try await stage.attach(peer, name: peer.name, at: peer.address)
+    }
+
+    // MARK: Ends without a goodbye
+
+    /// The gateway loses power; after a while another one starts on what the store has.
+    /// - Returns: what it found there.
+    @discardableResult
+    public func crash(on network: SimulatedNetwork, awayFor span: TimeSpan) throws -> RestoredState {
+        network.takeDown("gateway")
+        try network.run(for: span)
+        crashes += 1
+        gateway = Gateway(configuration: configuration, seed: stage.seed &+ crashes, store: store)
+        let restored = try gateway.restore(at: network.now)
+        network.bringUp("gateway", with: gateway)
+        return restored
     }
 
     // MARK: What a script says

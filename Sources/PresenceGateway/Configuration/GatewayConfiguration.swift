@@ -183,6 +183,10 @@ public struct GatewayTiming: Hashable, Sendable {
     public var retryMaximum: TimeSpan = .seconds(300)
     /// How long the last state of a lost upstream leg is shown before the presentity counts as offline.
     public var staleAfter: TimeSpan = .seconds(180)
+    /// How long after a restart those may come back who were reached over a connection only: endpoints, and watchers with BENOTIFY.
+    public var restartGrace: TimeSpan = .seconds(120)
+    /// Pause between two far legs that are asked for anew after a restart.
+    public var restorePace: TimeSpan = .milliseconds(5)
     /// Retry-After, in seconds, of a 503.
     public var retryAfter = 30
 

@@ -74,8 +74,9 @@ extension Gateway {
             request.body = body
         }
         counters.notificationsSent += 1
+        keep(.dialog(subscription.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, to: destination, over: transport, at: now)
+            sendWithoutAnswer(request, to: destination, over: transport, tag: subscription.localTag, at: now)
         } else {
             send(request, to: destination, over: transport, for: .homeNotify(subscription), at: now)
         }
@@ -104,6 +105,7 @@ extension Gateway {
 
     func receiveAnswer(_ response: SIPResponse, for subscription: HomeDialog, at now: Instant) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
+        keep(.dialog(subscription.localTag))
         if !response.status.isSuccess { counters.notificationsFailed += 1 }
         let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
         perform(

@@ -37,7 +37,8 @@ extension Gateway {
         guard let dialog = Dialog(accepting: request, localTag: tag) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
-        let policy = homeNotifierConfiguration(request, flow)
+        let policy = homeNotifierConfiguration(
+            bestEffort: flow.local.transport.isReliable && request.headers.offers("ms-benotify"))
         let wish = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
         let subscription = HomeDialog(
@@ -46,6 +47,8 @@ extension Gateway {
             notifier: Notifier(policy, isReady: true), flow: flow, subject: subject)
         let former = wish == 0 ? [] : replaced(by: subscription)
         home.dialogs.insert(subscription)
+        keep(.dialog(tag))
+        ifNotKept { [unowned self] _ in remove(subscription) }
         let actions = subscription.notifier.receiveSubscribe(expires: wish, piggyback: Self.isPiggybackOffered(request), at: now)
         counters.subscriptionsAccepted += 1
         log(.debug, "home subscription accepted", ["call-id": dialog.id.callID, "user": parties.presentityKey, "event": package.rawValue])
@@ -87,12 +90,11 @@ extension Gateway {
         throw .unavailable("too many subscriptions", retryAfter: configuration.timing.retryAfter, errorID: 2012)
     }
 
-    private func homeNotifierConfiguration(_ request: SIPRequest, _ flow: Flow) -> Notifier.Configuration {
+    func homeNotifierConfiguration(bestEffort: Bool) -> Notifier.Configuration {
         let range = configuration.timing.enterprise
         return Notifier.Configuration(
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
-            bestEffort: flow.local.transport.isReliable && request.headers.offers("ms-benotify"),
-            retryPause: .seconds(configuration.timing.retryAfter))
+            bestEffort: bestEffort, retryPause: .seconds(configuration.timing.retryAfter))
     }
 
     private func replaced(by subscription: HomeDialog) -> [HomeDialog] {
@@ -121,6 +123,8 @@ extension Gateway {
         let wish = request.headers.expires.map { Int(clamping: $0) }
         let actions = subscription.notifier.receiveSubscribe(expires: wish, piggyback: Self.isPiggybackOffered(request), at: now)
         if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
+        keep(.dialog(tag))
+        ifNotKept { [unowned self] now in notSent(subscription, at: now) }
         if let subject { subscription.subject = subject }
         subscription.flow = flow
         subscription.isDetached = false
@@ -140,6 +144,7 @@ extension Gateway {
 
     func remove(_ subscription: HomeDialog) {
         guard home.dialogs.remove(subscription) else { return }
+        keep(.dialog(subscription.localTag))
         counters.subscriptionsEnded += 1
         wakes.set(.homeDialog(subscription.localTag), at: nil)
     }
@@ -152,6 +157,7 @@ extension Gateway {
     /// The endpoint registered: its dialogs live on with it, and over the connection that it has now (MS-PRES 3.3.5.2).
     func homeDialogsFollow(_ binding: Binding, at now: Instant) {
         for subscription in home.dialogs.of(binding.user) where subscription.endpoint != nil && subscription.endpoint == binding.endpoint {
+            keep(.dialog(subscription.localTag))
             subscription.flow = Flow(binding.source)
             if subscription.followsRegistration { subscription.notifier.prolong(until: binding.expiry) }
             if subscription.isDetached {

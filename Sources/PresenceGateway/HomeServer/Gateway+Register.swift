@@ -20,6 +20,7 @@ extension Gateway {
         guard parties.watcherKey == parties.presentityKey else {
             throw .forbidden("RFC 3261 10.2: nobody registers for somebody else")
         }
+        undoableRegistrations(parties.presentityKey)
         let outcome: Registrar.Outcome
         let asksKeepAlive: Bool
         do throws(RegistrationRefusal) {
@@ -37,6 +38,7 @@ extension Gateway {
         log(
             .debug, "registration",
             ["user": parties.presentityKey, "action": outcome.action?.rawValue ?? "none", "bindings": String(outcome.bindings.count)])
+        for binding in outcome.bindings + outcome.ended.map(\.binding) { keep(binding) }
         respond(response, transaction, at: now)
         if outcome.action != nil, let binding = outcome.bindings.first { homeDialogsFollow(binding, at: now) }
         bindingsEnded(outcome.ended, at: now)
@@ -77,6 +79,7 @@ extension Gateway {
     func bindingsEnded(_ ended: [Registrar.Ended], at now: Instant) {
         for end in ended {
             log(.debug, "registration ended", ["user": end.binding.user, "last": String(end.isLast)])
+            keep(end.binding)
             guard let endpoint = end.binding.endpoint else { continue }
             homeDialogsEnd(of: end.binding.user, endpoint: endpoint)
             let isLast = end.isLast && !hasUnregisteredEndpoints(end.binding.user)

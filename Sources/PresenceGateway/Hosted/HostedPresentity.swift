@@ -47,6 +47,11 @@ final class HostedPresentity {
 
     var publicationCount: Int { publications.count + enhanced.instanceCount }
 
+    /// The endpoints on whose presence something published depends (MS-PRES 3.2.5.5), by their UUIDs.
+    var endpoints: Set<String> {
+        Set(enhanced.pairs.flatMap { enhanced.instances(of: $0) }.compactMap { $0.expireType == .endpoint ? $0.endpointID : nil })
+    }
+
     var nextDeadline: Instant? {
         let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
         switch (byTime, publications.nextDeadline) {

@@ -8,12 +8,24 @@ public enum StoreKey: Hashable, Sendable {
     case publication(presentity: String, tag: String)
     /// A dialog of ours as notifier, by our tag.
     case dialog(String)
-    /// One endpoint's registration (MS-SIPREGE 3.2).
-    case registration(user: String, endpoint: String)
+    /// One endpoint's registration, by its UUID or else its Contact.
+    case registration(user: String, place: String)
     /// The user's contact list.
     case contacts(String)
     /// The user's access control list.
     case accessList(String)
+
+    /// The kind of the record, for logs: no names of people.
+    var kind: String {
+        switch self {
+        case .presentity: "presentity"
+        case .publication: "publication"
+        case .dialog: "dialog"
+        case .registration: "registration"
+        case .contacts: "contacts"
+        case .accessList: "access list"
+        }
+    }
 
     /// The user whose shard owns the record; nil: that of its dialog.
     var user: String? {
@@ -38,7 +50,7 @@ public enum StoreRecord: Hashable, Sendable {
         case .presentity(let stored): .presentity(stored.user)
         case .publication(let stored): .publication(presentity: stored.presentity, tag: stored.tag)
         case .dialog(let stored): .dialog(stored.dialog.localTag)
-        case .registration(let stored): .registration(user: stored.user, endpoint: stored.endpoint)
+        case .registration(let stored): .registration(user: stored.user, place: stored.place)
         case .contacts(let stored): .contacts(stored.user)
         case .accessList(let stored): .accessList(stored.user)
         }
@@ -53,13 +65,29 @@ public struct StoredPresentity: Hashable, Sendable {
     public var uri: String
     /// The self document (MS-PRES 2.2.2.3.2); `expires` of its instances counts from their `publishTime`.
     public var document: [UInt8]
+    /// The instances in it that this server computed (MS-PRES 3.8).
+    public var computed: [ComputedInstance]
     /// Whether the user's newest state came by PUBLISH.
     public var isSimpleNewer: Bool
 
-    public init(user: String, uri: String, document: [UInt8], isSimpleNewer: Bool) {
+    /// The key of an instance.
+    public struct ComputedInstance: Hashable, Sendable {
+        public var category: String
+        public var container: Int
+        public var instance: UInt32
+
+        public init(category: String, container: Int, instance: UInt32) {
+            self.category = category
+            self.container = container
+            self.instance = instance
+        }
+    }
+
+    public init(user: String, uri: String, document: [UInt8], computed: [ComputedInstance] = [], isSimpleNewer: Bool) {
         self.user = user
         self.uri = uri
         self.document = document
+        self.computed = computed
         self.isSimpleNewer = isSimpleNewer
     }
 }
@@ -94,45 +122,35 @@ public struct StoredPublication: Hashable, Sendable {
     }
 }
 
-/// An endpoint that is signed in.
+/// An endpoint that is signed in (RFC 3261 10.3).
 public struct StoredRegistration: Hashable, Sendable {
-    /// The user's `aorKey` and its URI as it registered.
+    /// The user's `aorKey`.
     public var user: String
-    public var uri: String
-    /// The endpoint's UUID, in lower case.
-    public var endpoint: String
-    public var epid: String?
+    /// What tells it from the user's others: the endpoint's UUID, or the Contact URI of a client that has none.
+    public var place: String
+    public var endpoint: String?
     /// The Contact header value as it registered.
     public var contact: String
-    /// The URI that reaches this endpoint alone.
-    public var gruu: String
-    /// Our listener and the endpoint's address when it last registered.
-    public var local: TransportAddress
-    public var remote: TransportAddress
     public var callID: String
     public var cSeq: UInt32
     public var expiry: Instant
-    /// Option tags of Supported.
-    public var supported: [String]
-    public var userAgent: String?
+    /// Our listener and the endpoint's address when it last registered.
+    public var local: TransportAddress
+    public var remote: TransportAddress
 
     public init(
-        user: String, uri: String, endpoint: String, epid: String?, contact: String, gruu: String, local: TransportAddress,
-        remote: TransportAddress, callID: String, cSeq: UInt32, expiry: Instant, supported: [String], userAgent: String?
+        user: String, place: String, endpoint: String?, contact: String, callID: String, cSeq: UInt32, expiry: Instant,
+        local: TransportAddress, remote: TransportAddress
     ) {
         self.user = user
-        self.uri = uri
+        self.place = place
         self.endpoint = endpoint
-        self.epid = epid
         self.contact = contact
-        self.gruu = gruu
-        self.local = local
-        self.remote = remote
         self.callID = callID
         self.cSeq = cSeq
         self.expiry = expiry
-        self.supported = supported
-        self.userAgent = userAgent
+        self.local = local
+        self.remote = remote
     }
 }
 

@@ -2,18 +2,13 @@ import SIPCore
 
 /// A live dialog in which this gateway notifies, of any event package, as much of it as a restart needs.
 public struct StoredDialog: Hashable, Sendable {
-    /// What the dialog is about; open.
+    /// What the dialog is about: ``watcher``, or the event package of a user's own endpoints.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A watcher of presence: single or batch (RFC 3856, MS-PRES 3.4).
         public static let watcher = Kind(rawValue: "watcher")
-        /// The user's own data (MS-PRES 3.3).
-        public static let roamingSelf = Kind(rawValue: "roaming-self")
-        public static let contacts = Kind(rawValue: "contacts")
-        public static let accessList = Kind(rawValue: "acl")
-        public static let provisioning = Kind(rawValue: "provisioning")
     }
 
     public var kind: Kind
@@ -37,7 +32,7 @@ public struct StoredDialog: Hashable, Sendable {
     public var wasToldActive: Bool
     /// The last NOTIFY had no answer yet: nobody knows whether it arrived.
     public var isUnanswered: Bool
-    /// Of the last RLMI document; 0 before the first.
+    /// Of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
     public var listVersion: UInt32
     /// What is watched; for dialogs about a user's own data, that user.
     public var resources: [Resource]

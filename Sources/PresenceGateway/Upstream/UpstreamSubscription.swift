@@ -45,6 +45,8 @@ final class UpstreamSubscription {
     /// What is kept is of an earlier attempt: the first state of the new one replaces it.
     var isMergeOld = false
     var staleAt: Instant?
+    /// After a restart: when it is this leg's turn.
+    var startsAt: Instant?
 
     /// What a watcher that cannot say which categories it wants gets made from.
     static let standardCategories: [CategoryName] = [.state, .note, .contactCard, .services, .calendarData]
@@ -71,8 +73,7 @@ final class UpstreamSubscription {
     }
 
     var nextDeadline: Instant? {
-        guard let staleAt else { return subscriber.nextDeadline }
-        return subscriber.nextDeadline.map { min($0, staleAt) } ?? staleAt
+        [subscriber.nextDeadline, staleAt, startsAt].compactMap { $0 }.min()
     }
 
     /// Takes the next form after a refusal that means "not in this form" (MS-PRES 1.3.3); false: there is none.

@@ -24,6 +24,10 @@ final class WatcherDialog {
     let watcherKey: String
     let network: SourceNetwork
     let isBatch: Bool
+    /// The key by which the first SUBSCRIBE found this shard.
+    let owner: String
+    /// After a restart: the watcher was reached over a connection that is gone, and may come back until then.
+    var returnsBy: Instant?
     var flow: Flow
     var resources: [WatchedResource]
     /// The SUBSCRIBE of a poll whose 200 waits for state from the far side (MS-PRES 3.4.5.1.2).
@@ -64,18 +68,21 @@ final class WatcherDialog {
         watcherKey = parties.watcherKey
         network = parties.watcherDomain.network
         self.isBatch = isBatch
+        owner = parties.presentityKey
         self.flow = flow
         self.resources = resources
     }
 
     var contentType: String { isPartial ? WatcherFormat.pidfDiffType : format.contentType }
 
+    /// Nothing that is sent now would arrive, and nobody would know.
+    var isAway: Bool { returnsBy != nil && notifier.configuration.bestEffort }
+
     /// Whether something is known of every resource.
     var isReady: Bool { resources.allSatisfy { $0.source.isKnown } }
 
     var nextDeadline: Instant? {
-        guard let held else { return notifier.nextDeadline }
-        return notifier.nextDeadline.map { min($0, held.until) } ?? held.until
+        [notifier.nextDeadline, held?.until, returnsBy].compactMap { $0 }.min()
     }
 
     /// The watcher as the resolution of containers sees it.
@@ -88,6 +95,11 @@ struct Flow: Hashable {
     var local: TransportAddress
     var remote: TransportAddress
     var connection: ConnectionID?
+
+    init(local: TransportAddress, remote: TransportAddress) {
+        self.local = local
+        self.remote = remote
+    }
 
     init(_ source: MessageSource) {
         local = source.local
@@ -112,6 +124,8 @@ final class WatchedResource {
     var delivered: RenderedPresence? { didSet { remembered = [:] } }
     /// Digests of what it was told before a restart; nothing once it is told anew.
     var remembered: [String: UInt64] = [:]
+    /// The dialog is of an earlier process.
+    var isRestored = false
     /// Why the far side refused it for good; the other resources of a batch live on.
     var refusal: TerminationReason?
 
@@ -119,6 +133,24 @@ final class WatchedResource {
         self.uri = uri
         self.key = key
         self.categories = categories
+    }
+
+    /// Whether the watcher was told something of it.
+    var isTold: Bool { delivered != nil || !remembered.isEmpty }
+
+    /// Whether the watcher has this already.
+    func isKnown(_ rendered: RenderedPresence) -> Bool {
+        delivered == nil && !remembered.isEmpty
+            ? rendered.digests(of: categories) == remembered : rendered.tellsNothing(after: delivered, among: categories)
+    }
+
+    /// The categories that differ from what the watcher has.
+    func changedCategories(in rendered: RenderedPresence) -> [CategoryName] {
+        guard delivered == nil, !remembered.isEmpty else {
+            return rendered.changedCategories(since: delivered, among: categories) ?? []
+        }
+        let digests = rendered.digests(of: categories)
+        return categories.filter { digests[$0.rawValue] != remembered[$0.rawValue] }
     }
 
     /// What to keep of what the watcher has.

@@ -30,6 +30,13 @@ enum WatcherFormat: Hashable {
     static let roamingSelfType = "application/vnd-microsoft-roaming-self+xml"
     static let faultType = "application/msrtc-fault+xml"
 
+    /// The format of a stored dialog, as its domain wants it now; nil: there is none of that type.
+    init?(contentType: String, domain: DomainConfiguration) {
+        let formats: [WatcherFormat] = [.categories, .msrtc, .pidf(domain.profile, lossless: domain.lossless), .xpidf]
+        guard let format = formats.first(where: { $0.contentType == contentType }) else { return nil }
+        self = format
+    }
+
     /// The first format that the watcher lists; q values do not count (MS-PRES 1.3.3). nil: none can be produced, 406.
     static func negotiate(_ headers: SIPHeaders, domain: DomainConfiguration) -> WatcherFormat? {
         let pidf = WatcherFormat.pidf(domain.profile, lossless: domain.lossless)

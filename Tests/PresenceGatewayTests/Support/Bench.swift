@@ -10,7 +10,10 @@ final class Bench {
     static let local = TransportAddress(.udp, "192.0.2.1", 5060)
     static let localTCP = TransportAddress(.tcp, "192.0.2.1", 5060)
 
-    let gateway: Gateway
+    private(set) var gateway: Gateway
+    private let configuration: GatewayConfiguration
+    private let store: (any GatewayStore)?
+    private var restarts: UInt64 = 0
     private(set) var now = Instant(secondsSince1970: 1_700_000_000)
     private var inboxes: [TransportAddress: [SIPMessage]] = [:]
     private var seen: [TransportAddress: Set<[UInt8]>] = [:]
@@ -35,7 +38,19 @@ final class Bench {
     ) {
         var configuration = Self.configuration()
         change(&configuration)
+        self.configuration = configuration
+        self.store = store
         gateway = Gateway(configuration: configuration, seed: 42, store: store, authenticator: authenticator)
+    }
+
+    /// The gateway is gone from one moment to the next; later another one starts on what the store has.
+    @discardableResult
+    func restart(after away: TimeSpan = .seconds(1)) throws -> RestoredState {
+        now = now + away
+        restarts += 1
+        gateway = Gateway(configuration: configuration, seed: 42 + restarts, store: store)
+        defer { sort() }
+        return try gateway.restore(at: now)
     }
 
     // MARK: time

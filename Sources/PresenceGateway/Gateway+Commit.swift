@@ -1,0 +1,159 @@
+import EnhancedPresence
+import SIPCore
+import SIPEvents
+import SimplePresence
+
+/// Group commit: answers and requests wait until what they depend on is kept.
+///
+///     input --> tables change, answers and requests are staged --takeOutput()--> commit --kept--> they leave
+///                                                                                  |
+///                                                                                  +--not kept--> 2xx become 503 and are undone,
+///                                                                                                 requests count as not delivered
+///
+/// While the store fails, requests that would have to be kept are refused before they change anything; what time itself changes is
+/// kept with the first commit that succeeds.
+extension Gateway {
+    /// Notes that what this key names changed: appeared, became different or ended. Cheap; the record is made at the next commit.
+    func keep(_ key: StoreKey) {
+        if store != nil { desk.unkept.insert(key) }
+    }
+
+    /// Says how to take back what is being answered with a 2xx, should it turn out that it cannot be kept.
+    func ifNotKept(_ undo: @escaping (Instant) -> Void) {
+        if store != nil { desk.undo.append(undo) }
+    }
+
+    /// - Throws: 503 while the store fails.
+    func checkStore(at now: Instant) throws(Refusal) {
+        guard let until = desk.failingUntil, now < until else { return }
+        throw Self.notKept(retryAfter: configuration.timing.retryAfter)
+    }
+
+    private static func notKept(retryAfter: Int) -> Refusal {
+        .unavailable("this node cannot keep any change now", retryAfter: retryAfter)
+    }
+
+    /// Commits, and lets go or takes back what was staged. Both may stage more; that it ends is certain, because what is sent anew
+    /// waits for a timer.
+    func settleStore() {
+        guard store != nil else { return }
+        for _ in 0..<8 where !desk.isIdle {
+            let isKept = commit()
+            let staged = desk.staged
+            let undo = desk.undo
+            desk.staged = []
+            desk.undo = []
+            let now = desk.now
+            if isKept {
+                for entry in staged { release(entry, at: now) }
+            } else {
+                for step in undo.reversed() { step(now) }
+                for entry in staged { takeBack(entry, at: now) }
+            }
+            if !isKept { return }
+        }
+    }
+
+    /// - Returns: whether the store now holds what the tables hold.
+    private func commit() -> Bool {
+        guard let store, !desk.unkept.isEmpty else { return true }
+        if let until = desk.failingUntil, desk.now < until { return false }
+        let changes = desk.unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
+        do throws(StoreFailure) {
+            try store.commit(changes)
+        } catch {
+            counters.commitsFailed += 1
+            log(.error, "the store cannot keep changes", ["reason": error.description, "changes": String(changes.count)])
+            desk.failingUntil = desk.now + StoreDesk.pause
+            wakes.set(.store, at: desk.failingUntil)
+            return false
+        }
+        if desk.failingUntil != nil { log(.notice, "the store keeps changes again", ["changes": String(changes.count)]) }
+        desk.failingUntil = nil
+        desk.unkept.removeAll(keepingCapacity: true)
+        return true
+    }
+
+    private func release(_ entry: Staged, at now: Instant) {
+        switch entry {
+        case .answer(let response, let transaction):
+            deliver(response, transaction, at: now)
+        case .request(let request, let destination, let transport, let purpose):
+            begin(request, to: destination, over: transport, for: purpose, at: now)
+        case .unanswered(let request, let destination, let transport, _):
+            emit(request, to: destination, over: transport, at: now)
+        }
+    }
+
+    private func takeBack(_ entry: Staged, at now: Instant) {
+        switch entry {
+        case .answer(let response, let transaction):
+            var refused = SIPResponse(.serviceUnavailable)
+            for name in [SIPHeaderName.via, .from, .to, .callID, .cSeq] {
+                for value in response.headers.values(name) { refused.headers.append(name, value) }
+            }
+            let side = response.headers.from.flatMap { configuration.domain($0.uri.domainKey) }?.side ?? .simple
+            Self.notKept(retryAfter: configuration.timing.retryAfter).apply(to: &refused, side: side, node: configuration.nodeName)
+            refused.headers.set(.server, Self.product)
+            deliver(refused, transaction, at: now)
+        case .request(_, _, _, .notify(let watcher)):
+            notSent(watcher, at: now)
+        case .request(_, _, _, .homeNotify(let subscription)):
+            notSent(subscription, at: now)
+        case .request(_, _, _, let purpose):
+            handleSilence(of: purpose, "not kept", isConnectionLost: false, at: now)
+        case .unanswered(_, _, _, let tag):
+            if let watcher = dialogs[tag] { notSent(watcher, at: now) }
+            if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }
+        }
+    }
+
+    /// A notification did not leave: the watcher is told the newest state later.
+    func notSent(_ watcher: WatcherDialog, at now: Instant) {
+        guard dialogs[watcher.localTag] === watcher else { return }
+        watcher.resources.forEach { $0.delivered = nil }
+        let pause = TimeSpan.seconds(configuration.timing.retryAfter)
+        perform(watcher.notifier.notificationNotSent(retryIn: pause, at: now), on: watcher, at: now)
+    }
+
+    /// Remembers a presentity as it is, for the case that what is about to change cannot be kept.
+    func undoable(_ key: String) {
+        guard store != nil else { return }
+        let before = presentities[key]?.published
+        ifNotKept { [unowned self] now in
+            guard let presentity = presentities[key] ?? before.map({ makePresentity(key, $0.uri) }) else { return }
+            presentities[key] = presentity
+            presentity.published = before ?? makePresentity(key, presentity.uri).published
+            tellWatchers(of: presentity, at: now)
+            settle(presentity)
+            schedule(presentity)
+        }
+    }
+}
+
+extension HostedPresentity {
+    /// All that was published, as one value.
+    struct Published {
+        var uri: SIPURI
+        fileprivate var enhanced: EnhancedPresentity
+        fileprivate var publications: PublicationTable
+        fileprivate var documents: PublicationComposer
+        fileprivate var bodies: [String: [UInt8]]
+        fileprivate var isSimpleNewer: Bool
+    }
+
+    var published: Published {
+        get {
+            Published(
+                uri: uri, enhanced: enhanced, publications: publications, documents: documents, bodies: bodies,
+                isSimpleNewer: isSimpleNewer)
+        }
+        set {
+            enhanced = newValue.enhanced
+            publications = newValue.publications
+            documents = newValue.documents
+            bodies = newValue.bodies
+            isSimpleNewer = newValue.isSimpleNewer
+        }
+    }
+}

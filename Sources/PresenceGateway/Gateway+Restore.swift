@@ -1,0 +1,254 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+import SimplePresence
+import XMLCore
+
+/// What a restart found in the store.
+public struct RestoredState: Hashable, Sendable {
+    public var presentities = 0
+    public var publications = 0
+    public var dialogs = 0
+    public var registrations = 0
+    /// Publications and dialogs whose time was over when the gateway came back.
+    public var expired = 0
+    /// Records that cannot be read, or whose domain is no longer configured; they are left out.
+    public var unreadable = 0
+    /// Watchers whose presence differs from what they were told last.
+    public var told = 0
+
+    public init() {}
+
+    public static func + (left: RestoredState, right: RestoredState) -> RestoredState {
+        var sum = left
+        sum.presentities += right.presentities
+        sum.publications += right.publications
+        sum.dialogs += right.dialogs
+        sum.registrations += right.registrations
+        sum.expired += right.expired
+        sum.unreadable += right.unreadable
+        sum.told += right.told
+        return sum
+    }
+}
+
+/// The start on what an earlier process kept.
+///
+///     records of this shard --> presentities, publications --> what lapsed ends --> dialogs --> what lapsed ends
+///         --> far legs are asked for anew, one after the other --> each watcher whose presence differs is told once
+extension Gateway {
+    /// Takes back what the store holds for this shard. Call it once, before the first message.
+    ///
+    /// A watcher hears nothing, unless its presence is not what it was told last. Notifications go where the dialog's route set leads;
+    /// watchers that were reached over a connection only may come back with a SUBSCRIBE in their dialog
+    /// (``GatewayTiming/restartGrace``).
+    /// - Throws: when the store cannot be read.
+    @discardableResult
+    public func restore(at now: Instant) throws(StoreFailure) -> RestoredState {
+        guard let store else { return RestoredState() }
+        return restore(try store.load(), at: now)
+    }
+
+    /// The same with what was loaded already; records of other shards are left to those.
+    @discardableResult
+    public func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
+        desk.now = now
+        let router = ShardRouter(shards: shards)
+        let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: $0.owner) == shard }
+        var state = RestoredState()
+        var publications: [StoredPublication] = []
+        var stored: [StoredDialog] = []
+        for record in records {
+            var isRead = true
+            switch record {
+            case .presentity(let presentity): isRead = restore(presentity, &state)
+            case .publication(let publication): publications.append(publication)
+            case .dialog(let dialog): stored.append(dialog)
+            case .registration(let registration):
+                isRead = restore(registration, at: now)
+                if isRead { state.registrations += 1 }
+            case .contacts, .accessList: break
+            }
+            if !isRead { leaveOut(record.key, &state) }
+        }
+        // Composition depends on the order in which bodies came.
+        for publication in publications.sorted(by: { $0.number < $1.number }) where !restore(publication, &state) {
+            leaveOut(.publication(presentity: publication.presentity, tag: publication.tag), &state)
+        }
+        let isWatcher = { (dialog: StoredDialog) in dialog.kind == .watcher }
+        // A user's own endpoints hear what lapses now.
+        for dialog in stored where !isWatcher(dialog) {
+            if restoreHome(dialog, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
+        }
+        let before = counts.publications
+        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
+            awaitEndpoints(of: presentity, at: now)
+            advance(presentity, at: now)
+            schedule(presentity)
+        }
+        state.expired = before - counts.publications
+        for dialog in stored.filter(isWatcher).sorted(by: { $0.dialog.localTag < $1.dialog.localTag })
+        where !restore(dialog, &state, at: now) {
+            leaveOut(.dialog(dialog.dialog.localTag), &state)
+        }
+        tellRestored(&state, at: now)
+        tellRestoredHome(stored, at: now)
+        advanceRegistrar(at: now)
+        return state
+    }
+
+    private func leaveOut(_ key: StoreKey, _ state: inout RestoredState) {
+        state.unreadable += 1
+        log(.warning, "a stored record is left out", ["key": key.kind])
+    }
+
+    // MARK: presentities
+
+    private func restore(_ stored: StoredPresentity, _ state: inout RestoredState) -> Bool {
+        guard let uri = SIPURI(stored.uri), let root = try? parser.parse(stored.document).root,
+            let data = try? RoamingDataDocument(reading: root)
+        else { return false }
+        let presentity = presentities[stored.user] ?? makePresentity(stored.user, uri)
+        presentities[stored.user] = presentity
+        presentity.enhanced = EnhancedPresentity(
+            uri: presentity.enhanced.uri, stored: data,
+            computed: Set(
+                stored.computed.compactMap { one in
+                    ContainerID(one.container).map {
+                        PublicationID(category: CategoryName(rawValue: one.category), container: $0, instance: one.instance)
+                    }
+                }),
+            policy: presentity.enhanced.policy)
+        presentity.isSimpleNewer = stored.isSimpleNewer
+        state.presentities += 1
+        state.publications += presentity.enhanced.instanceCount
+        return true
+    }
+
+    private func restore(_ stored: StoredPublication, _ state: inout RestoredState) -> Bool {
+        guard let uri = SIPURI(stored.uri), let document = try? PIDFDocument.decode(stored.document, using: parser) else { return false }
+        if presentities[stored.presentity] == nil { state.presentities += 1 }
+        let presentity = presentities[stored.presentity] ?? makePresentity(stored.presentity, uri)
+        presentities[stored.presentity] = presentity
+        presentity.publications.restore(EntityTag(stored.tag), until: stored.expiry)
+        presentity.documents.restore(
+            document, tag: stored.tag,
+            standing: PublicationComposer.Standing(
+                number: stored.number, arrived: DateTime(nanosecondsSince1970: stored.arrived.nanosecondsSince1970),
+                until: DateTime(nanosecondsSince1970: stored.expiry.nanosecondsSince1970), ids: stored.ids))
+        presentity.bodies[stored.tag] = stored.document
+        state.publications += 1
+        return true
+    }
+
+    /// Endpoints were known by their connections, which are gone: they have a while to come back.
+    private func awaitEndpoints(of presentity: HostedPresentity, at now: Instant) {
+        let endpoints = presentity.endpoints
+        guard !endpoints.isEmpty else { return }
+        returning[presentity.key] = endpoints
+        wakes.set(.returning(presentity.key), at: now + configuration.timing.restartGrace)
+    }
+
+    /// The while is over: who has not come back is gone (MS-PRES 3.2.5.5).
+    func endReturning(_ key: String, at now: Instant) {
+        guard let awaited = returning.removeValue(forKey: key) else { return }
+        let present = endpointsOfConnection.values.reduce(into: Set<String>()) { $0.formUnion($1[key] ?? []) }
+        let gone = awaited.filter { one in
+            !present.contains { $0.lowercased() == one.lowercased() }
+                && EndpointID(one).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true
+        }
+        endpointsEnded(gone.sorted(), of: key, isLast: present.isEmpty && home.registrar.bindings(of: key).isEmpty, at: now)
+    }
+
+    // MARK: dialogs
+
+    private func restore(_ stored: StoredDialog, _ state: inout RestoredState, at now: Instant) -> Bool {
+        guard stored.kind == .watcher, let dialog = Dialog(snapshot: stored.dialog), let event = Event(stored.event),
+            let uri = SIPURI(stored.watcher), let domain = configuration.domain(uri.domainKey), domain.refuse == nil,
+            let format = WatcherFormat(
+                contentType: stored.contentType == WatcherFormat.pidfDiffType ? WatcherFormat.pidfType : stored.contentType, domain: domain)
+        else { return false }
+        let resources = stored.resources.compactMap { one in
+            SIPURI(one.uri).map { uri in
+                let resource = WatchedResource(uri: uri, key: uri.aorKey, categories: one.categories.map { CategoryName(rawValue: $0) })
+                resource.isRestored = true
+                if !stored.isUnanswered { resource.remembered = one.delivered }
+                return (resource, one.hopMarks)
+            }
+        }
+        guard resources.count == stored.resources.count, let first = resources.first?.0.uri ?? SIPURI(stored.owner) else { return false }
+        var parties = RequestScreening.Parties(
+            watcher: uri, watcherKey: uri.aorKey, watcherDomain: domain, presentity: first, presentityKey: stored.owner,
+            presentityDomain: domain, maxForwards: 69)
+        let flow = Flow(local: stored.local, remote: stored.remote)
+        let policy = notifierConfiguration(parties, bestEffort: stored.isBestEffort)
+        let watcher = WatcherDialog(
+            localTag: dialog.id.localTag, dialog: dialog,
+            notifier: Notifier(restoring: policy, expiry: stored.expiry, wasTold: stored.wasToldActive && !stored.isUnanswered),
+            event: event, format: format, isPartial: stored.contentType == WatcherFormat.pidfDiffType, parties: parties,
+            isBatch: stored.isBatch, flow: flow, resources: resources.map(\.0))
+        watcher.wasToldActive = stored.wasToldActive
+        watcher.partialVersion = stored.listVersion
+        watcher.rejected = stored.rejected.compactMap(WatcherDialog.RejectedResource.init)
+        if flow.local.transport.isReliable { watcher.returnsBy = now + configuration.timing.restartGrace }
+        insert(watcher)
+        for (resource, marks) in resources {
+            parties.presentity = resource.uri
+            parties.presentityKey = resource.key
+            attach(
+                resource, to: watcher, parties: parties,
+                marks: marks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
+            if let upstream = resource.upstream { startLater(upstream, at: now) }
+        }
+        if watcher.isReady { watcher.notifier.becameReady() }
+        schedule(watcher)
+        state.dialogs += 1
+        return true
+    }
+
+    /// Far legs are asked for one after the other, so that a restart is no flood.
+    private func startLater(_ upstream: UpstreamSubscription, at now: Instant) {
+        let moment = max(now, nextFarLeg)
+        nextFarLeg = moment + configuration.timing.restorePace
+        upstream.startsAt = moment
+        // What the watcher was told is shown no longer than after any other loss of a far leg.
+        upstream.staleAt = moment + configuration.timing.staleAfter
+        upstreams[upstream.id] = upstream
+        schedule(upstream)
+    }
+
+    private func tellRestored(_ state: inout RestoredState, at now: Instant) {
+        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+            if now >= watcher.notifier.expiry {
+                state.expired += 1
+                perform(watcher.notifier.advance(to: now), on: watcher, at: now)
+                continue
+            }
+            let differs = watcher.resources.contains { resource in
+                resource.source.isKnown && (!watcher.wasToldActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
+            }
+            guard !watcher.isAway, differs || watcher.rejected.contains(where: { !$0.isTold }) else { continue }
+            state.told += 1
+            perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+        }
+    }
+}
+
+extension StoreRecord {
+    /// The key that decides which shard takes the record.
+    var owner: String {
+        if case .dialog(let stored) = self { return stored.owner }
+        return key.user ?? ""
+    }
+}
+
+extension WatcherDialog.RejectedResource {
+    fileprivate init?(_ stored: StoredDialog.Rejected) {
+        guard let uri = SIPURI(stored.uri) else { return nil }
+        self.init(
+            uri: uri, state: stored.state, reason: stored.reason, statusCode: stored.statusCode, poolFqdn: stored.poolFqdn,
+            isTold: stored.isTold)
+    }
+}

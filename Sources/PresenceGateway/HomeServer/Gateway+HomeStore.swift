@@ -1,0 +1,137 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// Registrations and the dialogs of a user's own endpoints over a restart.
+extension Gateway {
+    // MARK: registrations
+
+    /// Notes a binding that came, changed or went.
+    func keep(_ binding: Binding) { keep(.registration(user: binding.user, place: binding.storedPlace)) }
+
+    func storedRegistration(_ user: String, _ place: String) -> StoredRegistration? {
+        home.registrar.bindings(of: user).first { $0.storedPlace == place }.map { binding in
+            StoredRegistration(
+                user: user, place: place, endpoint: binding.endpoint?.description, contact: binding.contact.description,
+                callID: binding.callID, cSeq: binding.cSeq, expiry: binding.expiry, local: binding.source.local,
+                remote: binding.source.remote)
+        }
+    }
+
+    /// Whoever was reached over a connection has a while to come back (``GatewayTiming/restartGrace``).
+    func restore(_ stored: StoredRegistration, at now: Instant) -> Bool {
+        guard let contact = NameAddr(stored.contact) else { return false }
+        var endpoint: EndpointID?
+        if let text = stored.endpoint {
+            endpoint = EndpointID(text)
+            if endpoint == nil { return false }
+        }
+        home.registrar.restore(
+            Binding(
+                user: stored.user, endpoint: endpoint, contact: contact, callID: stored.callID, cSeq: stored.cSeq, expiry: stored.expiry,
+                source: MessageSource(local: stored.local, remote: stored.remote, connection: nil),
+                goneAt: stored.local.transport.isReliable ? now + configuration.timing.restartGrace : nil))
+        return true
+    }
+
+    /// Remembers a user's bindings, for the case that what is about to change cannot be kept.
+    func undoableRegistrations(_ user: String) {
+        let before = home.registrar.bindings(of: user)
+        ifNotKept { [unowned self] _ in
+            home.registrar.reset(user, to: before)
+            scheduleRegistrar()
+        }
+    }
+
+    // MARK: dialogs
+
+    /// - Returns: false when the record cannot be read.
+    func restoreHome(_ stored: StoredDialog, at now: Instant) -> Bool {
+        guard let package = HomePackage(rawValue: stored.kind.rawValue), let dialog = Dialog(snapshot: stored.dialog),
+            let event = Event(stored.event), let uri = SIPURI(stored.watcher), let domain = configuration.domain(uri.domainKey),
+            domain.hosted, let subject = HomeDialog.Subject(package, stored.details)
+        else { return false }
+        let parties = RequestScreening.Parties(
+            watcher: uri, watcherKey: stored.owner, watcherDomain: domain, presentity: uri, presentityKey: stored.owner,
+            presentityDomain: domain, maxForwards: 69)
+        // A BENOTIFY of the last process may not have arrived: who comes back is told everything.
+        let wasTold = !stored.isUnanswered && !stored.isBestEffort
+        let subscription = HomeDialog(
+            localTag: dialog.id.localTag, package: package, parties: parties,
+            endpoint: stored.details[HomeDialog.Detail.endpoint].flatMap { EndpointID($0) }, event: event,
+            followsRegistration: stored.details[HomeDialog.Detail.followsRegistration] != nil, dialog: dialog,
+            notifier: Notifier(
+                restoring: homeNotifierConfiguration(bestEffort: stored.isBestEffort), expiry: stored.expiry, wasTold: wasTold),
+            flow: Flow(local: stored.local, remote: stored.remote), subject: subject)
+        subscription.notifier.becameReady()
+        subscription.isDetached = stored.local.transport.isReliable
+        home.dialogs.insert(subscription)
+        schedule(subscription)
+        return true
+    }
+
+    /// The dialogs that are not to wait for their endpoints are told what they may have missed.
+    func tellRestoredHome(_ stored: [StoredDialog], at now: Instant) {
+        for one in stored where one.isUnanswered {
+            guard let subscription = home.dialogs[one.dialog.localTag], !subscription.isDetached else { continue }
+            perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
+        }
+    }
+
+    /// A notification did not leave: the endpoint is told everything later.
+    func notSent(_ subscription: HomeDialog, at now: Instant) {
+        guard home.dialogs[subscription.localTag] === subscription else { return }
+        let pause = TimeSpan.seconds(configuration.timing.retryAfter)
+        perform(subscription.notifier.notificationNotSent(retryIn: pause, at: now), on: subscription, at: now)
+    }
+}
+
+extension Binding {
+    /// Names the binding among its user's.
+    var storedPlace: String { endpoint?.description ?? contact.uri.description }
+}
+
+extension HomeDialog {
+    /// Keys of ``StoredDialog/details``.
+    enum Detail {
+        static let endpoint = "endpoint"
+        static let followsRegistration = "follows-registration"
+        static let scope = "scope"
+        static let groups = "groups"
+    }
+
+    /// The dialog as the store keeps it.
+    var stored: StoredDialog {
+        var details = subject.details
+        details[Detail.endpoint] = endpoint?.description
+        if followsRegistration { details[Detail.followsRegistration] = "yes" }
+        return StoredDialog(
+            kind: StoredDialog.Kind(rawValue: package.rawValue), dialog: dialog.snapshot, owner: user, event: event.description,
+            contentType: package.mediaType, watcher: userURI.description, isBestEffort: notifier.configuration.bestEffort,
+            expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasToldActive: true,
+            isUnanswered: notifier.isAwaitingAnswer, details: details)
+    }
+}
+
+extension HomeDialog.Subject {
+    fileprivate var details: [String: String] {
+        switch self {
+        case .roamingSelf(let scope, _): [HomeDialog.Detail.scope: scope.map(\.rawValue).sorted().joined(separator: " ")]
+        case .provisioning(let groups): [HomeDialog.Detail.groups: groups.joined(separator: "\n")]
+        }
+    }
+
+    fileprivate init?(_ package: HomePackage, _ details: [String: String]) {
+        switch package {
+        case .roamingSelf:
+            guard let scope = details[HomeDialog.Detail.scope] else { return nil }
+            self = .roamingSelf(
+                scope: Set(scope.split(separator: " ").map { RoamingScope(rawValue: String($0)) }), untold: PresentityChange())
+        case .provisioning:
+            guard let groups = details[HomeDialog.Detail.groups] else { return nil }
+            self = .provisioning(groups: groups.split(separator: "\n").map(String.init))
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import SIPCore
+
+/// What waits for the commit: nothing leaves this node that a restart would not know of.
+enum Staged {
+    /// A 2xx of ours.
+    case answer(SIPResponse, ServerTransactionID)
+    /// A request that will be answered.
+    case request(SIPRequest, Destination, TransportProtocol, Gateway.Awaiting)
+    /// A BENOTIFY (MS-SIP 3.5), of the dialog with this tag of ours.
+    case unanswered(SIPRequest, Destination, TransportProtocol, tag: String)
+}
+
+/// The gateway's dealings with its store.
+struct StoreDesk {
+    /// What changed since the last commit.
+    var unkept: Set<StoreKey> = []
+    /// In the order in which it is to leave.
+    var staged: [Staged] = []
+    /// Take back what the answers of this round promise, last first.
+    var undo: [(Instant) -> Void] = []
+    /// The last commit failed; until then nothing is tried, and nothing that would have to be kept is begun.
+    var failingUntil: Instant?
+    /// The time of the last input.
+    var now = Instant(nanosecondsSince1970: 0)
+
+    /// How long a store that failed is left alone.
+    static let pause = TimeSpan.seconds(1)
+
+    var isIdle: Bool { unkept.isEmpty && staged.isEmpty }
+}
