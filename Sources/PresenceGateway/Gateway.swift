@@ -106,6 +106,9 @@ public final class Gateway: SansIOEndpoint {
         layer.retryAfter = UInt32(clamping: configuration.timing.retryAfter)
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
+        if let authenticator {
+            layer.finish = { authenticator.sign(&$2, to: $0, from: $1, at: $3) }
+        }
         layer.homeDomains = configuration.hostedDomains
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))

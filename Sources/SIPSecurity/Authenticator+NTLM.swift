@@ -155,6 +155,14 @@ extension Authenticator {
         response.headers.set(name, header)
     }
 
+    /// Signs an answer that is given before anybody has asked who the sender is, if its request is signed as it should be.
+    public func sign(_ response: inout SIPResponse, to request: SIPRequest, from source: MessageSource, at now: Instant) {
+        guard request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization) else { return }
+        let demand = AuthenticationDemand(offersNTLM: true, digestAlgorithms: [])
+        guard case .accepted(_, let association?) = check(request, from: source, under: demand, at: now) else { return }
+        sign(&response, under: association)
+    }
+
     /// Signs a request of this server if it goes to where a client with an association was heard last (MS-SIPAE 3.3.4).
     public func sign(_ request: inout SIPRequest, connection: ConnectionID?, remote: TransportAddress?, at now: Instant) {
         guard let to = request.headers.to else { return }

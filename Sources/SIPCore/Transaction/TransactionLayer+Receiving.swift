@@ -73,15 +73,15 @@ extension TransactionLayer {
             return [.dropped(.ack)]
         }
         if let id = serverKeys[key] { return receiveCopy(id) }
-        if request.method == .cancel { return receiveCancel(request, key, source) }
+        if request.method == .cancel { return receiveCancel(request, key, source, now) }
         guard serverCount < configuration.serverLimit else {
             var response = refusal(of: request, .serviceUnavailable)
             response.headers.retryAfter = RetryAfter(seconds: configuration.retryAfter)
-            return answer(response, source)
+            return answer(response, to: request, source, now)
         }
         let merged = MergedRequestKey(request)
         if request.method != .invite, let merged, mergedKeys[merged] != nil {
-            return answer(refusal(of: request, .loopDetected), source)
+            return answer(refusal(of: request, .loopDetected), to: request, source, now)
         }
         let id = nextID()
         if request.method == .invite { return refuseInvite(id, request, key, source, now) }
@@ -100,14 +100,15 @@ extension TransactionLayer {
     }
 
     /// CANCEL has no effect on a non-INVITE transaction, but is answered (RFC 3261 9.2).
-    private mutating func receiveCancel(_ request: SIPRequest, _ key: ServerTransactionKey, _ source: MessageSource) -> [TransactionAction]
-    {
+    private mutating func receiveCancel(
+        _ request: SIPRequest, _ key: ServerTransactionKey, _ source: MessageSource, _ now: Instant
+    ) -> [TransactionAction] {
         var target = key
         let isKnown = Self.cancellable.contains { method in
             target.method = method
             return serverKeys[target] != nil
         }
-        return answer(refusal(of: request, isKnown ? .ok : .callOrTransactionDoesNotExist), source)
+        return answer(refusal(of: request, isKnown ? .ok : .callOrTransactionDoesNotExist), to: request, source, now)
     }
 
     private static let cancellable: [SIPMethod] = [.invite, .subscribe, .notify, .publish, .service, .options, .message, .register]
@@ -119,6 +120,7 @@ extension TransactionLayer {
         var response = refusal(of: request, isHome ? .temporarilyUnavailable : .methodNotAllowed)
         if !isHome { response.headers[.allow] = configuration.allow }
         if !configuration.server.isEmpty { response.headers[.server] = configuration.server }
+        configuration.finish?(request, source, &response, now)
         guard let destination = response.destination(from: source) else { return [] }
         let message = OutboundMessage(bytes: response.serialized(), destination: destination)
         let machine = InviteRefusal(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
@@ -135,6 +137,13 @@ extension TransactionLayer {
     }
 
     /// Sends a response without keeping a transaction for it.
+    private func answer(_ response: SIPResponse, to request: SIPRequest, _ source: MessageSource, _ now: Instant) -> [TransactionAction] {
+        var response = response
+        configuration.finish?(request, source, &response, now)
+        return answer(response, source)
+    }
+
+    /// The same for a request that could not be read whole.
     private func answer(_ response: SIPResponse, _ source: MessageSource) -> [TransactionAction] {
         var response = response
         if !configuration.server.isEmpty { response.headers[.server] = configuration.server }

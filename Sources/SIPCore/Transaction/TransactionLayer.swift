@@ -42,6 +42,8 @@ public struct TransactionLayer: Sendable {
         /// Value of Server in answers that the layer gives itself; empty: none.
         public var server: String
         public var limits: SIPLimits
+        /// Sees every answer that the layer gives a whole request itself, just before it is sent: to sign it.
+        public var finish: (@Sendable (SIPRequest, MessageSource, inout SIPResponse, Instant) -> Void)?
 
         public init(
             sentBy: [TransportProtocol: HostPort], timers: TransactionTimers = .standard, serverLimit: Int = 100_000,

@@ -144,6 +144,25 @@ import Testing
         #expect(!(try bench.nextResponse(401, at: Self.client)).headers.contains(.authenticationInfo))
     }
 
+    @Test("MS-SIPAE 3.3.4: the refusal of a signed INVITE is signed; that of an unsigned one is not")
+    func signsInviteRefusals() throws {
+        let bench = try bench()
+        var client = ntlm("rob")
+        _ = try signIn(&client, bench, "rob")
+        func invite() throws -> SIPRequest {
+            var invite = try subscribe(bench, "rob")
+            invite.method = .invite
+            invite.headers.set(.cSeq, "1 INVITE")
+            return invite
+        }
+        var signed = try invite()
+        client.authorize(&signed)
+        send(signed, bench)
+        #expect(client.verifies(try bench.nextResponse(480, at: Self.client).headers, status: .temporarilyUnavailable))
+        send(try invite(), bench)
+        #expect(!(try bench.nextResponse(480, at: Self.client)).headers.contains(.authenticationInfo))
+    }
+
     @Test("a tampered and a repeated request are 401 and change nothing")
     func tampered() throws {
         let bench = try bench()
