@@ -206,6 +206,7 @@ extension Gateway {
         let range = configuration.timing.publication
         var policy = EnhancedPresencePolicy.standard
         policy.instanceLimit = configuration.limits.publicationsPerPresentity
+        policy.roaming = configuration.roamingPolicy
         return HostedPresentity(
             key: key, uri: uri, policy: policy,
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),

@@ -69,7 +69,8 @@ extension Gateway {
             case .registration(let registration):
                 isRead = restore(registration, at: now)
                 if isRead { state.registrations += 1 }
-            case .contacts, .accessList: break
+            case .contacts(let list): isRead = home.lists.restore(contactsOf: list)
+            case .accessList(let list): isRead = home.lists.restore(accessControlOf: list)
             }
             if !isRead { leaveOut(record.key, &state) }
         }

@@ -14,7 +14,8 @@ extension Gateway {
         case .dialog(let tag):
             home.dialogs[tag].map { .dialog($0.stored) } ?? dialogs[tag].flatMap { $0.held == nil ? .dialog($0.stored) : nil }
         case .registration(let user, let place): storedRegistration(user, place).map(StoreRecord.registration)
-        case .contacts, .accessList: nil
+        case .contacts(let user): home.lists.stored(contactsOf: user).map(StoreRecord.contacts)
+        case .accessList(let user): home.lists.stored(accessControlOf: user).map(StoreRecord.accessList)
         }
     }
 

@@ -48,6 +48,7 @@ extension Gateway {
         let policy = notifierConfiguration(parties, bestEffort: isBestEffort)
         var wish = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
+        if !isBatch, let only = wanted.first { try noteSubscriber(request, parties, only, format, isPoll: wish == 0, at: now) }
         let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
         let watcher = WatcherDialog(
             localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format,
@@ -57,6 +58,7 @@ extension Gateway {
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in remove(watcher, at: now) }
         for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, at: now) }
+        if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: wish == 0, at: now) }
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
         if watcher.resources.isEmpty { wish = 0 }
         watcher.notifier = Notifier(policy, isReady: watcher.isReady)
@@ -166,7 +168,13 @@ extension Gateway {
         bind(watcher)
         var named: [WatchedResource]?
         if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
-            named = try change(watcher, by: categoryRequest(request, isBatch: watcher.isBatch, to: to), request, at: now)
+            let wanted = try categoryRequest(request, isBatch: watcher.isBatch, to: to)
+            named = try change(watcher, by: wanted, request, at: now)
+            if watcher.isBatch {
+                let parties = try screening.parties(request, presentity: to)
+                noteSubscriber(request, parties, to: wanted.subscribed, of: watcher, isPoll: false, at: now)
+                named?.removeAll { resource in !watcher.resources.contains { $0 === resource } }
+            }
         } else if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.batchSubscribeType {
             throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
         }
@@ -255,11 +263,28 @@ extension Gateway {
     }
 
     private func reject(
-        _ resource: WatchedResource, of watcher: WatcherDialog, state: String, reason: String? = nil, poolFqdn: String? = nil
+        _ resource: WatchedResource, of watcher: WatcherDialog, state: String, reason: String? = nil, statusCode: Int? = nil,
+        poolFqdn: String? = nil
     ) {
         watcher.resources.removeAll { $0 === resource }
         release(resource)
-        watcher.rejected.append(.init(uri: resource.uri, state: state, reason: reason, poolFqdn: poolFqdn))
+        watcher.rejected.append(.init(uri: resource.uri, state: state, reason: reason, statusCode: statusCode, poolFqdn: poolFqdn))
+    }
+
+    /// Lists the watcher with every user whom a batch names; of one whose list is full the resource list says so (MS-PRES 3.4.5.1.3.1).
+    private func noteSubscriber(
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, to wanted: [CategoryRequest.Resource], of watcher: WatcherDialog,
+        isPoll: Bool, at now: Instant
+    ) {
+        for resource in wanted {
+            guard let watched = watcher.resources.first(where: { $0.key == resource.key }) else { continue }
+            do throws(Refusal) {
+                try noteSubscriber(request, parties, resource, .categories, isPoll: isPoll, at: now)
+            } catch {
+                reject(watched, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)
+                detachHosted(watched, from: watcher)
+            }
+        }
     }
 
     private func startUpstreams(of watcher: WatcherDialog, at now: Instant) {

@@ -235,9 +235,12 @@ public struct Notifier: Hashable, Sendable {
     }
 
     /// Ends the subscription from this side with a last NOTIFY.
-    public mutating func terminate(_ reason: TerminationReason, retryAfter: Int? = nil, at now: Instant) -> [Action] {
+    /// - Parameter content: what the last NOTIFY carries.
+    public mutating func terminate(
+        _ reason: TerminationReason, retryAfter: Int? = nil, content: Content = .none, at now: Instant
+    ) -> [Action] {
         guard phase != .initial, !isEnding else { return [] }
-        return finish(.terminated(reason: reason, retryAfter: retryAfter), .none, .terminated(reason), at: now)
+        return finish(.terminated(reason: reason, retryAfter: retryAfter), content, .terminated(reason), at: now)
     }
 
     // MARK: answers

@@ -126,6 +126,6 @@ import Testing
         let stage = SimulatedStage(seed: 11)
         let conversation = try await Conversation(on: stage, transport: .udp, store: MemoryStore(), configure: scenario.configure)
         try await scenario.script(conversation)
-        try await conversation.settles()
+        try await conversation.settles(leavingPresence: scenario.leavesPresence)
     }
 }

@@ -2,6 +2,9 @@ import PresenceDocuments
 import XMLCore
 
 extension EnhancedPresentity {
+    /// Whether the user, or a client of his, ever set a membership or a delegate, or has a subscriber to hear of.
+    public var hasOwnLists: Bool { !memberships.isEmpty || !subscribers.isEmpty || delegates.version > 0 }
+
     /// Lists a subscriber whom the user does not know yet; one who is listed, and the user himself, change nothing (MS-PRES 1.3.1.4).
     ///
     /// Call it for a subscription that is otherwise accepted.

@@ -22,6 +22,8 @@ public final class EnhancedWatcher: ScriptedWatcher {
     }
 
     public var form = Form.categories(["state", "note", "contactCard", "services", "calendarData"])
+    /// What it says about its reason, as content of the context element; nil: nothing (MS-PRES 2.2.2.4.1).
+    public var context: String?
     /// Offers to take the first notification in the 200 (MS-SIP 3.4).
     public var offersPiggyback = true
     /// Offers to take BENOTIFY (MS-SIP 3.5).
@@ -39,7 +41,9 @@ public final class EnhancedWatcher: ScriptedWatcher {
             request.headers.append(.supported, "eventlist")
             request.headers.append(.contentType, "application/msrtc-adrl-categorylist+xml")
             request.body = Array(
-                EnhancedDocuments.batchSubscribe(watcher: watcher, resources: [presentity], categories: names).utf8)
+                EnhancedDocuments.batchSubscribe(
+                    watcher: watcher, resources: [presentity], categories: names, context: context
+                ).utf8)
         case .msrtc: request.headers.append(.accept, "text/xml+msrtc.pidf")
         case .pidf: request.headers.append(.accept, "application/pidf+xml")
         }

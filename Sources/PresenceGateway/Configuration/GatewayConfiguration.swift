@@ -1,3 +1,4 @@
+import EnhancedPresence
 import FederationRouting
 import SIPCore
 
@@ -15,6 +16,9 @@ public struct GatewayConfiguration: Hashable, Sendable {
     public var timing: GatewayTiming
     /// Per listener, with its real port: what it asks of users of hosted domains. Empty: From is believed everywhere.
     public var authentication: [TransportAddress: ListenerAuthentication] = [:]
+    /// Whether contact lists may move to a mail server when a client says that it is ready (MS-PRES 3.10.4); see
+    /// ``Gateway/usersAwaitingContactMigration``.
+    public var allowsUnifiedContactStore = false
     /// Records below this level are not made.
     public var logLevel = GatewayLog.Level.info
 
@@ -118,6 +122,20 @@ public struct DomainConfiguration: Hashable, Sendable {
     }
 }
 
+extension GatewayConfiguration {
+    /// The quotas of what users keep on this server.
+    var roamingPolicy: RoamingPolicy {
+        var policy = RoamingPolicy()
+        policy.subscriberLimit = limits.subscribersPerUser
+        policy.totalContextByteLimit = limits.contextBytesPerUser
+        policy.delegateLimit = limits.delegatesPerUser
+        policy.contactLimit = limits.contactsPerUser
+        policy.groupLimit = limits.groupsPerUser
+        policy.allowsUnifiedContactStore = allowsUnifiedContactStore
+        return policy
+    }
+}
+
 /// Bounds of everything that grows; each has a defined answer (DESIGN: 413, 503 with Retry-After, `terminated;reason=...`).
 public struct GatewayLimits: Hashable, Sendable {
     /// Live watcher dialogs of one watcher; beyond it 503 (toward the enterprise 413, MS-PRES 3.4.5.1.3).
@@ -142,6 +160,16 @@ public struct GatewayLimits: Hashable, Sendable {
     public var resourcesPerBatch = 200
     /// Categories named in one subscription; beyond it 413.
     public var categoriesPerSubscription = 32
+    /// Entries of one user's subscriber list; beyond it 413 (MS-PRES 3.6.5.3).
+    public var subscribersPerUser = 10_000
+    /// Octets of all subscription contexts on one user's list; beyond it 413 (MS-PRES 3.6.5.3).
+    public var contextBytesPerUser = 262_144
+    /// Delegates of one user; beyond it 413 (MS-PRES 3.9.5.4).
+    public var delegatesPerUser = 25
+    /// Contacts of one user; beyond it 413 (MS-SIP 3.7.1).
+    public var contactsPerUser = 1_000
+    /// Groups of one user, 64 at most; beyond it 413 (MS-SIP 9.1).
+    public var groupsPerUser = 64
     /// Structured log records kept until they are taken; older ones are dropped and counted.
     public var logRecords = 4_096
 

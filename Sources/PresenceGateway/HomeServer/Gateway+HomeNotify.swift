@@ -35,7 +35,7 @@ extension Gateway {
         var response = SIPResponse(to: request, status: .ok, toTag: subscription.localTag)
         response.headers.set(.contact, contact(subscription.flow.local.transport))
         response.headers.append(.expires, String(expires))
-        response.headers.append(.require, "eventlist")
+        if subscription.package.requiresEventList { response.headers.append(.require, "eventlist") }
         if subscription.notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
         if Self.isPiggybackOffered(request) {
             response.headers.append(.supported, "ms-piggyback-first-notify")
@@ -66,9 +66,13 @@ extension Gateway {
         resolveGRUU(&request, of: subscription.user)
         request.headers.set(.contact, contact(transport))
         request.headers.append(.event, subscription.event.description)
-        request.headers.append("subscription-state", status.headerValue)
-        request.headers.append(.require, "eventlist")
+        request.headers.append("subscription-state", subscription.farewell == nil ? status.headerValue : "terminated;expires=0")
+        if subscription.package.requiresEventList { request.headers.append(.require, "eventlist") }
         if status.isTerminated { request.headers.append(.expires, "0") }
+        if let farewell = subscription.farewell {
+            let diagnostics = MSDiagnostics(UInt32(clamping: farewell.id), reason: farewell.reason, source: configuration.nodeName)
+            request.headers.append("ms-diagnostics-public", diagnostics.description)
+        }
         if let body {
             request.headers.append(.contentType, subscription.package.mediaType)
             request.body = body
@@ -98,6 +102,13 @@ extension Gateway {
             return roamingData(of: subscription, scope: scope, after: isFull ? nil : untold, at: now)
         case .provisioning(let groups):
             return ProvisionGroupListDocument(groups: groups).encoded()
+        case .contacts(let showsMode, let untold):
+            subscription.subject = .contacts(showsMode: showsMode, untold: .nothing)
+            return contactsBody(of: subscription.user, showsMode: showsMode, untold: untold, isFull: isFull)
+        case .accessControl:
+            return home.lists.accessControl(of: subscription.user).document.encoded()
+        case .pendingWatchers:
+            return Array("<watchers/>".utf8)
         }
     }
 

@@ -100,6 +100,7 @@ extension HomeDialog {
         static let followsRegistration = "follows-registration"
         static let scope = "scope"
         static let groups = "groups"
+        static let showsMode = "ucs"
     }
 
     /// The dialog as the store keeps it.
@@ -120,6 +121,8 @@ extension HomeDialog.Subject {
         switch self {
         case .roamingSelf(let scope, _): [HomeDialog.Detail.scope: scope.map(\.rawValue).sorted().joined(separator: " ")]
         case .provisioning(let groups): [HomeDialog.Detail.groups: groups.joined(separator: "\n")]
+        case .contacts(let showsMode, _): showsMode ? [HomeDialog.Detail.showsMode: "yes"] : [:]
+        case .accessControl, .pendingWatchers: [:]
         }
     }
 
@@ -132,6 +135,12 @@ extension HomeDialog.Subject {
         case .provisioning:
             guard let groups = details[HomeDialog.Detail.groups] else { return nil }
             self = .provisioning(groups: groups.split(separator: "\n").map(String.init))
+        case .contacts:
+            self = .contacts(showsMode: details[HomeDialog.Detail.showsMode] != nil, untold: .nothing)
+        case .accessControl:
+            self = .accessControl
+        case .pendingWatchers:
+            self = .pendingWatchers
         }
     }
 }

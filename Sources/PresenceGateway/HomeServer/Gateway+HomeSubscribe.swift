@@ -77,6 +77,9 @@ extension Gateway {
         switch package {
         case .roamingSelf: .roamingSelf(scope: try roamingScope(request), untold: PresentityChange())
         case .provisioning: .provisioning(groups: try provisioningGroups(request))
+        case .contacts: try contactsSubject(request)
+        case .accessControl: .accessControl
+        case .pendingWatchers: .pendingWatchers
         }
     }
 

@@ -10,14 +10,28 @@ enum HomePackage: String, CaseIterable {
     case roamingSelf = "vnd-microsoft-roaming-self"
     /// What the enterprise prescribes to its clients.
     case provisioning = "vnd-microsoft-provisioning-v2"
+    /// Contacts and groups of the user (MS-SIP 3.7.4.1).
+    case contacts = "vnd-microsoft-roaming-contacts"
+    /// Who may see and call a user of the 2005 model (MS-SIP 3.7.4.2).
+    case accessControl = "vnd-microsoft-roaming-ACL"
+    /// Watchers that wait for a user of the 2005 model to decide; here nobody waits, since containers decide (MS-PRES 3.2.5.3).
+    case pendingWatchers = "presence.wpending"
 
     /// Of requests and bodies.
     var mediaType: String {
         switch self {
         case .roamingSelf: WatcherFormat.roamingSelfType
         case .provisioning: ProvisionGroupListDocument.mediaType.description
+        case .contacts: ContactListDocument.mediaType.description
+        case .accessControl: AccessControlListDocument.mediaType.description
+        case .pendingWatchers: "text/xml+msrtc.wpending"
         }
     }
+}
+
+extension HomePackage {
+    /// Whether its messages carry `Require: eventlist`; those of MS-SIP 3.7 do not.
+    var requiresEventList: Bool { self == .roamingSelf || self == .provisioning }
 }
 
 /// A subscription of one of a user's own endpoints to what the home server keeps for him.
@@ -28,6 +42,10 @@ final class HomeDialog {
     enum Subject {
         case roamingSelf(scope: Set<RoamingScope>, untold: PresentityChange)
         case provisioning(groups: [String])
+        /// - Parameter showsMode: whether the client knows of the unified contact store (MS-PRES 10).
+        case contacts(showsMode: Bool, untold: UntoldContacts)
+        case accessControl
+        case pendingWatchers
     }
 
     /// Our tag: unique, and the key of the gateway's table.
@@ -48,6 +66,8 @@ final class HomeDialog {
     var subject: Subject
     /// Its connection closed; it is told nothing until its endpoint is back.
     var isDetached = false
+    /// Why this server ended the dialog, for the last notification.
+    var farewell: Diagnostic?
 
     init(
         localTag: String, package: HomePackage, parties: RequestScreening.Parties, endpoint: EndpointID?, event: Event,

@@ -6,14 +6,17 @@ import SIPEvents
 struct HomeServer {
     var registrar: Registrar
     var dialogs = HomeDialogs()
+    var lists: RoamingLists
 
     init(configuration: GatewayConfiguration) {
         registrar = Registrar(policy: Self.policy(configuration))
+        lists = RoamingLists(policy: configuration.roamingPolicy)
     }
 
     /// What lives keeps what it was granted.
     mutating func reconfigure(_ configuration: GatewayConfiguration) {
         registrar.policy = Self.policy(configuration)
+        lists.policy = configuration.roamingPolicy
     }
 
     private static func policy(_ configuration: GatewayConfiguration) -> Registrar.Policy {

@@ -42,8 +42,8 @@ final class HostedPresentity {
     /// Nothing is published, nobody watches, no membership was set: the record can go.
     var isIdle: Bool { watchers.isEmpty && publications.isEmpty && !hasEnhancedState }
 
-    /// Whether a category instance or a membership is there.
-    var hasEnhancedState: Bool { enhanced.instanceCount > 0 || enhanced.containerIDs.count > 1 }
+    /// Whether a category instance, a membership, a subscriber or a delegate is there.
+    var hasEnhancedState: Bool { enhanced.instanceCount > 0 || enhanced.hasOwnLists }
 
     var publicationCount: Int { publications.count + enhanced.instanceCount }
 

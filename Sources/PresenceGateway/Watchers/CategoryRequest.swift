@@ -11,6 +11,8 @@ struct CategoryRequest: Equatable {
         var uri: SIPURI
         var key: String
         var categories: [CategoryName]
+        /// What the watcher says about its reason; nil: nothing (MS-PRES 2.2.2.4.1).
+        var context: BatchSubscribeResource.Context?
     }
 
     /// Whether the request is a batch (MS-PRES 3.4.5.1.1): Require names both tags.
@@ -40,7 +42,8 @@ struct CategoryRequest: Equatable {
                     throw .badRequest("MS-PRES 2.2.2.4.1: a resource's uri cannot be read")
                 }
                 let entry = Resource(
-                    uri: uri.addressOfRecord(), key: uri.aorKey, categories: Self.distinct(action.categories.filter { !$0.isPrivate }))
+                    uri: uri.addressOfRecord(), key: uri.aorKey, categories: Self.distinct(action.categories.filter { !$0.isPrivate }),
+                    context: resource.context)
                 switch action.name {
                 case .subscribe: Self.add(entry, to: &subscribed)
                 case .unsubscribe: Self.add(entry, to: &unsubscribed)
@@ -68,6 +71,7 @@ struct CategoryRequest: Equatable {
     private static func add(_ entry: Resource, to list: inout [Resource]) {
         if let index = list.firstIndex(where: { $0.key == entry.key }) {
             list[index].categories = distinct(list[index].categories + entry.categories)
+            if list[index].context == nil { list[index].context = entry.context }
         } else {
             list.append(entry)
         }

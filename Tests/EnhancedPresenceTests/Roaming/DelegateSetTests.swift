@@ -105,7 +105,7 @@ import Testing
     func restored() throws {
         var presentity = Self.withDan()
         #expect(Self.change(&presentity, version: 1, DelegateChange(uri: "carol@contoso.com", action: .add, mayRedelegate: true)) == nil)
-        let data = try RoamingDataDocument(parsing: presentity.storedData(at: Fixture.start).encoded())
+        let data = try RoamingDataDocument(parsing: presentity.storedDocument.encoded())
         let restored = EnhancedPresentity(
             uri: Fixture.bob, categories: data.categories, containers: data.containers, subscribers: data.subscribers,
             delegates: data.delegates)

@@ -167,7 +167,7 @@ import XMLCore
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         _ = try presentity.noteSubscriber(Self.alice, displayName: "Alice", by: .category(context: content))
         _ = try presentity.noteSubscriber(Self.dan, displayName: nil, by: .withoutContext)
-        let stored = presentity.storedData(at: Fixture.start).encoded()
+        let stored = presentity.storedDocument.encoded()
         let data = try RoamingDataDocument(parsing: stored)
         var restored = EnhancedPresentity(
             uri: Fixture.bob, categories: data.categories, containers: data.containers, subscribers: data.subscribers,

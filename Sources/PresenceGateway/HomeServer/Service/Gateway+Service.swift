@@ -10,6 +10,12 @@ enum ServiceKind: String, CaseIterable {
     case categoryPublish = "application/msrtc-category-publish+xml"
     /// MS-PRES 3.5.5.
     case setContainerMembers = "application/msrtc-setcontainermembers+xml"
+    /// MS-PRES 3.6.5.1.
+    case setSubscribers = "application/msrtc-presence-setsubscriber+xml"
+    /// MS-PRES 3.9.5.1.
+    case setDelegates = "application/msrtc-setdelegate+xml"
+    /// Contacts, groups, access control (MS-SIP 2.2.4.2).
+    case operation = "application/soap+xml"
 
     static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
 }
@@ -52,6 +58,9 @@ extension Gateway {
         switch kind {
         case .categoryPublish: try publishCategories(service, at: now)
         case .setContainerMembers: try setContainerMembers(service, at: now)
+        case .setSubscribers: try setSubscribers(service, at: now)
+        case .setDelegates: try setDelegates(service, at: now)
+        case .operation: try performOperation(service, at: now)
         }
     }
 

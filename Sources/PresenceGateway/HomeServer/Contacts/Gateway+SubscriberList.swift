@@ -1,0 +1,55 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// Who watches a user of this server, as far as he has to be told (MS-PRES 1.3.1.4).
+extension Gateway {
+    /// Notes a watcher on the list of the user that a resource is about, and tells that user's endpoints (MS-PRES 3.4.5.1.3, 3.7.5.3).
+    ///
+    /// A category subscription counts when it has a context; MSRTC and PIDF subscriptions count unless they are polls.
+    /// - Throws: 413 when the user's list is full or the context too large: the subscription is then to be refused (MS-PRES 3.6.5.3).
+    func noteSubscriber(
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, _ resource: CategoryRequest.Resource, _ format: WatcherFormat,
+        isPoll: Bool, at now: Instant
+    ) throws(Refusal) {
+        let subscription: SubscriberList.Subscription
+        switch (format, resource.context) {
+        case (.categories, .empty?): subscription = .category(context: nil)
+        case (.categories, .content(let fragment)?): subscription = .category(context: fragment)
+        case (.categories, nil): return
+        default:
+            guard !isPoll else { return }
+            subscription = .withoutContext
+        }
+        guard resource.key != parties.watcherKey, usesHomeServer(resource) else { return }
+        let presentity = try presentity(resource.key, resource.uri)
+        defer { settle(presentity) }
+        undoable(resource.key)
+        let watcher = WatcherIdentity(
+            uri: parties.watcher.description,
+            network: EnhancedPresence.SourceNetwork(rawValue: parties.watcherDomain.network.rawValue))
+        let change: PresentityChange
+        do throws(EnhancedPresenceRefusal) {
+            change = try presentity.enhanced.noteSubscriber(
+                watcher, displayName: request.headers.from?.displayName, by: subscription)
+        } catch {
+            counters.limitsReached += 1
+            throw Refusal(error)
+        }
+        guard !change.isEmpty else { return }
+        keep(.presentity(presentity.key))
+        tellAll(of: presentity, change, at: now)
+    }
+
+    /// Whether the resource is a user who has something to do with this server, and not merely a name in one of its domains: a list
+    /// of subscribers must not be kept for every name that somebody makes up.
+    private func usesHomeServer(_ resource: CategoryRequest.Resource) -> Bool {
+        guard let domain = configuration.domain(resource.uri.domainKey), domain.hosted, domain.side == .enterprise, domain.refuse == nil,
+            isUser(resource.key)
+        else { return false }
+        return presentities[resource.key]?.enhanced.hasOwnLists == true || home.lists.knows(resource.key)
+            || !home.dialogs.of(resource.key).isEmpty || !home.registrar.bindings(of: resource.key).isEmpty
+    }
+}

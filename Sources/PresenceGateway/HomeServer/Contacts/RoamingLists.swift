@@ -1,0 +1,60 @@
+import EnhancedPresence
+import PresenceDocuments
+
+/// Contact lists and access control lists by user. One who never changed his has none here, and is answered with a new one.
+struct RoamingLists {
+    private var contactLists: [String: ContactList] = [:]
+    private var accessLists: [String: AccessControlList] = [:]
+    var policy: RoamingPolicy {
+        didSet {
+            for user in contactLists.keys { contactLists[user]?.policy = policy }
+            for user in accessLists.keys { accessLists[user]?.policy = policy }
+        }
+    }
+
+    init(policy: RoamingPolicy) { self.policy = policy }
+
+    /// How many lists there are, of both kinds.
+    var count: Int { contactLists.count + accessLists.count }
+
+    /// Users whose contacts may move to the mail server, in order (MS-PRES 3.10.4).
+    var awaitingMigration: [String] { contactLists.filter { $0.value.waitsForMigration }.keys.sorted() }
+
+    func knows(_ user: String) -> Bool { contactLists[user] != nil || accessLists[user] != nil }
+
+    func contacts(of user: String) -> ContactList { contactLists[user] ?? ContactList(policy: policy) }
+
+    mutating func set(_ list: ContactList, of user: String) { contactLists[user] = list.isPristine ? nil : list }
+
+    /// The contact list as the store keeps it; nil: there is none.
+    func stored(contactsOf user: String) -> StoredUserDocument? {
+        contactLists[user].map {
+            StoredUserDocument(user: user, deltaNumber: $0.deltaNum, document: $0.document(showsMode: true).encoded())
+        }
+    }
+
+    /// The access control list as the store keeps it; nil: there is none.
+    func stored(accessControlOf user: String) -> StoredUserDocument? {
+        accessLists[user].map { StoredUserDocument(user: user, deltaNumber: $0.deltaNum, document: $0.document.encoded()) }
+    }
+
+    /// Takes back what a store kept.
+    /// - Returns: false when it cannot be read.
+    mutating func restore(contactsOf stored: StoredUserDocument) -> Bool {
+        guard let document = try? ContactListDocument(parsing: stored.document) else { return false }
+        contactLists[stored.user] = ContactList(document, policy: policy)
+        return true
+    }
+
+    /// Takes back what a store kept.
+    /// - Returns: false when it cannot be read.
+    mutating func restore(accessControlOf stored: StoredUserDocument) -> Bool {
+        guard let document = try? AccessControlListDocument(parsing: stored.document) else { return false }
+        accessLists[stored.user] = AccessControlList(document, policy: policy)
+        return true
+    }
+
+    func accessControl(of user: String) -> AccessControlList { accessLists[user] ?? AccessControlList(policy: policy) }
+
+    mutating func set(_ list: AccessControlList, of user: String) { accessLists[user] = list.isPristine ? nil : list }
+}
