@@ -134,6 +134,7 @@ if !coreOnly {
             [
                 "isthmus", "SIPTransport", "Administration", "GatewayTesting", "GoldenVectors", "PresenceGateway", "PresenceMapping",
                 "FederationRouting", "SIPSecurity", "SIPEvents", "SIPCore", log,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nio),
         .testTarget(
             name: "InteropTests",

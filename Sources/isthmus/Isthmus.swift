@@ -56,7 +56,7 @@ struct IsthmusCommand: AsyncParsableCommand {
         version: Isthmus.version,
         subcommands: [
             DemoCommand.self, ServeCommand.self, CheckCommand.self, RouteCommand.self, WatchCommand.self, PublishCommand.self,
-            ConvertCommand.self,
+            ConvertCommand.self, AggregateCommand.self, ResolveCommand.self,
             VerifyCommand.self, MappingsCommand.self,
         ])
 }

@@ -6,8 +6,8 @@ struct ComputedPublisher {
     /// publishTime of what is written: that of the publication that started the computation.
     let time: DateTime
     private(set) var changed: Set<ContainerCategory> = []
-    /// The document made last: several containers get the same one.
-    private var last: (bytes: [UInt8], fragment: XMLFragment)?
+    /// What was made so far: several containers get the same document, and share it.
+    private var made: [[UInt8]: XMLFragment] = [:]
 
     init(time: DateTime) { self.time = time }
 
@@ -39,9 +39,9 @@ struct ComputedPublisher {
     }
 
     private mutating func fragment(of bytes: [UInt8]) -> XMLFragment? {
-        if let last, last.bytes == bytes { return last.fragment }
-        guard let fragment = try? XMLFragment(parsing: bytes) else { return nil }
-        last = (bytes, fragment)
+        if let fragment = made[bytes] { return fragment }
+        let fragment = try? XMLFragment(parsing: bytes)
+        made[bytes] = fragment
         return fragment
     }
 

@@ -41,5 +41,5 @@ public struct Scenario: Sendable, CustomStringConvertible {
 
     public static let all =
         simpleWatcherScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
-        + homeServerScenarios + ownDataScenarios
+        + homeServerScenarios + ownDataScenarios + aggregationScenarios
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PresenceDocuments
 import PresenceMapping
 
@@ -46,7 +45,7 @@ struct ConvertCommand: ParsableCommand {
 
     func run() throws {
         let converter = Converter(mapper: PresenceMapper(tables: try MappingsDirectory.tables(mappings)))
-        let options = ConversionOptions(entity: entity, profile: profile, at: at ?? Self.wallClock(), lossless: lossless)
+        let options = ConversionOptions(entity: entity, profile: profile, at: at ?? .wallClock(), lossless: lossless)
         if let out {
             try BatchConversion(command: self, converter: converter, options: options, out: out).run()
             return
@@ -75,10 +74,6 @@ struct ConvertCommand: ParsableCommand {
             throw CommandFailure(
                 isOption ? .usage : .inputRefused, "\(name):\(error.line > 0 ? "" : " ")\(error)" + (isOption ? " (--entity URI)" : ""))
         }
-    }
-
-    private static func wallClock() -> DateTime {
-        DateTime(nanosecondsSince1970: Int64(Date().timeIntervalSince1970) * 1_000_000_000)
     }
 }
 

@@ -51,7 +51,7 @@ import XMLCore
     @Test("MS-PRES 3.8.5: any order of the same publications gives the same aggregate, in one request or in many")
     func order() throws {
         var numbers = SeededNumbers(seed: 3)
-        for _ in 0..<300 {
+        for _ in 0..<120 {
             let made = Self.instances(&numbers)
             let states = made.filter { $0.id.category == .state && $0.id.container.rawValue == 2 }
             let devices = made.filter { $0.id.category == .device }
