@@ -129,7 +129,7 @@ extension Gateway {
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in notSent(subscription, at: now) }
         if let subject { subscription.subject = subject }
-        subscription.flow = flow
+        home.dialogs.move(subscription, to: flow)
         subscription.isDetached = false
         perform(actions, on: subscription, answering: (request, transaction), at: now)
     }
@@ -161,7 +161,7 @@ extension Gateway {
     func homeDialogsFollow(_ binding: Binding, at now: Instant) {
         for subscription in home.dialogs.of(binding.user) where subscription.endpoint != nil && subscription.endpoint == binding.endpoint {
             keep(.dialog(subscription.localTag))
-            subscription.flow = Flow(binding.source)
+            home.dialogs.move(subscription, to: Flow(binding.source))
             if subscription.followsRegistration { subscription.notifier.prolong(until: binding.expiry) }
             if subscription.isDetached {
                 subscription.isDetached = false
@@ -173,7 +173,7 @@ extension Gateway {
 
     /// A connection closed: dialogs of registered endpoints wait for these to come back, others are over (MS-SIP 3.5).
     func homeDialogsLost(_ connection: ConnectionID, at now: Instant) {
-        for subscription in home.dialogs.all where subscription.flow.connection == connection {
+        for subscription in home.dialogs.over(connection) {
             if let endpoint = subscription.endpoint, home.registrar.binding(of: subscription.user, endpoint: endpoint) != nil {
                 subscription.isDetached = true
             } else if subscription.notifier.configuration.bestEffort {

@@ -62,7 +62,8 @@ final class HomeDialog {
     let followsRegistration: Bool
     var dialog: Dialog
     var notifier: Notifier
-    var flow: Flow
+    /// Changed by ``HomeDialogs/move(_:to:)``.
+    fileprivate(set) var flow: Flow
     var subject: Subject
     /// Its connection closed; it is told nothing until its endpoint is back.
     var isDetached = false
@@ -87,10 +88,11 @@ final class HomeDialog {
     }
 }
 
-/// Dialogs by their tag, by their user and by their connection.
+/// Dialogs by their tag, by their user and by the connection over which they are told.
 struct HomeDialogs {
     private var byTag: [String: HomeDialog] = [:]
     private var byUser: [String: [HomeDialog]] = [:]
+    private var byConnection: [ConnectionID: Set<String>] = [:]
 
     var count: Int { byTag.count }
     var all: [HomeDialog] { byTag.values.sorted { $0.localTag < $1.localTag } }
@@ -100,9 +102,20 @@ struct HomeDialogs {
     /// In the order in which they came.
     func of(_ user: String) -> [HomeDialog] { byUser[user] ?? [] }
 
+    /// Told over this connection, by tag.
+    func over(_ connection: ConnectionID) -> [HomeDialog] { (byConnection[connection] ?? []).sorted().compactMap { byTag[$0] } }
+
     mutating func insert(_ dialog: HomeDialog) {
         byTag[dialog.localTag] = dialog
         byUser[dialog.user, default: []].append(dialog)
+        bind(dialog)
+    }
+
+    /// From now on the dialog is told over this flow.
+    mutating func move(_ dialog: HomeDialog, to flow: Flow) {
+        unbind(dialog)
+        dialog.flow = flow
+        if byTag[dialog.localTag] != nil { bind(dialog) }
     }
 
     /// - Returns: whether it was there.
@@ -110,6 +123,17 @@ struct HomeDialogs {
         guard byTag.removeValue(forKey: dialog.localTag) != nil else { return false }
         byUser[dialog.user]?.removeAll { $0 === dialog }
         if byUser[dialog.user]?.isEmpty == true { byUser[dialog.user] = nil }
+        unbind(dialog)
         return true
+    }
+
+    private mutating func bind(_ dialog: HomeDialog) {
+        if let connection = dialog.flow.connection { byConnection[connection, default: []].insert(dialog.localTag) }
+    }
+
+    private mutating func unbind(_ dialog: HomeDialog) {
+        guard let connection = dialog.flow.connection else { return }
+        byConnection[connection]?.remove(dialog.localTag)
+        if byConnection[connection]?.isEmpty == true { byConnection[connection] = nil }
     }
 }

@@ -151,6 +151,49 @@ import Testing
         #expect(try bench.nextRequest(.notify, at: Bench.enterprise).text.contains(">for all<"))
     }
 
+    @Test("MS-PRES 4.4.2: a signed-in client that blocks somebody need not have filled the container: he sees nobody there [R093]")
+    func block() throws {
+        let rob = try endpoint()
+        let state =
+            "<state xmlns=\"http://schemas.microsoft.com/2006/09/sip/state\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+        rob.publish(
+            "<publication categoryName=\"state\" instance=\"1\" container=\"0\" version=\"0\" expireType=\"static\">\(state)"
+                + "xsi:type=\"aggregateState\"><availability>3500</availability></state></publication>"
+                + SignedInEndpoint.note("secret", expire: "static"))
+        _ = try rob.response(200)
+        for watcher in ["ulla@contoso.com", "otto@contoso.com"] {
+            bench.send(bench.categorySubscribe(watcher, to: "rob@fabrikam.com"), from: Bench.enterprise)
+            #expect(try bench.nextResponse(200, at: Bench.enterprise).text.contains(">secret<"))
+        }
+        rob.subscribeSelf(["categories"])
+        _ = try rob.response(200)
+        rob.setMembers("<container id=\"32000\" version=\"0\"><member type=\"user\" value=\"ulla@contoso.com\"/></container>")
+        _ = try rob.response(200)
+        let told = try rob.request(.benotify)
+        #expect(told.text.contains("<category name=\"state\" instance=\"0\""))
+        let blocked = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(blocked.text.contains("<availability>18500</availability>") && !blocked.text.contains("secret"))
+        bench.answer(blocked, 200, from: Bench.enterprise)
+        #expect(bench.isQuiet(at: Bench.enterprise))
+        bench.send(bench.subscribe("ulla@contoso.com", to: "rob@fabrikam.com", via: Bench.enterprise), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        let pidf = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(pidf.text.contains("<basic>closed</basic>"))
+        bench.answer(pidf, 200, from: Bench.enterprise)
+        rob.setMembers(
+            "<container id=\"32000\" version=\"1\"><member action=\"remove\" type=\"user\" value=\"ulla@contoso.com\"/></container>")
+        _ = try rob.response(200)
+        #expect(try bench.nextRequest(.notify, at: Bench.enterprise).text.contains(">secret<"))
+        bench.clear()
+        // What the client publishes there itself stands.
+        rob.publish(SignedInEndpoint.note("busy elsewhere", expire: "static", version: 1, container: 32_000))
+        _ = try rob.response(200)
+        _ = try rob.request(.benotify)
+        rob.setMembers("<container id=\"32000\" version=\"2\"><member type=\"user\" value=\"otto@contoso.com\"/></container>")
+        _ = try rob.response(200)
+        #expect(try bench.nextRequest(.notify, at: Bench.enterprise).text.contains(">secret<") == false)
+    }
+
     // MARK: no presence
 
     @Test("an INVITE to a user of the house is 480, to anybody else 405: nobody here takes calls")
