@@ -17,6 +17,16 @@ class ClientEndpoint: SansIOEndpoint {
     private(set) var tokens: TokenGenerator
     private var transactions: TransactionLayer
     private var output: [OutboundMessage] = []
+    /// Credentials for when they are asked for; nil: a challenge is an answer like any other.
+    var signIn: ClientSignIn?
+    /// What was sent and may be challenged, with the name under which the subclass knows it.
+    private var attempts: [ClientTransactionID: Attempt] = [:]
+
+    private struct Attempt {
+        var name: ClientTransactionID?
+        var request: SIPRequest
+        var count = 1
+    }
 
     /// - Parameter listeners: Of this client; the one of `via`'s transport goes into Via and Contact.
     init(via: TransportAddress, listeners: [TransportAddress], seed: UInt64) {
@@ -34,6 +44,9 @@ class ClientEndpoint: SansIOEndpoint {
     }
 
     func answered(_ id: ClientTransactionID, _ answer: ClientAnswer, at now: Instant) {}
+
+    /// The request goes out once more with credentials, and with the next CSeq number (RFC 3261 22.2).
+    func willRepeat(_ request: SIPRequest) {}
 
     /// Fires the subclass's own timers.
     func fire(at now: Instant) {}
@@ -64,10 +77,35 @@ class ClientEndpoint: SansIOEndpoint {
     func newCallID() -> String { tokens.callID(host: local.host) }
 
     func send(_ request: SIPRequest, at now: Instant) -> ClientTransactionID {
+        send(Attempt(request: request), at: now)
+    }
+
+    private func send(_ attempt: Attempt, at now: Instant) -> ClientTransactionID {
+        var request = attempt.request
+        signIn?.authorize(&request)
         let destination = Destination.address(via, from: via.transport == .udp ? local : nil)
         let (id, actions) = transactions.send(request, to: destination, over: via.transport, at: now)
+        if signIn != nil {
+            attempts[id] = attempt
+            if attempt.name == nil { attempts[id]?.name = id }
+        }
         perform(actions, at: now)
         return id
+    }
+
+    /// The final answer goes to the subclass, unless it is a challenge that can be met: then the request goes out once more.
+    private func finish(_ id: ClientTransactionID, _ answer: ClientAnswer, at now: Instant) {
+        guard var attempt = attempts.removeValue(forKey: id) else { return answered(id, answer, at: now) }
+        if case .response(let response) = answer, response.status == .unauthorized || response.status == .proxyAuthenticationRequired,
+            attempt.count < 4, signIn?.receive(challenge: response) == true, let sequence = attempt.request.headers.cSeq
+        {
+            attempt.count += 1
+            attempt.request.headers.cSeq = CSeq(sequence.number + 1, sequence.method)
+            willRepeat(attempt.request)
+            _ = send(attempt, at: now)
+            return
+        }
+        answered(attempt.name ?? id, answer, at: now)
     }
 
     func respond(_ id: ServerTransactionID, _ response: SIPResponse, at now: Instant) {
@@ -80,9 +118,9 @@ class ClientEndpoint: SansIOEndpoint {
             case .send(let message): output.append(message)
             case .deliver(let request, let id, _): received(request, id, at: now)
             case .deliverUnanswered(let request, _): received(request, nil, at: now)
-            case .response(let id, let response, _): if !response.status.isProvisional { answered(id, .response(response), at: now) }
-            case .timeout(let id): answered(id, .none(reason: "no answer within 32 seconds"), at: now)
-            case .transportFailed(let id, let reason): answered(id, .none(reason: reason), at: now)
+            case .response(let id, let response, _): if !response.status.isProvisional { finish(id, .response(response), at: now) }
+            case .timeout(let id): finish(id, .none(reason: "no answer within 32 seconds"), at: now)
+            case .transportFailed(let id, let reason): finish(id, .none(reason: reason), at: now)
             case .refused, .dropped: break
             }
         }

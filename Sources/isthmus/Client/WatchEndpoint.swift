@@ -84,6 +84,15 @@ final class WatchEndpoint: ClientEndpoint {
         pending = send(request, at: now)
     }
 
+    override func willRepeat(_ request: SIPRequest) {
+        if request.headers.toTag == nil {
+            initial = request
+        } else {
+            // The dialog has to count on from there.
+            _ = dialog?.makeRequest(.subscribe, contact: contact)
+        }
+    }
+
     // MARK: Receiving
 
     override func answered(_ id: ClientTransactionID, _ answer: ClientAnswer, at now: Instant) {

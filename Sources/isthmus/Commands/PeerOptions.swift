@@ -11,6 +11,10 @@ struct PeerOptions: ParsableArguments {
     var via: String
     @Option(name: .customLong("as"), help: ArgumentHelp("Who asks; the presentity itself when not given.", valueName: "uri"))
     var identity: String?
+    @Option(help: ArgumentHelp("The name to sign in with; the user part of --as when not given.", valueName: "name"))
+    var user: String?
+    @Option(help: ArgumentHelp("Sign in when asked (Digest or NTLM), with the password in the first line of this file.", valueName: "file"))
+    var passwordFile: String?
 
     func validate() throws {
         guard let parsed = SIPURI(uri), !parsed.host.isEmpty else { throw ValidationError("\(uri) is not a SIP URI with a domain") }
@@ -25,6 +29,19 @@ struct PeerOptions: ParsableArguments {
     }
 
     var from: String { identity ?? uri }
+
+    /// What to sign in with; nil without a password.
+    func signIn() throws -> ClientSignIn? {
+        guard let passwordFile, let party = SIPURI(from) else { return nil }
+        let text = String(decoding: try InputFile.read(passwordFile), as: UTF8.self)
+        guard let line = text.split(whereSeparator: \.isNewline).first else {
+            throw CommandFailure(.inputRefused, "\(passwordFile): has no password in its first line")
+        }
+        var random = SystemRandomNumberGenerator()
+        return ClientSignIn(
+            user: user ?? party.decodedUser ?? "", domain: party.domainKey, password: String(line),
+            secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    }
 
     /// Starts a client on a free port of this machine.
     func start(_ makeEndpoint: @escaping @Sendable (TransportAddress, [TransportAddress]) -> any SansIOEndpoint) async throws -> SIPServer {

@@ -18,6 +18,8 @@ struct PublishCommand: AsyncParsableCommand {
               isthmus publish sip:alice@example.org --via udp:127.0.0.1:5060 \\
                 --if-match a1b2 --expires 0
               isthmus publish sip:bob@contoso.com --via tcp:127.0.0.1:5060 busy.xml
+              isthmus publish sip:bob@contoso.com --via tcp:127.0.0.1:5060 \\
+                --password-file bob.password busy.xml
             """)
 
     @OptionGroup var peer: PeerOptions
@@ -38,8 +40,11 @@ struct PublishCommand: AsyncParsableCommand {
         let body = try file.map { try InputFile.read($0) } ?? []
         let isService = try !body.isEmpty && Self.isCategoryPublication(body, file: file ?? "-")
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
+        let signIn = try peer.signIn()
         let server = try await peer.start { via, listeners in
-            RequestEndpoint(via: via, listeners: listeners, seed: .random(in: .min ... .max)) { continuation.yield($0) }
+            let endpoint = RequestEndpoint(via: via, listeners: listeners, seed: .random(in: .min ... .max)) { continuation.yield($0) }
+            endpoint.signIn = signIn
+            return endpoint
         }
         let (uri, from, expires, ifMatch) = (peer.uri, peer.from, expires, ifMatch)
         try await server.shards[0].perform { endpoint, now in

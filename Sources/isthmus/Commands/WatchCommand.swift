@@ -16,6 +16,8 @@ struct WatchCommand: AsyncParsableCommand {
               isthmus watch sip:alice@example.org --via tcp:127.0.0.1:5060
               isthmus watch sip:alice@example.org --via udp:127.0.0.1:5060 \\
                 --as sip:bob@contoso.com --format categories --once
+              isthmus watch sip:alice@contoso.com --via tcp:127.0.0.1:5060 \\
+                --as sip:bob@contoso.com --password-file bob.password
             """)
 
     @OptionGroup var peer: PeerOptions
@@ -33,11 +35,14 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: WatchEvent.self)
         let (uri, from, format, seconds) = (peer.uri, peer.from, format, once ? 0 : expires)
+        let signIn = try peer.signIn()
         let server = try await peer.start { via, listeners in
-            WatchEndpoint(
+            let endpoint = WatchEndpoint(
                 presentity: uri, watcher: from, format: format, expires: seconds, via: via, listeners: listeners,
                 seed: .random(in: .min ... .max)
             ) { continuation.yield($0) }
+            endpoint.signIn = signIn
+            return endpoint
         }
         let shard = server.shards[0]
         try await shard.perform { endpoint, now in (endpoint as? WatchEndpoint)?.start(at: now) }.get()
