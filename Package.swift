@@ -69,7 +69,7 @@ var targets: [Target] = [
     room("PresenceMapping", ["PresenceDocuments", "XMLCore"], resources: mappingTables),
     room("FederationRouting", ["SIPCore"]),
     room("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
-    room("Registration", ["SIPCore", "SIPEvents"]),
+    room("Registration", ["SIPCore", "SIPEvents", "SIPSecurity"]),
     // gateway
     room(
         "PresenceGateway",

@@ -95,10 +95,9 @@ extension Gateway {
 
     /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
-        for (key, endpoints) in (endpointsOfConnection.removeValue(forKey: connection) ?? [:]).sorted(by: { $0.key < $1.key }) {
-            let gone = endpoints.sorted().filter { endpoint in
-                !endpointsOfConnection.values.contains { $0[key]?.contains(endpoint) == true }
-                    && EndpointID(endpoint).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true
+        for (key, endpoints) in publishingConnections.close(connection) {
+            let gone = endpoints.filter { endpoint in
+                EndpointID(endpoint).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true
             }
             let isLast = !hasUnregisteredEndpoints(key) && home.registrar.bindings(of: key).isEmpty
             endpointsEnded(gone, of: key, isLast: isLast, at: now)

@@ -155,7 +155,7 @@ extension Gateway {
     /// The while is over: who has not come back is gone (MS-PRES 3.2.5.5).
     func endReturning(_ key: String, at now: Instant) {
         guard let awaited = returning.removeValue(forKey: key) else { return }
-        let present = endpointsOfConnection.values.reduce(into: Set<String>()) { $0.formUnion($1[key] ?? []) }
+        let present = publishingConnections.endpoints(of: key)
         let gone = awaited.filter { one in
             !present.contains { $0.lowercased() == one.lowercased() }
                 && EndpointID(one).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true

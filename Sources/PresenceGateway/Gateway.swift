@@ -50,7 +50,7 @@ public final class Gateway: SansIOEndpoint {
     var dialogsOfPresentity: [String: Int] = [:]
     var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
     /// Which endpoints published over which connection, by presentity.
-    var endpointsOfConnection: [ConnectionID: [String: Set<String>]] = [:]
+    var publishingConnections = PublishingConnections()
     var home: HomeServer
     /// Endpoints that published before a restart and have not come back, by presentity.
     var returning: [String: Set<String>] = [:]

@@ -1,4 +1,5 @@
 import SIPCore
+import SIPSecurity
 
 /// The identifier of one endpoint of a user: a UUID, compared without regard to case (MS-SIPRE 3.3.3, MS-PRES 2.2.2.1).
 ///
@@ -40,7 +41,7 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
     /// a plain RFC 4122 routine finds another one (MS-SIPRE 3.3.3).
     public init(epid: String) {
         let space: [UInt8] = [0x03, 0xFB, 0xAC, 0xFC, 0x73, 0x8A, 0xEF, 0x46, 0x91, 0xB1, 0xE5, 0xEB, 0xEE, 0xAB, 0xA4, 0xFE]
-        var octets = Array(SHA1.digest(space + Array(epid.utf8)).prefix(16))
+        var octets = Array(HashAlgorithm.sha1.digest(space + Array(epid.utf8)).prefix(16))
         octets[7] = octets[7] & 0x0F | 0x50
         octets[8] = octets[8] & 0x3F | 0x80
         guid = octets

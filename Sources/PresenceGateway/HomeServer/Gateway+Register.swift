@@ -95,7 +95,7 @@ extension Gateway {
 
     /// Whether an endpoint that never registered has published for the user over a connection that lives.
     func hasUnregisteredEndpoints(_ key: String) -> Bool {
-        endpointsOfConnection.values.contains { $0[key]?.isEmpty == false }
+        !publishingConnections.endpoints(of: key).isEmpty
     }
 
     func advanceRegistrar(at now: Instant) {

@@ -11,7 +11,7 @@ extension Gateway {
             let change = try presentity.publish(document, by: service.sender, at: moment)
             // Without registration an endpoint is there as long as its connection is.
             if !service.isRegistered, let connection = service.flow.connection, let id = service.sender.endpointID {
-                endpointsOfConnection[connection, default: [:]][key, default: []].insert(id)
+                publishingConnections.note(id, of: key, over: connection)
             }
             return change
         } answer: { response, presentity, change, moment in
