@@ -6,7 +6,7 @@ import SIPEvents
 extension Gateway {
     func perform(
         _ actions: [Notifier.Action], on watcher: WatcherDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
-        naming named: [WatchedResource]? = nil, at now: Instant
+        naming named: [String]? = nil, at now: Instant
     ) {
         for action in actions {
             switch action {
@@ -30,7 +30,7 @@ extension Gateway {
 
     private func accept(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ watcher: WatcherDialog, expires: Int, _ status: SubscriptionStatus,
-        _ content: Notifier.Content, naming named: [WatchedResource]?, at now: Instant
+        _ content: Notifier.Content, naming named: [String]?, at now: Instant
     ) {
         var response = SIPResponse(to: request, status: .ok, toTag: watcher.localTag)
         response.headers.set(.contact, contact(watcher.flow.local.transport))
@@ -75,6 +75,8 @@ extension Gateway {
         request.headers.set(.contact, contact(transport))
         request.headers.append(.event, watcher.event.description)
         request.headers.append(.subscriptionState, status.headerValue)
+        // What enterprise clients look at (MS-PRES 3.4.5.1.3).
+        if status.isTerminated, watcher.side == .enterprise { request.headers.append(.expires, "0") }
         if watcher.format == .categories { request.headers.append(.require, "eventlist") }
         if let body {
             request.headers.append(.contentType, body.contentType)
@@ -87,6 +89,7 @@ extension Gateway {
         } else {
             send(request, to: destination, over: transport, for: .notify(watcher), at: now)
         }
+        if content == .changes, hasMore(watcher, at: now) { perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now) }
     }
 
     // MARK: bodies
@@ -94,7 +97,7 @@ extension Gateway {
     /// What to write now; afterwards it counts as delivered. nil: nothing differs from what the watcher has.
     /// - Parameter named: the resources to speak of; nil: all.
     private func body(
-        of watcher: WatcherDialog, naming named: [WatchedResource]?, isFull: Bool, at now: Instant
+        of watcher: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         guard watcher.format == .categories else {
             guard let resource = watcher.resources.first, resource.source.isKnown || !resource.isRestored else { return nil }
@@ -108,25 +111,57 @@ extension Gateway {
             watcher.partialVersion &+= 1
             return .partial(bytes, after: previous, version: watcher.partialVersion)
         }
+        return isFull ? wholeBody(of: watcher, naming: named, at: now) : changedBody(of: watcher, at: now)
+    }
+
+    /// The list and one part for each resource (MS-PRES 2.2.2.4.2).
+    private func wholeBody(of watcher: WatcherDialog, naming named: [String]?, at now: Instant) -> NotificationBody {
         var parts: [[UInt8]] = []
-        for resource in named ?? watcher.resources {
+        for resource in watcher.resources where named?.contains(resource.key) ?? true {
             // After a restart nothing can be said of a far presentity before its side was heard.
             if !resource.source.isKnown && resource.isRestored { continue }
             let rendered = rendered(resource, for: watcher, at: now)
             guard case .categories(let view) = rendered else { continue }
-            let names =
-                isFull ? resource.categories : resource.changedCategories(in: rendered)
-            guard !names.isEmpty || isFull else { continue }
             resource.delivered = rendered
-            parts.append(view.document(of: names, counters: &counters))
+            parts.append(view.document(of: resource.categories, counters: &counters))
         }
-        let rejected = named == nil && isFull ? watcher.rejected : watcher.rejected.filter { !$0.isTold }
-        if !isFull && rejected.isEmpty {
-            guard let first = parts.first else { return nil }
-            if parts.count == 1 { return .single(first) }
+        return list(parts, of: watcher) { named?.contains($0.uri.aorKey) ?? true }
+    }
+
+    /// The changes of one publisher (MS-PRES 2.2.2.4.3), or a list of verdicts that came since; what else there is to tell follows.
+    private func changedBody(of watcher: WatcherDialog, at now: Instant) -> NotificationBody? {
+        if watcher.rejected.contains(where: { !$0.isTold }) { return list([], of: watcher) { !$0.isTold } }
+        for resource in watcher.resources {
+            if !resource.source.isKnown && resource.isRestored { continue }
+            let rendered = rendered(resource, for: watcher, at: now)
+            let names = resource.changedCategories(in: rendered)
+            guard case .categories(let view) = rendered, !names.isEmpty else { continue }
+            resource.delivered = rendered
+            return .single(view.document(of: names, counters: &counters))
         }
-        for index in watcher.rejected.indices { watcher.rejected[index].isTold = true }
-        return .list(watcher: watcher.watcher, rejected: rejected, parts: parts, boundary: tokens.token())
+        return nil
+    }
+
+    private func list(
+        _ parts: [[UInt8]], of watcher: WatcherDialog, telling isNamed: (WatcherDialog.RejectedResource) -> Bool
+    ) -> NotificationBody {
+        var told: [WatcherDialog.RejectedResource] = []
+        for index in watcher.rejected.indices where isNamed(watcher.rejected[index]) {
+            told.append(watcher.rejected[index])
+            watcher.rejected[index].isTold = true
+        }
+        return .list(watcher: watcher.watcher, rejected: told, parts: parts, boundary: tokens.token())
+    }
+
+    /// Whether a batch has more to tell than the notification that was just written: each is about one publisher (MS-PRES 2.2.2.4.3).
+    func hasMore(_ watcher: WatcherDialog, at now: Instant) -> Bool {
+        guard watcher.isBatch, dialogs[watcher.localTag] === watcher, watcher.resources.count > 1 || !watcher.rejected.isEmpty else {
+            return false
+        }
+        if watcher.rejected.contains(where: { !$0.isTold }) { return true }
+        return watcher.resources.contains { resource in
+            resource.delivered != nil && !resource.isKnown(rendered(resource, for: watcher, at: now))
+        }
     }
 
     /// The resource in the watcher's format; made once per state.

@@ -35,7 +35,7 @@ extension Gateway {
         if isBatch && format != .categories { throw .notAcceptable }
         let wanted = try wantedResources(request, format, isBatch: isBatch, parties, to: to)
         let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
-        try checkLimits(parties, wanted)
+        try checkLimits(parties, isBatch ? [] : wanted)
 
         let tag = tokens.tag()
         guard let dialog = Dialog(accepting: request, localTag: tag) else {
@@ -61,6 +61,7 @@ extension Gateway {
         if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: wish == 0, at: now) }
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
         if watcher.resources.isEmpty { wish = 0 }
+        if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request), by: watcher, at: now) }
         watcher.notifier = Notifier(policy, isReady: watcher.isReady)
         let isPiggyback = isPiggyback(request, format)
         if wish == 0, isPiggyback, !watcher.isReady, let transaction {
@@ -96,21 +97,23 @@ extension Gateway {
             return [.init(uri: parties.presentity, key: parties.presentityKey, categories: UpstreamSubscription.standardCategories)]
         }
         if isBatch && parties.watcherKey != to.aorKey { throw .forbidden("MS-PRES 3.4.5.3: From and To of a batch differ") }
-        return try categoryRequest(request, isBatch: isBatch, to: to).subscribed
+        return try categoryRequest(request, isBatch: isBatch, to: to).applied(to: [], limits: configuration.limits)
     }
 
-    private func categoryRequest(_ request: SIPRequest, isBatch: Bool, to: SIPURI) throws(Refusal) -> CategoryRequest {
+    func categoryRequest(_ request: SIPRequest, isBatch: Bool, to: SIPURI) throws(Refusal) -> CategoryRequest {
         guard !request.body.isEmpty else { throw .badRequest("MS-PRES 3.4.5.3: a category subscription needs a body", errorID: 4001) }
         guard request.headers.contentType?.essence == WatcherFormat.batchSubscribeType else {
             throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
         }
         let document: BatchSubscribeDocument
-        do {
+        do throws(DocumentError) {
             document = try BatchSubscribeDocument(parsing: request.body)
         } catch {
-            throw .badRequest("MS-PRES 3.4.5.3: \(error)", errorID: 4001)
+            guard error.code == .limit else { throw .badRequest("MS-PRES 3.4.5.3: \(error)", errorID: 4001) }
+            counters.limitsReached += 1
+            throw Refusal(.requestEntityTooLarge, error.message, errorID: 2012)
         }
-        return try CategoryRequest(document, isBatch: isBatch, to: to, limits: configuration.limits)
+        return try CategoryRequest(document, isBatch: isBatch, to: to)
     }
 
     private func checkLimits(_ parties: RequestScreening.Parties, _ wanted: [CategoryRequest.Resource]) throws(Refusal) {
@@ -149,82 +152,6 @@ extension Gateway {
         (format == .categories || format == .msrtc) && request.headers.hasToken(.supported, "ms-piggyback-first-notify")
     }
 
-    // MARK: inside a dialog
-
-    private func receiveRefresh(
-        _ request: SIPRequest, _ tag: String, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
-    ) throws(Refusal) {
-        guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
-            !watcher.notifier.isEnding
-        else { throw .noSuchDialog }
-        if case .reject(let status) = watcher.dialog.receive(request) {
-            throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
-        }
-        keep(.dialog(tag))
-        ifNotKept { [unowned self] now in notSent(watcher, at: now) }
-        unbind(watcher)
-        watcher.flow = flow
-        watcher.returnsBy = nil
-        bind(watcher)
-        var named: [WatchedResource]?
-        if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
-            let wanted = try categoryRequest(request, isBatch: watcher.isBatch, to: to)
-            named = try change(watcher, by: wanted, request, at: now)
-            if watcher.isBatch {
-                let parties = try screening.parties(request, presentity: to)
-                noteSubscriber(request, parties, to: wanted.subscribed, of: watcher, isPoll: false, at: now)
-                named?.removeAll { resource in !watcher.resources.contains { $0 === resource } }
-            }
-        } else if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.batchSubscribeType {
-            throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
-        }
-        let wish = request.headers.expires.map { Int(clamping: $0) }
-        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, watcher.format), at: now)
-        if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
-        log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
-        perform(actions, on: watcher, answering: (request, transaction), naming: named, at: now)
-        startUpstreams(of: watcher, at: now)
-        schedule(watcher)
-    }
-
-    /// A SUBSCRIBE in the dialog may name more resources or categories, or fewer (MS-PRES 3.4.5.1.3); the answer is about those named.
-    private func change(
-        _ watcher: WatcherDialog, by change: CategoryRequest, _ request: SIPRequest, at now: Instant
-    ) throws(Refusal) -> [WatchedResource] {
-        var named: [WatchedResource] = []
-        var parties = try screening.parties(request, presentity: request.headers.to?.uri)
-        for wanted in change.subscribed {
-            if let known = watcher.resources.first(where: { $0.key == wanted.key }) {
-                known.categories = CategoryRequest.distinct(known.categories + wanted.categories)
-                known.rendered = nil
-                if known.upstream == nil { attachHosted(known, to: watcher, at: now) }
-                named.append(known)
-                continue
-            }
-            guard watcher.isBatch else { throw .badRequest("MS-PRES 3.4.5.3: the resource differs from the dialog's") }
-            if watcher.resources.count >= configuration.limits.resourcesPerBatch {
-                throw Refusal(.requestEntityTooLarge, "MS-PRES 3.4.5.1.3: too many resources in one dialog", errorID: 2012)
-            }
-            let marks = try HopMark(node: configuration.nodeName, presentity: wanted.key).passOn(request.headers)
-            let resource = WatchedResource(uri: wanted.uri, key: wanted.key, categories: wanted.categories)
-            parties.presentity = wanted.uri
-            parties.presentityKey = wanted.key
-            watcher.resources.append(resource)
-            dialogsOfPresentity[resource.key, default: 0] += 1
-            attach(resource, to: watcher, parties: parties, marks: marks, at: now)
-            named.append(resource)
-        }
-        for unwanted in change.unsubscribed {
-            guard let known = watcher.resources.first(where: { $0.key == unwanted.key }) else { continue }
-            known.categories.removeAll { unwanted.categories.contains($0) }
-            known.rendered = nil
-            guard known.categories.isEmpty else { continue }
-            watcher.resources.removeAll { $0 === known }
-            detach(known, from: watcher, at: now)
-        }
-        return named
-    }
-
     // MARK: sources
 
     /// Finds where a resource's presence comes from: this node, a far leg, or nowhere (MS-PRES 3.4.5.1.3.1).
@@ -232,6 +159,11 @@ extension Gateway {
         _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, marks: String, at now: Instant
     ) {
         let domain = configuration.domain(resource.uri.domainKey)
+        if watcher.isBatch, dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity {
+            counters.limitsReached += 1
+            reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: 413)
+            return
+        }
         if let domain, domain.refuse == nil {
             if domain.hosted {
                 attachHosted(resource, to: watcher, at: now)
@@ -257,9 +189,14 @@ extension Gateway {
                 return
             }
         }
-        // Known to be of no use: it shows nothing, in a batch the list says so.
+        // Not served here: a batch says so in its list, and the watcher's single subscription gets the refusal (MS-PRES 3.4.5.3).
         resource.source = .offline
-        if watcher.isBatch { reject(resource, of: watcher, state: "terminated", reason: "noresource") }
+        guard watcher.isBatch else { return }
+        if domain?.refuse != nil {
+            reject(resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue)
+        } else {
+            reject(resource, of: watcher, state: "resubscribe")
+        }
     }
 
     private func reject(
@@ -268,11 +205,13 @@ extension Gateway {
     ) {
         watcher.resources.removeAll { $0 === resource }
         release(resource)
-        watcher.rejected.append(.init(uri: resource.uri, state: state, reason: reason, statusCode: statusCode, poolFqdn: poolFqdn))
+        watcher.reject(
+            .init(uri: resource.uri, state: state, reason: reason, statusCode: statusCode, poolFqdn: poolFqdn),
+            limit: configuration.limits.resourcesPerBatch)
     }
 
     /// Lists the watcher with every user whom a batch names; of one whose list is full the resource list says so (MS-PRES 3.4.5.1.3.1).
-    private func noteSubscriber(
+    func noteSubscriber(
         _ request: SIPRequest, _ parties: RequestScreening.Parties, to wanted: [CategoryRequest.Resource], of watcher: WatcherDialog,
         isPoll: Bool, at now: Instant
     ) {
@@ -287,7 +226,7 @@ extension Gateway {
         }
     }
 
-    private func startUpstreams(of watcher: WatcherDialog, at now: Instant) {
+    func startUpstreams(of watcher: WatcherDialog, at now: Instant) {
         for resource in watcher.resources {
             guard let upstream = resource.upstream, upstream.subscriber.attempt == 0 else { continue }
             if watcher.held != nil || watcher.notifier.isFetching { upstream.subscriber = upstream.subscriber.asFetch }
@@ -306,12 +245,12 @@ extension Gateway {
     }
 
     /// A watcher that answers nothing is known to be gone when its connection is (MS-SIP 3.5).
-    private func bind(_ watcher: WatcherDialog) {
+    func bind(_ watcher: WatcherDialog) {
         guard let connection = watcher.flow.connection, watcher.notifier.configuration.bestEffort else { return }
         dialogsOfConnection[connection, default: []].insert(watcher.localTag)
     }
 
-    private func unbind(_ watcher: WatcherDialog) {
+    func unbind(_ watcher: WatcherDialog) {
         guard let connection = watcher.flow.connection, dialogsOfConnection[connection] != nil else { return }
         dialogsOfConnection[connection]?.remove(watcher.localTag)
         if dialogsOfConnection[connection]?.isEmpty == true { dialogsOfConnection[connection] = nil }
@@ -332,6 +271,7 @@ extension Gateway {
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }
         unbind(watcher)
+        if let endpoint = watcher.endpoint, batchOfEndpoint[endpoint] == watcher.localTag { batchOfEndpoint[endpoint] = nil }
         counters.subscriptionsEnded += 1
         Self.decrement(&dialogsOfWatcher, watcher.watcherKey)
         for resource in watcher.resources { detach(resource, from: watcher, at: now) }
@@ -340,7 +280,7 @@ extension Gateway {
         wakes.set(.dialog(watcher.localTag), at: nil)
     }
 
-    private func detach(_ resource: WatchedResource, from watcher: WatcherDialog, at now: Instant) {
+    func detach(_ resource: WatchedResource, from watcher: WatcherDialog, at now: Instant) {
         Self.decrement(&dialogsOfPresentity, resource.key)
         if let upstream = resource.upstream {
             resource.upstream = nil

@@ -277,7 +277,8 @@ extension Gateway {
         }
         watcher.resources.removeAll { $0 === resource }
         release(resource)
-        watcher.rejected.append(.init(uri: resource.uri, state: "terminated", reason: reason.rawValue))
+        watcher.reject(
+            .init(uri: resource.uri, state: "terminated", reason: reason.rawValue), limit: configuration.limits.resourcesPerBatch)
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }
         } else if watcher.resources.isEmpty {

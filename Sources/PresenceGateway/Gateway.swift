@@ -48,6 +48,8 @@ public final class Gateway: SansIOEndpoint {
     var presentities: [String: HostedPresentity] = [:]
     var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]
+    /// The batch dialog of each endpoint that has one, by our tag.
+    var batchOfEndpoint: [EndpointKey: String] = [:]
     var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
     /// Which endpoints published over which connection, by presentity.
     var publishingConnections = PublishingConnections()

@@ -28,6 +28,8 @@ final class HostedPresentity {
         var requested: [CategoryName]
         /// nil: no category was published, so that nothing depends on who watches.
         var containers: EnhancedPresence.WatcherView.Key?
+        /// Where the legacyInterop instance is that MSRTC and PIDF documents are made from.
+        var legacyInterop: ContainerID?
         var isPlaced: Bool
     }
 
@@ -73,31 +75,39 @@ final class HostedPresentity {
     }
 
     /// The presentity in a watcher's format; made once per format and set of containers.
+    ///
+    /// MSRTC and PIDF documents show the legacyInterop of the watcher's container (MS-PRES 3.7.5.1), the state category only where
+    /// nobody computes or publishes that.
     func rendered(
         _ resource: WatchedResource, for watcher: WatcherDialog, by translator: PresenceTranslator, counters: inout GatewayCounters,
         at now: Instant
     ) -> RenderedPresence {
-        let requested = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
+        var requested = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
+        let legacyInterop = watcher.format == .categories ? nil : enhanced.legacyInterop(for: watcher.identity)
+        if legacyInterop != nil { requested.removeAll { $0 == .state } }
         let view = enhanced.instanceCount == 0 ? nil : enhanced.view(of: requested, for: watcher.identity)
         let isPlaced = !documents.isEmpty && self.isPlaced(watcher.identity)
-        let viewKey = ViewKey(format: watcher.format, requested: requested, containers: view?.key, isPlaced: isPlaced)
+        let viewKey = ViewKey(
+            format: watcher.format, requested: requested, containers: view?.key, legacyInterop: legacyInterop?.id.container,
+            isPlaced: isPlaced)
         if let made = views[viewKey] {
             counters.bodiesShared += 1
             return made
         }
-        let made = make(view, requested, as: watcher.format, isPlaced: isPlaced, by: translator, counters: &counters, at: now)
+        let elements = (view?.document.categories ?? []) + [legacyInterop?.watcherElement].compactMap { $0 }
+        let made = make(elements, requested, as: watcher.format, isPlaced: isPlaced, by: translator, counters: &counters, at: now)
         views[viewKey] = made
         return made
     }
 
     private func make(
-        _ view: EnhancedPresence.WatcherView?, _ requested: [CategoryName], as format: WatcherFormat, isPlaced: Bool,
+        _ elements: [CategoryElement], _ requested: [CategoryName], as format: WatcherFormat, isPlaced: Bool,
         by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         func render(_ source: PresenceSource) -> RenderedPresence {
             translator.render(source, as: format, entity: uri, requested: requested, counters: &counters, at: now)
         }
-        let categories = CategoryMerge((view?.document.categories ?? []).map(Self.readable))
+        let categories = CategoryMerge(elements.map(Self.readable))
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
         let composed = documents.document
         guard !documents.isEmpty, !isPlaced else {
@@ -112,11 +122,17 @@ final class HostedPresentity {
         return .categories(CategoryView(uri: uri.description, front.filled(from: back)))
     }
 
-    /// Whether the presentity's own membership lists decide about this very watcher.
+    /// Whether the presentity's own membership lists decide about this very watcher: it is in one by name or domain, or in none.
+    ///
+    /// Asked of every container that has members or a state, so that a state that comes and goes moves nobody.
     private func isPlaced(_ identity: WatcherIdentity) -> Bool {
-        switch enhanced.resolve(.state, for: identity).rule {
-        case .user, .domain, .noMatch: true
-        default: false
+        let candidates = enhanced.containerIDs.filter { container in
+            !enhanced.membership(of: container).members.isEmpty
+                || !enhanced.instances(of: ContainerCategory(category: .state, container: container)).isEmpty
+        }
+        switch enhanced.resolver.resolve(.state, heldBy: candidates, for: identity).rule {
+        case .user, .domain, .noMatch: return true
+        default: return false
         }
     }
 

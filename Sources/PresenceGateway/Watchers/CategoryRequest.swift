@@ -3,9 +3,14 @@ import SIPCore
 
 /// What a single or batch category SUBSCRIBE asks for (MS-PRES 2.2.2.4.1).
 struct CategoryRequest: Equatable {
-    /// In the order of the request; a resource named twice has its categories joined.
-    var subscribed: [Resource] = []
-    var unsubscribed: [Resource] = []
+    /// In the order of the request (MS-PRES 3.4.5.1.3).
+    var operations: [Operation] = []
+
+    struct Operation: Equatable {
+        /// false: unsubscribe.
+        var isSubscribe: Bool
+        var resource: Resource
+    }
 
     struct Resource: Equatable {
         var uri: SIPURI
@@ -21,60 +26,98 @@ struct CategoryRequest: Equatable {
     }
 
     /// Applies MS-PRES 3.4.5.3 to the decoded body.
-    init(_ document: BatchSubscribeDocument, isBatch: Bool, to: SIPURI, limits: GatewayLimits) throws(Refusal) {
-        if !isBatch {
-            guard document.actions.count == 1, let action = document.actions.first else {
-                throw .badRequest("MS-PRES 3.4.5.3: a single category subscription has exactly one action")
-            }
-            guard action.name == .subscribe else {
-                throw .badRequest("MS-PRES 3.4.5.3: a single category subscription cannot unsubscribe")
-            }
-            guard action.resources.count == 1, let resource = action.resources.first else {
-                throw .badRequest("MS-PRES 3.4.5.3: a single category subscription names exactly one resource")
-            }
-            guard let uri = Self.address(resource.uri), uri.aorKey == to.aorKey else {
-                throw .badRequest("MS-PRES 3.4.5.3: the resource differs from To")
-            }
-        }
+    init(_ document: BatchSubscribeDocument, isBatch: Bool, to: SIPURI) throws(Refusal) {
+        if !isBatch { try Self.checkSingle(document, to: to) }
         for action in document.actions {
+            guard action.name == .subscribe || action.name == .unsubscribe else {
+                throw .badRequest("MS-PRES 2.2.2.4.1: an action is subscribe or unsubscribe")
+            }
+            let categories = Self.distinct(action.categories.filter { !$0.isPrivate })
             for resource in action.resources {
                 guard let uri = Self.address(resource.uri) else {
                     throw .badRequest("MS-PRES 2.2.2.4.1: a resource's uri cannot be read")
                 }
-                let entry = Resource(
-                    uri: uri.addressOfRecord(), key: uri.aorKey, categories: Self.distinct(action.categories.filter { !$0.isPrivate }),
-                    context: resource.context)
-                switch action.name {
-                case .subscribe: Self.add(entry, to: &subscribed)
-                case .unsubscribe: Self.add(entry, to: &unsubscribed)
-                default: throw .badRequest("MS-PRES 2.2.2.4.1: an action is subscribe or unsubscribe")
-                }
-                if subscribed.count + unsubscribed.count > limits.resourcesPerBatch {
-                    throw Refusal(.requestEntityTooLarge, "MS-PRES 3.4.5.1.3: too many resources in one request", errorID: 2012)
-                }
-                if entry.categories.count > limits.categoriesPerSubscription {
-                    throw Refusal(.requestEntityTooLarge, "MS-PRES 3.4.5.1.3: too many categories in one request", errorID: 2012)
-                }
+                operations.append(
+                    Operation(
+                        isSubscribe: action.name == .subscribe,
+                        resource: Resource(
+                            uri: uri.addressOfRecord(), key: uri.aorKey, categories: categories, context: resource.context)))
             }
         }
-        if subscribed.isEmpty && unsubscribed.isEmpty {
-            throw .badRequest("MS-PRES 2.2.2.4.1: the request names no resource")
+        if operations.isEmpty { throw .badRequest("MS-PRES 2.2.2.4.1: the request names no resource") }
+    }
+
+    private static func checkSingle(_ document: BatchSubscribeDocument, to: SIPURI) throws(Refusal) {
+        guard document.actions.count == 1, let action = document.actions.first else {
+            throw .badRequest("MS-PRES 3.4.5.3: a single category subscription has exactly one action")
         }
+        guard action.name == .subscribe else {
+            throw .badRequest("MS-PRES 3.4.5.3: a single category subscription cannot unsubscribe")
+        }
+        guard action.resources.count == 1, let resource = action.resources.first else {
+            throw .badRequest("MS-PRES 3.4.5.3: a single category subscription names exactly one resource")
+        }
+        guard let uri = Self.address(resource.uri), uri.aorKey == to.aorKey else {
+            throw .badRequest("MS-PRES 3.4.5.3: the resource differs from To")
+        }
+    }
+
+    /// What is watched after these operations, done in their order on what was watched before: of each resource all its categories.
+    ///
+    /// A resource that loses its last category is no longer watched; one without categories from the start is, and shows nothing.
+    /// - Throws: 413 for more resources, or more categories of one, than the limits allow (MS-PRES 3.4.5.1.3).
+    func applied(to watched: [Resource], limits: GatewayLimits) throws(Refusal) -> [Resource] {
+        var result = watched
+        var places = Dictionary(watched.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        var isGone: Set<Int> = []
+        for operation in operations {
+            let resource = operation.resource
+            switch (operation.isSubscribe, places[resource.key]) {
+            case (true, let place?):
+                result[place].categories = Self.distinct(result[place].categories + resource.categories)
+                result[place].context = result[place].context ?? resource.context
+            case (true, nil):
+                places[resource.key] = result.count
+                result.append(resource)
+            case (false, let place?):
+                result[place].categories.removeAll { resource.categories.contains($0) }
+                if result[place].categories.isEmpty {
+                    isGone.insert(place)
+                    places[resource.key] = nil
+                }
+            case (false, nil):
+                break
+            }
+        }
+        let left = result.indices.filter { !isGone.contains($0) }.map { result[$0] }
+        if left.count > max(limits.resourcesPerBatch, watched.count) {
+            throw Refusal(.requestEntityTooLarge, "MS-PRES 3.4.5.1.3: too many resources in one subscription", errorID: 2012)
+        }
+        if left.contains(where: { $0.categories.count > limits.categoriesPerSubscription }) {
+            throw Refusal(.requestEntityTooLarge, "MS-PRES 3.4.5.1.3: too many categories of one resource", errorID: 2012)
+        }
+        return left
+    }
+
+    /// The resources that the request subscribes to, in its order, each once: what its answer is about (MS-PRES 4.5).
+    var named: [Resource] {
+        var resources: [Resource] = []
+        var places: [String: Int] = [:]
+        for operation in operations where operation.isSubscribe {
+            if let place = places[operation.resource.key] {
+                resources[place].context = resources[place].context ?? operation.resource.context
+            } else {
+                places[operation.resource.key] = resources.count
+                resources.append(operation.resource)
+            }
+        }
+        return resources
     }
 
     /// Clients write resource URIs with or without the scheme (MS-PRES 3.4.5.1.3.1).
     static func address(_ text: String) -> SIPURI? {
         if let uri = SIPURI(text), uri.scheme.hasHost { return uri }
         return text.contains(":") ? nil : SIPURI("sip:" + text)
-    }
-
-    private static func add(_ entry: Resource, to list: inout [Resource]) {
-        if let index = list.firstIndex(where: { $0.key == entry.key }) {
-            list[index].categories = distinct(list[index].categories + entry.categories)
-            if list[index].context == nil { list[index].context = entry.context }
-        } else {
-            list.append(entry)
-        }
     }
 
     static func distinct(_ names: [CategoryName]) -> [CategoryName] {

@@ -36,6 +36,8 @@ final class WatcherDialog {
     var wasToldActive = false
     /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
     var rejected: [RejectedResource] = []
+    /// Whose only batch it is (MS-PRES 3.4.5.1.3).
+    var endpoint: EndpointKey?
 
     struct HeldRequest {
         var transaction: ServerTransactionID
@@ -77,6 +79,13 @@ final class WatcherDialog {
 
     /// Nothing that is sent now would arrive, and nobody would know.
     var isAway: Bool { returnsBy != nil && notifier.configuration.bestEffort }
+
+    /// Adds a verdict, or replaces the one that its resource has; the oldest is forgotten beyond `limit`.
+    func reject(_ verdict: RejectedResource, limit: Int) {
+        rejected.removeAll { $0.uri.aorKey == verdict.uri.aorKey }
+        if rejected.count >= max(limit, 1) { rejected.removeFirst() }
+        rejected.append(verdict)
+    }
 
     /// Whether something is known of every resource.
     var isReady: Bool { resources.allSatisfy { $0.source.isKnown } }

@@ -1,0 +1,117 @@
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// SUBSCRIBE inside a dialog: refreshes, changes of what is watched, and the end (RFC 6665 4.2.1, MS-PRES 3.4.5.1.3).
+extension Gateway {
+    func receiveRefresh(
+        _ request: SIPRequest, _ tag: String, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) throws(Refusal) {
+        guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
+            !watcher.notifier.isEnding
+        else { throw .noSuchDialog }
+        if case .reject(let status) = watcher.dialog.receive(request) {
+            throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
+        }
+        keep(.dialog(tag))
+        ifNotKept { [unowned self] now in notSent(watcher, at: now) }
+        unbind(watcher)
+        watcher.flow = flow
+        watcher.returnsBy = nil
+        bind(watcher)
+        let wish = request.headers.expires.map { Int(clamping: $0) }
+        if case .tooBrief(let minimum) = watcher.notifier.configuration.expiry.decide(wish) { throw .tooBrief(minimum) }
+        var named: [String]?
+        if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
+            let change = try categoryRequest(request, isBatch: watcher.isBatch, to: to)
+            // Who leaves altogether watches nothing more for the last notification's sake.
+            if wish != 0 {
+                try apply(change, to: watcher, request, at: now)
+                if watcher.isBatch {
+                    let parties = try screening.parties(request, presentity: to)
+                    noteSubscriber(request, parties, to: change.named, of: watcher, isPoll: false, at: now)
+                }
+            }
+            named = change.named.map(\.key)
+        } else if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.batchSubscribeType {
+            throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
+        }
+        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, watcher.format), at: now)
+        log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
+        perform(actions, on: watcher, answering: (request, transaction), naming: named, at: now)
+        // The answer was about the resources that were named; what happened to others meanwhile is still to be told.
+        if named != nil, hasMore(watcher, at: now) { perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now) }
+        startUpstreams(of: watcher, at: now)
+        schedule(watcher)
+    }
+
+    /// A SUBSCRIBE in the dialog may name more resources or categories, or fewer (MS-PRES 3.4.5.1.3); refused, it changes nothing.
+    private func apply(
+        _ change: CategoryRequest, to watcher: WatcherDialog, _ request: SIPRequest, at now: Instant
+    ) throws(Refusal) {
+        let before = watcher.resources.map { CategoryRequest.Resource(uri: $0.uri, key: $0.key, categories: $0.categories, context: nil) }
+        let after = try change.applied(to: before, limits: configuration.limits)
+        if !watcher.isBatch, !after.allSatisfy({ wanted in before.contains { $0.key == wanted.key } }) {
+            throw .badRequest("MS-PRES 3.4.5.3: the resource differs from the dialog's")
+        }
+        let known = Dictionary(watcher.resources.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        var parties = try screening.parties(request, presentity: request.headers.to?.uri)
+        var marks: [String: String] = [:]
+        for wanted in after where known[wanted.key] == nil {
+            marks[wanted.key] = try HopMark(node: configuration.nodeName, presentity: wanted.key).passOn(request.headers)
+        }
+
+        let left = Set(after.map(\.key))
+        for resource in watcher.resources where !left.contains(resource.key) {
+            watcher.resources.removeAll { $0 === resource }
+            detach(resource, from: watcher, at: now)
+        }
+        for wanted in after {
+            if let resource = known[wanted.key] {
+                guard resource.categories != wanted.categories else { continue }
+                resource.categories = wanted.categories
+                resource.rendered = nil
+                continue
+            }
+            let resource = WatchedResource(uri: wanted.uri, key: wanted.key, categories: wanted.categories)
+            parties.presentity = wanted.uri
+            parties.presentityKey = wanted.key
+            watcher.rejected.removeAll { $0.uri.aorKey == wanted.key }
+            watcher.resources.append(resource)
+            dialogsOfPresentity[resource.key, default: 0] += 1
+            attach(resource, to: watcher, parties: parties, marks: marks[wanted.key] ?? "", at: now)
+        }
+    }
+
+    // MARK: one batch of an endpoint
+
+    /// An endpoint has one batch dialog with this server: the new one is accepted, the old one ended (MS-PRES 3.4.5.1.3).
+    func replaceBatch(of endpoint: EndpointKey?, by watcher: WatcherDialog, at now: Instant) {
+        guard let endpoint else { return }
+        let old = batchOfEndpoint.updateValue(watcher.localTag, forKey: endpoint).flatMap { dialogs[$0] }
+        watcher.endpoint = endpoint
+        guard let old else { return }
+        log(.debug, "batch subscription replaced", ["call-id": old.dialog.id.callID])
+        // By its own subscriber, who has another dialog now; Expires 0 tells it so (MS-PRES 3.4.5.1.3).
+        perform(old.notifier.terminate(.timeout, at: now), on: old, at: now)
+    }
+}
+
+/// One endpoint of one watcher: by the instance of its Contact, else by the epid of From (MS-PRES 3.4.5.1.3). Requests that have
+/// neither come from nobody in particular.
+struct EndpointKey: Hashable {
+    private let watcher: String
+    private let endpoint: String
+
+    init?(_ request: SIPRequest) {
+        guard let from = request.headers.from else { return nil }
+        watcher = from.uri.aorKey
+        if let instance = request.headers.contact?.sipInstance {
+            endpoint = instance.lowercased()
+        } else if let epid = from.parameters["epid"] {
+            endpoint = "epid:" + epid.lowercased()
+        } else {
+            return nil
+        }
+    }
+}
