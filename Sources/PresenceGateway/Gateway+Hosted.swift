@@ -206,6 +206,9 @@ extension Gateway {
         var policy = EnhancedPresencePolicy.standard
         policy.instanceLimit = configuration.limits.publicationsPerPresentity
         policy.roaming = configuration.roamingPolicy
+        policy.publicationByteLimit = configuration.limits.publicationBytes
+        policy.categoryByteLimit = configuration.limits.categoryBytes
+        policy.memberLimit = configuration.limits.membersPerUser
         return HostedPresentity(
             key: key, uri: uri, policy: policy,
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),

@@ -160,7 +160,7 @@ extension Gateway {
         }
         if watcher.rejected.contains(where: { !$0.isTold }) { return true }
         return watcher.resources.contains { resource in
-            resource.delivered != nil && !resource.isKnown(rendered(resource, for: watcher, at: now))
+            resource.source.isKnown && !resource.isKnown(rendered(resource, for: watcher, at: now))
         }
     }
 

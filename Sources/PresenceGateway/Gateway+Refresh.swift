@@ -1,4 +1,5 @@
 import PresenceDocuments
+import Registration
 import SIPCore
 import SIPEvents
 
@@ -97,21 +98,14 @@ extension Gateway {
     }
 }
 
-/// One endpoint of one watcher: by the instance of its Contact, else by the epid of From (MS-PRES 3.4.5.1.3). Requests that have
-/// neither come from nobody in particular.
+/// One endpoint of one watcher (MS-PRES 3.4.5.1.3). Requests that name none come from nobody in particular.
 struct EndpointKey: Hashable {
     private let watcher: String
-    private let endpoint: String
+    private let endpoint: EndpointID
 
     init?(_ request: SIPRequest) {
-        guard let from = request.headers.from else { return nil }
+        guard let from = request.headers.from, let endpoint = EndpointID(of: request.headers) else { return nil }
         watcher = from.uri.aorKey
-        if let instance = request.headers.contact?.sipInstance {
-            endpoint = instance.lowercased()
-        } else if let epid = from.parameters["epid"] {
-            endpoint = "epid:" + epid.lowercased()
-        } else {
-            return nil
-        }
+        self.endpoint = endpoint
     }
 }

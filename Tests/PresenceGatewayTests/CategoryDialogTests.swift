@@ -3,6 +3,93 @@ import PresenceGateway
 import SIPCore
 import Testing
 
+/// Containers and bodies as users and watchers meet them over the wire (MS-PRES 1.3.1.3, 2.2.2.7, 3.5.5).
+@Suite struct ContainerConversationTests {
+    let bench = Bench { $0.limits.publicationBytes = 2_000 }
+
+    @Test("MS-PRES 3.5.5.2 a membership is changed by SERVICE, answered without a body, and moves watchers [R100, R112, R114]")
+    func members() throws {
+        try bench.publish("rob@fabrikam.com", .note("for colleagues", in: 200))
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "rob@fabrikam.com"), from: Bench.enterprise)
+        #expect(try !bench.nextResponse(200, at: Bench.enterprise).text.contains("colleagues"))
+        bench.service(
+            "rob@fabrikam.com", type: "application/msrtc-setcontainermembers+xml",
+            body: Bench.membersBody(200, version: 0, [Bench.member("user:ulla@contoso.com")]))
+        let answer = try bench.nextResponse(200, at: Bench.endpoint)
+        #expect(answer.body.isEmpty && !answer.headers.contains(.contentType))
+        #expect(try bench.takeNotifies().map { $0.text.contains("colleagues") } == [true])
+    }
+
+    @Test("MS-PRES 4.4.2 the numbers that clients use are containers like any other, members of 2 and 3 included [R090, R094]")
+    func conventions() throws {
+        let watchers = [2, 3, 100, 200, 300, 400, 32_000].map { (container: $0, user: "u\($0)@contoso.com") }
+        try bench.publish("rob@fabrikam.com", .note("for 0", in: 0))
+        for (container, user) in watchers {
+            try bench.publish("rob@fabrikam.com", .note("for \(container)", in: container))
+            try bench.setMembers("rob@fabrikam.com", container, "user:\(user)")
+        }
+        for (container, user) in watchers + [(0, "nobody@contoso.com")] {
+            bench.send(bench.categorySubscribe(user, to: "rob@fabrikam.com", expires: 0), from: Bench.enterprise)
+            #expect(try bench.nextResponse(200, at: Bench.enterprise).text.contains(">for \(container)<"))
+        }
+    }
+
+    @Test("MS-PRES 2.2.2.7 bodies that break their schema, and those nobody knows, come back octet for octet [R016, R017]")
+    func verbatim() throws {
+        let bodies = [
+            "<state xmlns=\"http://schemas.microsoft.com/2006/09/sip/state\" xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' "
+                + "xsi:type=\"userState\"><odd/><endpointLocation/><availability> 6500 </availability><!-- x --></state>",
+            "<n:note xmlns:n='urn:example:other'  n:odd = \"1\">&#x41;<n:a/></n:note>", "<note xmlns=\"\">no namespace</note>",
+        ]
+        for (index, body) in bodies.enumerated() {
+            let name = index == 0 ? "state" : "note"
+            let answer = try bench.publish("rob@fabrikam.com", .init(name: name, body: body, instance: index))
+            #expect(answer.text.contains(body))
+        }
+        let answer = try bench.publish("rob@fabrikam.com", .init(name: "routing", body: bodies[1], container: 32_000))
+        #expect(answer.text.contains(bodies[1]))
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "rob@fabrikam.com"), from: Bench.enterprise)
+        let seen = try bench.nextResponse(200, at: Bench.enterprise).text
+        for body in bodies { #expect(seen.contains(body)) }
+    }
+
+    @Test("MS-PRES 3.2.5.4, 3.5.5.5, 3.4.5.1.3 the quotas of publications, members, watchers and lists are settings, and 413 [R248]")
+    func quotas() throws {
+        let bench = Bench {
+            $0.limits.publicationBytes = 300
+            $0.limits.categoryBytes = 500
+            $0.limits.membersPerUser = 2
+            $0.limits.subscriptionsPerPresentity = 1
+            $0.limits.resourcesPerBatch = 1
+            $0.limits.categoriesPerSubscription = 2
+        }
+        func refused(_ publications: Bench.Publication...) throws {
+            bench.service("rob@fabrikam.com", body: Bench.publishBody("rob@fabrikam.com", publications))
+            _ = try bench.nextResponse(413, at: Bench.endpoint)
+        }
+        try refused(.note(String(repeating: "x", count: 300)))
+        let half = String(repeating: "x", count: 150)
+        try bench.publish("rob@fabrikam.com", .note(half))
+        try refused(.note(half, instance: 1), .note(half, instance: 2))
+        try bench.setMembers("rob@fabrikam.com", 100, "federated", "publicCloud")
+        bench.service(
+            "rob@fabrikam.com", type: "application/msrtc-setcontainermembers+xml",
+            body: Bench.membersBody(200, version: 0, [Bench.member("federated")]))
+        _ = try bench.nextResponse(413, at: Bench.endpoint)
+        let watchers = [
+            bench.batch("ulla@contoso.com", .subscribe("rob@fabrikam.com", "sue@fabrikam.com")),
+            bench.batch("ulla@contoso.com", .subscribe("rob@fabrikam.com", to: ["state", "note", "services"])),
+            bench.batch("ulla@contoso.com", .subscribe("rob@fabrikam.com")),
+            bench.batch("emma@contoso.com", .subscribe("rob@fabrikam.com")),
+        ]
+        for (text, status) in zip(watchers, [413, 413, 200, 200]) {
+            bench.send(text, from: Bench.enterprise)
+            let response = try bench.nextResponse(status, at: Bench.enterprise)
+            if text == watchers[3] { #expect(response.text.contains("quotaExceeded") && response.text.contains("413")) }
+        }
+    }
+}
+
 /// Category subscriptions as they live on: changes of what is watched, notifications, replacement (MS-PRES 3.4.5.1.3, 3.4.5.2).
 @Suite struct CategoryDialogTests {
     let bench = Bench()
@@ -151,7 +238,7 @@ import Testing
         send("ffffffffff")
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         #expect(bench.gateway.counts.watcherDialogs == 2)
-        send("0A1B2C3D4E")
+        send("0a1b2c3d4e")
         let last = try bench.nextRequest(.notify, at: Bench.enterprise)
         #expect(last.headers.callID == first.headers.callID)
         #expect(last.headers.subscriptionState?.state == .terminated && last.headers.expires == 0)

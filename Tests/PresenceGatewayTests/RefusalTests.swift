@@ -61,7 +61,7 @@ import Testing
         #expect(response.headers.minExpires == 60)
     }
 
-    @Test("RFC 3261 8.2.2.1 another scheme is 416, a domain that nobody agreed on 403, a refused one its status")
+    @Test("RFC 3261 8.2.2.1 another scheme is 416, a domain that nobody agreed on 403, a refused one its status [R152, R154]")
     func addresses() throws {
         #expect(
             try status(subscribe { $0.replacingOccurrences(of: "SUBSCRIBE sip:bob@contoso.com", with: "SUBSCRIBE tel:+15550100") }).status

@@ -152,6 +152,12 @@ public struct GatewayLimits: Hashable, Sendable {
     public var presentities = 200_000
     /// Live publications of one presentity, of either model; beyond it 413 (SERVICE) or 503 (PUBLISH).
     public var publicationsPerPresentity = 200
+    /// Octets of the body of one published instance; beyond it 413 (MS-PRES 3.2.5.4).
+    public var publicationBytes = 65_536
+    /// Octets of all instances of one category of a user; beyond it 413 (MS-PRES 3.2.5.4).
+    public var categoryBytes = 262_144
+    /// Members of all containers of one user; beyond it 413 (MS-PRES 3.5.5.5).
+    public var membersPerUser = 1_000
     /// Endpoints that one user has registered; beyond it 403 (MS-SIPREGE).
     public var registrationsPerUser = 16
     /// Registrations of this shard; beyond it 503.

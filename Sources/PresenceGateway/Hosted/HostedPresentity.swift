@@ -107,7 +107,8 @@ final class HostedPresentity {
         func render(_ source: PresenceSource) -> RenderedPresence {
             translator.render(source, as: format, entity: uri, requested: requested, counters: &counters, at: now)
         }
-        let categories = CategoryMerge(elements.map(Self.readable))
+        // Category watchers get every body as it was published.
+        let categories = CategoryMerge(format == .categories ? elements : elements.map(Self.readable))
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
         let composed = documents.document
         guard !documents.isEmpty, !isPlaced else {
