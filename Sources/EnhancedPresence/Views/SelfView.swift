@@ -17,16 +17,19 @@ extension EnhancedPresentity {
         return data
     }
 
-    /// The answer to a publish request and the body of the notification of every self dialog: the complete instance set of each
-    /// pair that changed, each changed membership, and the whole list of subscribers or delegates when one of them changed
-    /// (MS-PRES 3.2.5.1.2, 3.5.5.3, 3.6.5.2, 3.9.5.3).
+    /// The body of the notification of every self dialog: the complete instance set of each category that changed, each changed
+    /// membership, and the whole list of subscribers or delegates when one of them changed (MS-PRES 3.2.5.2, 3.5.5.3, 3.6.5.2,
+    /// 3.9.5.3).
+    ///
+    /// The pairs that changed would do (MS-PRES 3.2.5.2), but a client that takes a notification for all there is of its categories
+    /// would forget what it has published to other containers, and never find the versions again.
     /// - Parameter scope: What the self dialog asked for; a part that did not change, or was not asked for, is absent.
     public func roamingData(
         after change: PresentityChange, scope: Set<RoamingScope> = [.categories, .containers], at now: DateTime
     ) -> RoamingDataDocument {
         RoamingDataDocument(
             categories: scope.contains(.categories) && !change.pairs.isEmpty
-                ? categoriesDocument(of: change.pairs.sorted(), at: now) : nil,
+                ? categoriesDocument(of: pairs(sharingCategoryWith: change.pairs), at: now) : nil,
             containers: scope.contains(.containers) && !change.containers.isEmpty
                 ? containersDocument(of: change.containers.sorted(by: >)) : nil,
             subscribers: scope.contains(.subscribers) && change.subscribersChanged ? subscribers.document : nil,
@@ -36,6 +39,12 @@ extension EnhancedPresentity {
     /// The answer to a publish request; also names the pairs from which nothing had to be deleted (MS-PRES 3.2.5.1.2).
     public func publishAnswer(after change: PresentityChange, at now: DateTime) -> RoamingDataDocument {
         RoamingDataDocument(categories: categoriesDocument(of: change.pairs.union(change.untouched).sorted(), at: now))
+    }
+
+    /// These pairs, emptied ones included, and every other container's of the same categories.
+    private func pairs(sharingCategoryWith changed: Set<ContainerCategory>) -> [ContainerCategory] {
+        let categories = Set(changed.map(\.category))
+        return changed.union(store.pairs.lazy.filter { categories.contains($0.category) }).sorted()
     }
 
     private func categoriesDocument(of pairs: [ContainerCategory], at now: DateTime) -> CategoriesDocument {

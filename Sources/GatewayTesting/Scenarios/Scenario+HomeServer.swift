@@ -81,8 +81,8 @@ extension Scenario {
                 dave.seen[fay.user]?.notes == ["from fay"] && fay.seen[dave.user]?.notes == ["from dave"]
             }
             try await conversation.act { now in fay.place(dave.user, in: 32_000, at: now) }
-            try await conversation.expect("blocked by a container that holds no note: the default one shows") {
-                fay.lastPublish?.status == .ok
+            try await conversation.expect("blocked, though fay never published to that container") {
+                fay.lastPublish?.status == .ok && dave.seen[fay.user]?.notes == [] && dave.seen[fay.user]?.availability == 18_500
             }
             try await conversation.act { now in
                 dave.signOut(at: now)
