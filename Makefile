@@ -4,7 +4,7 @@
 
 help:
 	@echo "make run      build, then show the main job on the terminal: both flows, on real sockets, with every message"
-	@echo "make test     layers, format, build and all tests, with Kamailio and SIPp as peers; the last line counts tests"
+	@echo "make test     layers, format, build and all tests, with Kamailio, SIPp and finch as peers; the last line counts tests"
 	@echo "make build    build the program (debug); .build/debug/isthmus"
 	@echo "make check    only the layers and the format, in seconds"
 	@echo "make format   format all sources in place"

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A program that a test starts, watches through files and always ends, by its own process id and no other.
 ///
-/// It leads a process group of its own, so that what it forks ends with it.
+/// It leads a process group of its own, so that what it forks ends with it; with a terminal it leads a session, too.
 final class ChildProcess: Sendable {
     let name: String
     let output: URL
@@ -11,15 +11,23 @@ final class ChildProcess: Sendable {
     let processID: pid_t
     private let ended = Mutex<Int32?>(nil)
 
-    init(_ executable: URL, _ arguments: [String], in directory: URL, name: String, environment: [String: String] = [:]) throws {
+    /// - Parameter terminal: where standard input comes from and standard output goes to, in place of nothing and a file.
+    init(
+        _ executable: URL, _ arguments: [String], in directory: URL, name: String, environment: [String: String] = [:],
+        terminal: PseudoTerminal? = nil
+    ) throws {
         self.name = name
         output = directory.appendingPathComponent("\(name).out")
         errors = directory.appendingPathComponent("\(name).err")
         var files = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&files)
         defer { posix_spawn_file_actions_destroy(&files) }
-        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&files, 1, output.path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        if let terminal {
+            for descriptor in [Int32(0), 1] { posix_spawn_file_actions_addopen(&files, descriptor, terminal.device, O_RDWR, 0) }
+        } else {
+            posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&files, 1, output.path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        }
         posix_spawn_file_actions_addopen(&files, 2, errors.path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -30,8 +38,10 @@ final class ChildProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &signals)
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        posix_spawnattr_setpgroup(&attributes, 0)
+        // A session has a process group of its own. glibc keeps the name POSIX_SPAWN_SETSID for those who ask for GNU extensions.
+        let leads = terminal == nil ? Int(POSIX_SPAWN_SETPGROUP) : 0x80
+        posix_spawnattr_setflags(&attributes, Int16(leads | Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF)))
+        if terminal == nil { posix_spawnattr_setpgroup(&attributes, 0) }
         var words: [UnsafeMutablePointer<CChar>?] = ([executable.path] + arguments).map { strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] =
             ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { strdup("\($0.key)=\($0.value)") } + [nil]

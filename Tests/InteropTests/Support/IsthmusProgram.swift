@@ -5,13 +5,24 @@ final class IsthmusProgram: Sendable {
     let port: Int
     private let process: ChildProcess
 
-    /// - Parameter domains: the lines under `domains:`, such as `example.org: { side: simple, route: "udp:127.0.0.1:5080" }`.
-    init(in scratch: ScratchDirectory, host: String = "127.0.0.1", domains: [String]) async throws {
-        port = try Loopback.freePort()
+    /// - Parameters:
+    ///   - domains: the lines under `domains:`, such as `example.org: { side: simple, route: "udp:127.0.0.1:5080" }`.
+    ///   - authentication: what the listeners ask of the users of hosted domains, such as `ntlm`.
+    ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
+    init(
+        in scratch: ScratchDirectory, host: String = "127.0.0.1", domains: [String], authentication: String = "none",
+        settings: [String] = []
+    ) async throws {
+        let port = try Loopback.freePort()
+        self.port = port
+        let listeners = ["udp", "tcp"].map { transport in
+            "{ address: \"\(transport):\(host):\(port)\", authentication: \(authentication) }"
+        }
         let text = """
             node: { name: edge1.example.net }
-            listen: [ { address: "udp:\(host):\(port)", authentication: none }, { address: "tcp:\(host):\(port)", authentication: none } ]
+            listen: [ \(listeners.joined(separator: ", ")) ]
             store: { memory: true }
+            \(settings.joined(separator: "\n"))
             domains:
             \(domains.map { "  \($0)" }.joined(separator: "\n"))
 

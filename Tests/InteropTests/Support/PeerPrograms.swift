@@ -6,6 +6,10 @@ enum PeerPrograms {
     static let sipp = find("sipp")
     static let tshark = find("tshark")
     static let baresip = find("baresip")
+    static let finch = find("finch")
+    static let busSession = find("dbus-run-session")
+    static let busCaller = find("dbus-send")
+    static let compiler = find("gcc")
 
     /// In continuous integration a missing peer is a failure, elsewhere a skip with its reason.
     static let mustBePresent = ProcessInfo.processInfo.environment["CI"] == "true"

@@ -31,16 +31,17 @@ final class SIPpPublisher {
     private let port: Int
     private let transport: String
     private let scratch: ScratchDirectory
+    private let name: String
     private var entityTag: String?
     private var count = 0
 
-    init(presentity: String, port: Int, transport: String, scratch: ScratchDirectory) {
-        (self.presentity, self.port, self.transport, self.scratch) = (presentity, port, transport, scratch)
+    init(presentity: String, port: Int, transport: String, scratch: ScratchDirectory, named name: String = "publish") {
+        (self.presentity, self.port, self.transport, self.scratch, self.name) = (presentity, port, transport, scratch, name)
     }
 
     func publish(_ state: PublishedState) async throws {
         count += 1
-        let name = "publish-\(count)"
+        let name = "\(self.name)-\(count)"
         let document = try scratch.write(state.pidf(of: presentity), to: "\(name).xml")
         let run = try SIPp(
             "publish", name: name, to: port, transport: transport,
