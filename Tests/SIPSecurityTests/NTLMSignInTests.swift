@@ -85,6 +85,23 @@ import Testing
         #expect(response.headers.contains(.proxyAuthenticationInfo) && !response.headers.contains(.authenticationInfo))
     }
 
+    @Test("a client whose password is refused has nothing more to try; one whose association is gone signs in anew")
+    func clientGivesUp() throws {
+        let bench = try Bench()
+        var wrong = Bench.client(password: "wrong")
+        let request = bench.handshake(&wrong)
+        let refusal = try #require(Bench.response(bench.check(request), to: request))
+        let isWorthTrying = wrong.receive(challenge: refusal)
+        #expect(!isWorthTrying)
+        var client = Bench.client()
+        _ = try #require(bench.signIn(&client))
+        var late = Bench.request(.subscribe, cSeq: 4)
+        client.authorize(&late)
+        let challenge = try #require(Bench.response(bench.check(late, at: Bench.start + .seconds(8 * 3_600)), to: late))
+        let isWorthTryingAgain = client.receive(challenge: challenge)
+        #expect(isWorthTryingAgain)
+    }
+
     // MARK: refusals
 
     @Test("an unknown user and a wrong password get the same answer")

@@ -11,6 +11,8 @@ public struct NTLMClient: Sendable {
     /// The AUTHENTICATE message until it has been sent.
     private var token: String?
     private var keys: NTLMSessionKeys?
+    /// Whether the last request carried an AUTHENTICATE message.
+    private var hasTried = false
     private var number: UInt32 = 0
 
     /// - Parameter secret: 32 octets of randomness.
@@ -22,7 +24,8 @@ public struct NTLMClient: Sendable {
     }
 
     /// Takes a 401 in: the offer of NTLM, or its CHALLENGE message.
-    /// - Returns: whether there is something to try: the same request again, made ready by ``authorize(_:)``.
+    /// - Returns: whether there is something to try: the same request again, made ready by ``authorize(_:)``. There is not after an
+    ///   AUTHENTICATE message: the password is not right.
     public mutating func receive(challenge response: SIPResponse) -> Bool {
         for line in response.headers.values(.wwwAuthenticate) {
             guard let value = AuthorizationValue(line), value.isScheme("NTLM"), value["realm"] == Authenticator.realm,
@@ -32,7 +35,7 @@ public struct NTLMClient: Sendable {
             keys = nil
             token = nil
             opaque = value["opaque"]
-            guard let challenge = value["gssapi-data"] else { return true }
+            guard let challenge = value["gssapi-data"] else { return !hasTried }
             guard let bytes = Base64.bytes(challenge) else { return false }
             return answer(bytes)
         }
@@ -77,6 +80,7 @@ public struct NTLMClient: Sendable {
         if let opaque { value += ", opaque=\"\(opaque)\"" }
         if let keys {
             number += 1
+            hasTried = token != nil
             if let token { value += ", gssapi-data=\"\(token)\", version=4" }
             token = nil
             let random = Hexadecimal.text(secrets.draw(4))
@@ -86,6 +90,7 @@ public struct NTLMClient: Sendable {
             let proof = Hexadecimal.text(keys.signature(of: buffer.text, .clientToServer))
             value += ", crand=\"\(random)\", cnum=\"\(number)\", response=\"\(proof)\""
         } else {
+            hasTried = false
             value += ", gssapi-data=\"\", version=4"
         }
         request.headers.set(.authorization, value)
