@@ -87,7 +87,8 @@ extension Authenticator {
             tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
             return .refused(AuthenticationAnswer(.badRequest, error.rawValue))
         }
-        let account = lookup(LoginName(message, from: claim.domain))
+        let login = LoginName(message, from: claim.domain)
+        let account = lookup(login)
         // Always made, so that a user who does not exist takes no less work than one who does.
         let nobody = Array(HashAlgorithm.sha256.authenticationCode(message.user.utf8, key: keys.unknownUser).prefix(16))
         let exported = NTLMv2.exportedSessionKey(
@@ -96,7 +97,7 @@ extension Authenticator {
         guard account.identity == claim.identity else { return Self.wrongIdentity }
         let version = min(4, value["version"].flatMap { Int($0) } ?? 2)
         let association = SecurityAssociation(
-            id: opaque, identity: account.identity, endpoint: claim.endpoint, targetName: targetName, version: version,
+            id: opaque, login: login, account: account, endpoint: claim.endpoint, targetName: targetName, version: version,
             keys: NTLMSessionKeys(exportedSessionKey: exported), expiry: now + limits.associationLifetime)
         // Clients of version 4 sign this request already.
         var number: UInt32?
@@ -131,6 +132,10 @@ extension Authenticator {
             let number = verifiedNumber(value, association, request)
         else { return fail(claim, demand, at: now) }
         guard association.identity == claim.identity else { return Self.wrongIdentity }
+        guard lookup(association.login) == association.account else {
+            tables.withLock { $0.associations.end(association.id) }
+            return fail(claim, demand, at: now)
+        }
         guard association.endpoint == claim.endpoint,
             tables.withLock({ $0.associations.accept(association.id, number: number, flow: claim.flow, isProxy: isProxy) })
         else { return fail(claim, demand, at: now) }

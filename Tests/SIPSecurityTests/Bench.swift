@@ -1,4 +1,5 @@
 import SIPCore
+import Synchronization
 
 @testable import SIPSecurity
 
@@ -11,6 +12,7 @@ struct Bench {
     static let any = AuthenticationDemand(offersNTLM: true, digestAlgorithms: [.sha256, .md5])
 
     let authenticator: Authenticator
+    let directory: Directory
     let source = MessageSource(
         local: TransportAddress(.tcp, "192.0.2.1", 5060), remote: TransportAddress(.tcp, "192.0.2.9", 40_000),
         connection: ConnectionID(rawValue: 7))
@@ -25,10 +27,22 @@ struct Bench {
             accounts[LoginName(user: user, domain: domain)] = Account(
                 identity: "sip:\(user)@\(domain)", verifiers: try CredentialVerifiers(user: user, realm: domain, password: password))
         }
-        let known = accounts
-        authenticator = Authenticator(targetName: "edge1.example.net", secret: Self.secret, limits: limits) {
-            known[LoginName(user: $0.user.lowercased(), domain: $0.domain)]
+        let directory = Directory(accounts)
+        self.directory = directory
+        authenticator = Authenticator(targetName: "edge1.example.net", secret: Self.secret, limits: limits) { directory[$0] }
+    }
+
+    /// Accounts that may change under the authenticator.
+    final class Directory: Sendable {
+        private let accounts: Mutex<[LoginName: Account]>
+
+        init(_ accounts: [LoginName: Account]) { self.accounts = Mutex(accounts) }
+
+        subscript(login: LoginName) -> Account? {
+            accounts.withLock { $0[LoginName(user: login.user.lowercased(), domain: login.domain)] }
         }
+
+        func set(_ account: Account?, for login: LoginName) { accounts.withLock { $0[login] = account } }
     }
 
     static func request(

@@ -195,6 +195,28 @@ import Testing
         #expect(bench.authenticator.associationCount == 0)
     }
 
+    @Test("a user who is gone, or has another password, is signed in no more", arguments: [nil, "another"])
+    func accountChanged(_ password: String?) throws {
+        let bench = try Bench()
+        var client = Bench.client()
+        _ = try #require(bench.signIn(&client))
+        var requests: [SIPRequest] = []
+        for cSeq in 4...5 {
+            var request = Bench.request(.subscribe, cSeq: cSeq)
+            client.authorize(&request)
+            requests.append(request)
+        }
+        #expect(bench.check(requests[0]).isAccepted)
+        let account = try password.map {
+            Account(
+                identity: "sip:alice@contoso.com",
+                verifiers: try CredentialVerifiers(user: "alice", realm: "contoso.com", password: $0))
+        }
+        bench.directory.set(account, for: LoginName(user: "alice", domain: "contoso.com"))
+        #expect(bench.check(requests[1]).status == 401)
+        #expect(bench.authenticator.associationCount == 0)
+    }
+
     @Test("MS-SIPAE 3.3.5.2: right credentials with another's From are 403 with ErrorId 4004")
     func wrongIdentity() throws {
         let bench = try Bench()

@@ -4,8 +4,9 @@ import SIPCore
 struct SecurityAssociation: Sendable {
     /// `opaque` on the wire: the association's name.
     var id: String
-    /// The key of the user's address of record.
-    var identity: String
+    /// Whom the client signed in as, and the account as it was then.
+    var login: LoginName
+    var account: Account
     /// The endpoint (From parameter epid); empty if the client gave none.
     var endpoint: String
     var targetName: String
@@ -13,6 +14,9 @@ struct SecurityAssociation: Sendable {
     var version: Int
     var keys: NTLMSessionKeys
     var expiry: Instant
+
+    /// The key of the user's address of record.
+    var identity: String { account.identity }
 }
 
 /// Where a client is: an association's server messages go there.
@@ -88,6 +92,9 @@ struct AssociationTable: Sendable {
         move(id, to: flow)
         return true
     }
+
+    /// The association's user is gone, or has another password.
+    mutating func end(_ id: String) { remove(id) }
 
     /// The association's next server number.
     mutating func nextServerNumber(_ id: String) -> UInt32? {
