@@ -5,7 +5,7 @@ import PackageDescription
 // `scripts/check-layers` proves it, and proves that nothing below the edges does I/O or reads a clock.
 //
 //   program     isthmus
-//   edges       SIPTransport   Administration
+//   edges       SIPTransport   Storage   Administration
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
@@ -107,6 +107,7 @@ if !coreOnly {
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ]
     let nio: [Target.Dependency] = [
         .product(name: "NIOCore", package: "swift-nio"),
@@ -116,23 +117,26 @@ if !coreOnly {
     targets += [
         // edges
         room("SIPTransport", ["SIPCore", log] + nio),
+        room("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         room("Administration", [log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
         // program
         .executableTarget(
             name: "isthmus",
             dependencies: [
-                "SIPTransport", "Administration", "GatewayTesting", "PresenceGateway", "PresenceMapping", "PresenceDocuments",
+                "SIPTransport", "Storage", "Administration", "GatewayTesting", "PresenceGateway", "PresenceMapping", "PresenceDocuments",
                 "EnhancedPresence", "FederationRouting", "SIPSecurity", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ] + nio,
             swiftSettings: settings),
 
+        tests("StorageTests", ["Storage", "GatewayTesting", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         tests("SIPTransportTests", ["SIPTransport", "SIPCore", log] + nio),
         tests(
             "ProgramTests",
             [
-                "isthmus", "SIPTransport", "Administration", "GatewayTesting", "GoldenVectors", "PresenceGateway", "PresenceMapping",
+                "isthmus", "SIPTransport", "Storage", "Administration", "GatewayTesting", "GoldenVectors", "PresenceGateway",
+                "PresenceMapping",
                 "FederationRouting", "SIPSecurity", "SIPEvents", "SIPCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nio),

@@ -1,4 +1,5 @@
 import FederationRouting
+import Foundation
 import SIPCore
 import Testing
 
@@ -12,6 +13,24 @@ import Testing
         #expect(await Isthmus.run(["serve", "--config", "x", "--drain", "-3"]) == 2)
         #expect(await Isthmus.run(["--version"]) == 0)
         #expect(await Isthmus.run(["check", "--help"]) == 0)
+    }
+
+    @Test("check looks whether the store could be opened, and makes none") func checkStore() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-check-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let configuration = directory.appendingPathComponent("isthmus.yaml")
+        func check(_ store: String) async throws -> Int32 {
+            let text = "listen: [ \"udp:127.0.0.1:0\" ]\ndomains: { a: { refuse: 403 } }\nstore: { sqlite: \"\(store)\" }\n"
+            try Data(text.utf8).write(to: configuration)
+            return await Isthmus.run(["check", "--config", configuration.path])
+        }
+        let place = directory.appendingPathComponent("isthmus.db").path
+        #expect(try await check(place) == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["isthmus.yaml"])
+        #expect(try await check(directory.appendingPathComponent("none/isthmus.db").path) == 1)
+        try Data(repeating: 0x2A, count: 4_096).write(to: URL(fileURLWithPath: place))
+        #expect(try await check(place) == 1)
     }
 
     @Test(

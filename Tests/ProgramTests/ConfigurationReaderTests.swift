@@ -1,6 +1,7 @@
 import PresenceGateway
 import SIPCore
 import SIPTransport
+import Storage
 import Testing
 
 @testable import isthmus
@@ -43,6 +44,18 @@ import Testing
         #expect(configuration.admin == .init(host: "127.0.0.1", port: 8080))
     }
 
+    @Test("a store in SQLite has a path, how much a commit survives, and how large it may grow") func store() throws {
+        let text = "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: "
+        let short = try #require(try ConfigurationReader.read(text + "{ sqlite: x.db }", file: "x").store)
+        #expect(short.path == "x.db")
+        #expect(short.options.synchronous == .normal)
+        #expect(short.options.maximumBytes == nil)
+        let long = try #require(try ConfigurationReader.read(text + "{ sqlite: x.db, synchronous: full, megabytes: 2 }", file: "x").store)
+        #expect(long.options.synchronous == .full)
+        #expect(long.options.maximumBytes == 2 << 20)
+        #expect(try ConfigurationReader.read(text + "{ memory: true }", file: "x").store == nil)
+    }
+
     /// A mistake per line: the text, where it is reported, and a piece of what is said.
     static let mistakes: [(text: String, position: String, part: String)] = [
         ("listen: []\ndomains: { a: { refuse: 403 } }", "1:9", "at least one listener"),
@@ -74,7 +87,10 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { discover: true } }", "2:27", "DNS is not supported"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a b: { refuse: 403 } }", "2:12", "neither a domain name"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ncolour: red", "3:1", "unknown key"),
-        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { sqlite: x.db }", "3:18", "not supported in this version"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { postgresql: x }", "3:22", "not supported in this version"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { sqlite: x.db, synchronous: off }", "3:37", "normal, full"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { sqlite: x.db, memory: true }", "3:32", "not both"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { synchronous: full }", "3:23", "sqlite only"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"8080\" }", "3:16", "has no port"),
         ("listen: [ \"udp:a:5060\" ]\nlisten: [ \"udp:a:5060\" ]", "1:1", "more than once"),
         ("listen: [ \"udp:a:5060\"", "2:1", "not valid YAML"),

@@ -123,9 +123,6 @@ import Testing
 
     @Test("every conversation goes the same way with a store", arguments: Scenario.all)
     func withStore(scenario: Scenario) async throws {
-        let stage = SimulatedStage(seed: 11)
-        let conversation = try await Conversation(on: stage, transport: .udp, store: MemoryStore(), configure: scenario.configure)
-        try await scenario.script(conversation)
-        try await conversation.settles(leavingPresence: scenario.leavesPresence)
+        try await scenario.play(on: SimulatedStage(seed: 11), transport: .udp, store: MemoryStore())
     }
 }

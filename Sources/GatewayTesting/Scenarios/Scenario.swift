@@ -29,8 +29,9 @@ public struct Scenario: Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// Plays it; throws with the whole conversation when it does not go as written.
-    public func play(on stage: any Stage, transport: TransportProtocol) async throws {
-        let conversation = try await Conversation(on: stage, transport: transport, configure: configure)
+    /// - Parameter store: the gateway's; nil: none.
+    public func play(on stage: any Stage, transport: TransportProtocol, store: (any GatewayStore)? = nil) async throws {
+        let conversation = try await Conversation(on: stage, transport: transport, store: store, configure: configure)
         try await script(conversation)
         if stage is SimulatedStage {
             try await conversation.settles(leavingPresence: leavesPresence)

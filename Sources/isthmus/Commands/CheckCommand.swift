@@ -1,12 +1,15 @@
 import ArgumentParser
+import PresenceGateway
 import SIPCore
+import Storage
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Read a configuration file and name the line and key of every mistake.",
         discussion: """
-            Exit code 0 when `serve` would accept the file, 1 when not. Nothing is opened or started.
+            Exit code 0 when `serve` would accept the file, 1 when not. Nothing is started; of the store it is only looked whether it
+            can be opened.
 
             EXAMPLES
               isthmus check --config isthmus.yaml
@@ -16,6 +19,13 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try file.read()
+        if let store = configuration.store {
+            do throws(StoreFailure) {
+                try SQLiteStore.check(path: store.path)
+            } catch {
+                throw CommandFailure(.inputRefused, "\(file.config): store.sqlite: \(error.description)")
+            }
+        }
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
         Terminal.write("\(file.config): ok: \(configuration.domains.count) domains, listening on \(listeners)\n")
     }

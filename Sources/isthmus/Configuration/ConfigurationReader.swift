@@ -2,6 +2,7 @@ import PresenceGateway
 import SIPCore
 import SIPSecurity
 import SIPTransport
+import Storage
 import Yams
 
 /// Reads a configuration file (YAML) into a `ProgramConfiguration`, or into all of its mistakes.
@@ -95,11 +96,20 @@ struct ConfigurationReader {
         }
     }
 
-    private func readStore(_ store: ConfigurationNode) {
-        guard let fields = store.fields(["memory", "sqlite", "postgresql"]) else { return }
-        fields["sqlite"]?.refuse("storage in a database \(Self.unsupported); use store: { memory: true }")
-        fields["postgresql"]?.refuse("storage in a database \(Self.unsupported); use store: { memory: true }")
-        if let memory = fields["memory"], memory.bool() == false { memory.refuse("memory is the only store of this version") }
+    private mutating func readStore(_ store: ConfigurationNode) {
+        guard let fields = store.fields(["memory", "sqlite", "synchronous", "megabytes", "postgresql"]) else { return }
+        fields["postgresql"]?.refuse("storage in PostgreSQL \(Self.unsupported); use store: { sqlite: PATH }")
+        if let memory = fields["memory"], memory.bool() == false { memory.refuse("leave it out, and give a path as sqlite") }
+        guard let sqlite = fields["sqlite"] else {
+            for name in ["synchronous", "megabytes"] { fields[name]?.refuse("goes with sqlite only") }
+            return
+        }
+        fields["memory"]?.refuse("a store is in memory or in SQLite, not both")
+        guard let path = sqlite.string() else { return }
+        var chosen = ProgramConfiguration.Store(path: path)
+        if let synchronous = fields["synchronous"]?.choice(SQLiteStore.Synchronous.self) { chosen.options.synchronous = synchronous }
+        if let megabytes = fields["megabytes"]?.integer(1...1_048_576) { chosen.options.maximumBytes = megabytes << 20 }
+        configuration.store = chosen
     }
 
     private mutating func readDomains(_ domains: ConfigurationNode) {
@@ -215,7 +225,7 @@ struct ConfigurationReader {
         let spans: [(String, WritableKeyPath<GatewayTiming, TimeSpan>)] = [
             ("notify-spacing-ms", \.notifySpacing), ("first-notify-ms", \.firstNotifyGrace), ("poll-wait-ms", \.pollWait),
             ("retry-minimum-ms", \.retryMinimum), ("retry-maximum-ms", \.retryMaximum), ("stale-after-ms", \.staleAfter),
-            ("connection-grace-ms", \.connectionGrace),
+            ("connection-grace-ms", \.connectionGrace), ("restart-grace-ms", \.restartGrace), ("restore-pace-ms", \.restorePace),
         ]
         guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s"]) else { return }
         for (name, path) in ranges {

@@ -2,6 +2,7 @@ import PresenceGateway
 import SIPCore
 import SIPSecurity
 import SIPTransport
+import Storage
 
 /// A whole configuration file as values: what the gateway, the transport and the administration listener are told.
 struct ProgramConfiguration: Hashable, Sendable {
@@ -9,6 +10,12 @@ struct ProgramConfiguration: Hashable, Sendable {
     struct AdminAddress: Hashable, Sendable {
         var host: String
         var port: Int
+    }
+
+    /// The file in which state outlives the process.
+    struct Store: Hashable, Sendable {
+        var path: String
+        var options = SQLiteStore.Options()
     }
 
     var nodeName = "localhost"
@@ -24,6 +31,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     var timing = GatewayTiming()
     var transport = TransportOptions()
     var admin: AdminAddress?
+    /// nil: in memory.
+    var store: Store?
     /// A directory whose tables replace those that are compiled in.
     var mappingsDirectory: String?
 

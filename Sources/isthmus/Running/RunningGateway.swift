@@ -23,19 +23,25 @@ final class RunningGateway: Sendable {
     ) async throws -> RunningGateway {
         let authenticator = try authenticator(configuration, accounts)
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
-        let router = ShardRouter(shards: configuration.shards)
+        var router = ShardRouter(shards: configuration.shards)
+        let opened = try OpenedStore(configuration.store)
+        if let opened { router.adopt(opened.records) }
+        let restored = RestoredTotal()
         let server: SIPServer
         do {
             server = try await SIPServer.start(
                 listening: configuration.listeners, shardCount: configuration.shards, options: configuration.transport, logger: logger,
-                selector: { router.shard(of: $0.bytes) },
+                selector: { [router] in router.shard(of: $0.bytes) },
                 afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
                 makeEndpoint: { context in
-                    Gateway(
+                    let gateway = Gateway(
                         configuration: configuration.gateway(listeners: context.listeners, logLevel: .init(logger.logLevel)),
                         mapper: mapper,
                         shard: context.index,
-                        shards: context.count, seed: .random(in: .min ... .max), authenticator: authenticator)
+                        shards: context.count, seed: .random(in: .min ... .max), store: opened?.store,
+                        authenticator: authenticator)
+                    if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
+                    return gateway
                 })
         } catch let error as TransportError {
             throw CommandFailure(.inputRefused, error.description)
@@ -51,7 +57,9 @@ final class RunningGateway: Sendable {
                 throw CommandFailure(.inputRefused, "admin.http: \(admin.host):\(admin.port): cannot listen: \(error)")
             }
         }
-        logger.info("serving", metadata: ["node": "\(configuration.nodeName)", "shards": "\(configuration.shards)"])
+        var metadata: Logger.Metadata = ["node": "\(configuration.nodeName)", "shards": "\(configuration.shards)"]
+        if opened != nil { metadata.merge(Self.metadata(restored.value)) { _, new in new } }
+        logger.info("serving", metadata: metadata)
         return RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages)
     }
@@ -86,9 +94,9 @@ final class RunningGateway: Sendable {
     func reload(_ configuration: ProgramConfiguration) async {
         if configuration.listeners != started.listeners || configuration.listenerAuthentication != started.listenerAuthentication
             || configuration.admin != started.admin || configuration.shards != started.shards
-            || configuration.transport != started.transport
+            || configuration.transport != started.transport || configuration.store != started.store
         {
-            logger.warning("listen, admin, transport and node.shards change only with a restart")
+            logger.warning("listen, admin, transport, store and node.shards change only with a restart")
         }
         var configuration = configuration
         // Which listener asks for what hangs on their order, and the listeners stay; so does the one authenticator.
@@ -110,6 +118,14 @@ final class RunningGateway: Sendable {
             isFinished: { endpoint in (endpoint as? Gateway)?.isDrained ?? true })
         await administration?.stop()
         logger.notice("stopped")
+    }
+
+    private static func metadata(_ restored: RestoredState) -> Logger.Metadata {
+        [
+            "restored-presentities": "\(restored.presentities)", "restored-publications": "\(restored.publications)",
+            "restored-dialogs": "\(restored.dialogs)", "restored-registrations": "\(restored.registrations)",
+            "expired": "\(restored.expired)", "left-out": "\(restored.unreadable)", "told": "\(restored.told)",
+        ]
     }
 
     private static func drainLogs(of endpoint: any SansIOEndpoint, shard: Int, to logger: Logger) {

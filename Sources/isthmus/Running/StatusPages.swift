@@ -86,6 +86,7 @@ final class StatusPages: Sendable {
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
             ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
             ("authentication_failures", \.authenticationFailures),
+            ("commits_failed", \.commitsFailed),
         ]
     }
 }

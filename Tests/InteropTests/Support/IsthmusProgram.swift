@@ -7,13 +7,16 @@ final class IsthmusProgram: Sendable {
 
     /// - Parameters:
     ///   - domains: the lines under `domains:`, such as `example.org: { side: simple, route: "udp:127.0.0.1:5080" }`.
+    ///   - port: where it is to listen; nil: where it is free.
+    ///   - store: the value of `store:`.
     ///   - authentication: what the listeners ask of the users of hosted domains, such as `ntlm`.
     ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
     init(
-        in scratch: ScratchDirectory, host: String = "127.0.0.1", domains: [String], authentication: String = "none",
+        in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
+        domains: [String], authentication: String = "none",
         settings: [String] = []
     ) async throws {
-        let port = try Loopback.freePort()
+        let port = try wanted ?? Loopback.freePort()
         self.port = port
         let listeners = ["udp", "tcp"].map { transport in
             "{ address: \"\(transport):\(host):\(port)\", authentication: \(authentication) }"
@@ -21,7 +24,7 @@ final class IsthmusProgram: Sendable {
         let text = """
             node: { name: edge1.example.net }
             listen: [ \(listeners.joined(separator: ", ")) ]
-            store: { memory: true }
+            store: \(store)
             \(settings.joined(separator: "\n"))
             domains:
             \(domains.map { "  \($0)" }.joined(separator: "\n"))
@@ -38,6 +41,9 @@ final class IsthmusProgram: Sendable {
 
     var isRunning: Bool { process.isRunning }
     var log: String { process.errorText }
+
+    /// SIGKILL: no goodbye, nothing is written.
+    func kill() async { await process.stop(signal: SIGKILL) }
 
     /// SIGTERM; 0 is a clean stop.
     func stop() async -> Int32? { await process.stop(within: 12) }

@@ -1,3 +1,4 @@
+import PresenceDocuments
 import PresenceGateway
 import SIPCore
 import Testing
@@ -52,6 +53,23 @@ import Testing
         #expect(bench.gateway.counts.publications == 1)
         #expect(bench.gateway.counts.homeDialogs == 0)
         #expect(store.records.keys.map { "\($0)" }.filter { $0.contains("registration") || $0.contains("dialog") }.isEmpty)
+    }
+
+    @Test("MS-SIP 3.7 contacts and access control are there, their numbers go on, and their dialogs too")
+    func lists() throws {
+        rob.subscribe(ContactsTests.event)
+        _ = try rob.response(200)
+        rob.operate(.addGroup(name: "Team", externalURI: nil), deltaNum: 1)
+        _ = try rob.response(200)
+        _ = try rob.request(.benotify)
+        #expect(try bench.restart().dialogs == 2)
+        rob.connection = ConnectionID(rawValue: 7)
+        rob.register()
+        _ = try rob.response(200)
+        let told = [try rob.request(.benotify), try rob.request(.benotify)]
+        #expect(told.contains { $0.text.contains("deltaNum=\"2\"") && $0.text.contains("name=\"Team\"") })
+        rob.operate(.addGroup(name: "Family", externalURI: nil), deltaNum: 2)
+        #expect(try rob.response(200).text.contains("<m:groupID>3</m:groupID>"))
     }
 
     @Test("a registration that expired meanwhile is no more, and neither is what lived as long as it")

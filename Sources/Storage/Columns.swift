@@ -1,0 +1,121 @@
+import Foundation
+import GRDB
+import PresenceGateway
+import SIPCore
+
+extension Database {
+    /// Runs a statement that is kept prepared.
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}
+
+/// Reads columns by name; a value of the wrong kind is a damaged store.
+struct Columns {
+    let table: String
+    let row: Row
+
+    func damaged(_ name: String) -> StoreFailure { StoreFailure("the store is damaged: \(table).\(name) cannot be read") }
+
+    /// NULL too where there is no such column.
+    private func value(_ name: String) -> DatabaseValue {
+        let value: DatabaseValue? = row[name]
+        return value ?? .null
+    }
+
+    func text(_ name: String) throws -> String {
+        guard let value = String.fromDatabaseValue(value(name)) else { throw damaged(name) }
+        return value
+    }
+
+    func optionalText(_ name: String) -> String? { String.fromDatabaseValue(value(name)) }
+
+    func integer<Value: FixedWidthInteger>(_ name: String) throws -> Value {
+        guard let value = optionalInteger(name, as: Value.self) else { throw damaged(name) }
+        return value
+    }
+
+    func optionalInteger<Value: FixedWidthInteger>(_ name: String, as: Value.Type = Value.self) -> Value? {
+        Int64.fromDatabaseValue(value(name)).flatMap { Value(exactly: $0) }
+    }
+
+    func flag(_ name: String) throws -> Bool { try integer(name) as Int != 0 }
+
+    func instant(_ name: String) throws -> Instant { Instant(nanosecondsSince1970: try integer(name)) }
+
+    func address(_ name: String) throws -> TransportAddress {
+        guard let value = TransportAddress(stored: try text(name)) else { throw damaged(name) }
+        return value
+    }
+
+    /// A document: text when it is UTF-8, as all but a few are, else bytes.
+    func document(_ name: String) throws -> [UInt8] {
+        let value = value(name)
+        if let text = String.fromDatabaseValue(value) { return Array(text.utf8) }
+        guard let data = Data.fromDatabaseValue(value) else { throw damaged(name) }
+        return Array(data)
+    }
+
+    func list(_ name: String) throws -> [String] { StoredList.items(of: try text(name)) }
+
+    func pairs(_ name: String) throws -> [String: String] {
+        var result: [String: String] = [:]
+        for item in try text(name).split(separator: " ") {
+            let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2 else { throw damaged(name) }
+            result[StoredList.unescaped(halves[0])] = StoredList.unescaped(halves[1])
+        }
+        return result
+    }
+}
+
+/// Lists and tables in one column of text.
+enum StoredList {
+    static func text(_ items: [String]) -> String { items.map(escaped).joined(separator: " ") }
+
+    static func text(_ pairs: [String: String]) -> String {
+        pairs.sorted { $0.key < $1.key }.map { "\(escaped($0.key))=\(escaped($0.value))" }.joined(separator: " ")
+    }
+
+    static func items(of text: String) -> [String] { text.split(separator: " ").map(unescaped) }
+
+    /// An empty item is written `%`.
+    static func escaped(_ item: String) -> String {
+        guard !item.isEmpty else { return "%" }
+        guard item.utf8.contains(where: { $0 == 0x20 || $0 == 0x25 || $0 == 0x3D }) else { return item }
+        var bytes: [UInt8] = []
+        for byte in item.utf8 {
+            switch byte {
+            case 0x20: bytes += Array("%20".utf8)
+            case 0x25: bytes += Array("%25".utf8)
+            case 0x3D: bytes += Array("%3D".utf8)
+            default: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func unescaped(_ item: Substring) -> String {
+        if item == "%" { return "" }
+        guard item.utf8.contains(0x25) else { return String(item) }
+        return String(item.replacing("%20", with: " ").replacing("%3D", with: "=").replacing("%25", with: "%"))
+    }
+}
+
+/// A document as a column: text when it is UTF-8.
+func documentValue(_ bytes: [UInt8]) -> any DatabaseValueConvertible {
+    guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else { return Data(bytes) }
+    return text
+}
+
+extension TransportAddress {
+    /// Reads what `description` writes: `tcp:127.0.0.1:5060`, `udp:[::1]:5060`.
+    init?(stored text: String) {
+        guard let first = text.firstIndex(of: ":"), let last = text.lastIndex(of: ":"), first < last,
+            let transport = TransportProtocol(rawValue: String(text[..<first])), let port = Int(text[text.index(after: last)...])
+        else { return nil }
+        var host = text[text.index(after: first)..<last]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        self.init(transport, String(host), port)
+    }
+}

@@ -1,0 +1,135 @@
+import GRDB
+import PresenceGateway
+
+/// A ``PresenceGateway/GatewayStore`` in one SQLite file, shared by all shards of a process.
+///
+/// WAL mode: a commit is one append to `PATH-wal`, and `sqlite3 PATH .backup` and the shell's queries work beside it. Without
+/// ``Synchronous/full`` a commit survives the end of the process, but not always the loss of power. The lock `PATH.lock` keeps a second
+/// process out. A store that is full, locked or damaged throws; nothing of the commit is kept then.
+public final class SQLiteStore: GatewayStore, Sendable {
+    /// What a commit survives (`PRAGMA synchronous`).
+    public enum Synchronous: String, Sendable, CaseIterable {
+        /// The end of the process.
+        case normal
+        /// The loss of power too; each commit waits for the disk.
+        case full
+    }
+
+    public struct Options: Hashable, Sendable {
+        public var synchronous = Synchronous.normal
+        /// The database grows no larger than this many bytes; nil: as large as the disk allows.
+        public var maximumBytes: Int?
+
+        public init() {}
+    }
+
+    public let path: String
+    private let database: DatabaseQueue
+    private let lock: FileLock
+
+    /// Opens the store, makes it when it is not there, and brings an older schema up to date.
+    /// - Throws: naming the file: it cannot be made or written, another process has it, it is no store, or it is of a newer version.
+    public init(path: String, options: Options = Options()) throws(StoreFailure) {
+        self.path = path
+        lock = try FileLock(path + ".lock")
+        do {
+            database = try DatabaseQueue(path: path, configuration: Self.configuration(options))
+            try database.inDatabase { try Schema.settle($0) }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// Whether ``init(path:options:)`` would work on what is there now; changes nothing, and does not mind a process that has it open.
+    public static func check(path: String) throws(StoreFailure) {
+        guard FileLock.exists(path) else {
+            return try FileLock.checkDirectory(of: path)
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            try DatabaseQueue(path: path, configuration: configuration).read { try Schema.check($0) }
+        } catch {
+            throw failure(error, path)
+        }
+        try FileLock.checkWritable(path)
+    }
+
+    private static func configuration(_ options: Options) -> Configuration {
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        // An event loop waits: somebody else's transaction may hold it up for no longer than this.
+        configuration.busyMode = .timeout(0.25)
+        configuration.label = "isthmus.store"
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA synchronous = \(options.synchronous.rawValue)")
+            if let bytes = options.maximumBytes {
+                let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
+                _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(max(1, bytes / pageSize))")
+            }
+        }
+        return configuration
+    }
+
+    // MARK: GatewayStore
+
+    public func commit(_ changes: [StoreChange]) throws(StoreFailure) {
+        do {
+            try database.inTransaction(.immediate) { database in
+                for change in changes {
+                    switch change {
+                    case .put(let record): try put(record, database)
+                    case .remove(let key): try remove(key, database)
+                    }
+                }
+                return .commit
+            }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    public func load() throws(StoreFailure) -> [StoreRecord] {
+        do {
+            return try database.read { database in
+                try PresentityTable.load(database).map(StoreRecord.presentity)
+                    + PublicationTable.load(database).map(StoreRecord.publication)
+                    + DialogTable.load(database).map(StoreRecord.dialog) + RegistrationTable.load(database).map(StoreRecord.registration)
+                    + UserDocumentTable.contacts.load(database).map(StoreRecord.contacts)
+                    + UserDocumentTable.accessList.load(database).map(StoreRecord.accessList)
+            }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    private func put(_ record: StoreRecord, _ database: Database) throws {
+        switch record {
+        case .presentity(let stored): try PresentityTable.put(stored, database)
+        case .publication(let stored): try PublicationTable.put(stored, database)
+        case .dialog(let stored): try DialogTable.put(stored, database)
+        case .registration(let stored): try RegistrationTable.put(stored, database)
+        case .contacts(let stored): try UserDocumentTable.contacts.put(stored, database)
+        case .accessList(let stored): try UserDocumentTable.accessList.put(stored, database)
+        }
+    }
+
+    private func remove(_ key: StoreKey, _ database: Database) throws {
+        switch key {
+        case .presentity(let user): try database.run("DELETE FROM presentity WHERE user = ?", [user])
+        case .publication(let user, let tag):
+            try database.run("DELETE FROM publication WHERE presentity = ? AND tag = ?", [user, tag])
+        case .dialog(let tag): try database.run("DELETE FROM dialog WHERE tag = ?", [tag])
+        case .registration(let user, let place):
+            try database.run("DELETE FROM registration WHERE user = ? AND place = ?", [user, place])
+        case .contacts(let user): try UserDocumentTable.contacts.remove(user, database)
+        case .accessList(let user): try UserDocumentTable.accessList.remove(user, database)
+        }
+    }
+
+    private static func failure(_ error: any Error, _ path: String) -> StoreFailure {
+        if let failure = error as? StoreFailure { return failure }
+        guard let error = error as? DatabaseError else { return StoreFailure("\(path): \(error)") }
+        return StoreFailure("\(path): \(error.message ?? "SQLite error") (SQLite \(error.extendedResultCode.rawValue))")
+    }
+}

@@ -1,0 +1,83 @@
+import GRDB
+import PresenceGateway
+
+/// The tables, by version; `PRAGMA user_version` says which one a file has.
+///
+/// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` shows one. Lists in a column are separated by spaces,
+/// with `%20`, `%25` and `%3D` inside the items.
+enum Schema {
+    static let version = 1
+    /// "ISTH": says whose file it is (`PRAGMA application_id`).
+    static let applicationID = 0x4953_5448
+
+    /// Refuses what is no store, and stores of a later version.
+    static func check(_ database: Database) throws {
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        guard application == applicationID || (application == 0 && tables == 0) else {
+            throw refusal(database, "is a database of another program")
+        }
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard found <= version else {
+            throw refusal(database, "has schema version \(found), and this version of isthmus knows \(version) at most")
+        }
+    }
+
+    /// Checks, and brings the schema up to date. Always writes, so that a file that cannot be written is found at once.
+    static func settle(_ database: Database) throws {
+        try check(database)
+        try database.inTransaction(.immediate) {
+            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            for (index, step) in migrations.enumerated() where index >= found { try database.execute(sql: step) }
+            try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+            try database.execute(sql: "INSERT INTO opening (moment) VALUES (strftime('%s', 'now') * 1000000000)")
+            try database.execute(sql: "DELETE FROM opening WHERE id <= (SELECT max(id) FROM opening) - 100")
+            return .commit
+        }
+    }
+
+    private static func refusal(_ database: Database, _ text: String) -> StoreFailure {
+        let path = (try? String.fetchOne(database, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")) ?? nil
+        return StoreFailure("\(path ?? "the store"): \(text)")
+    }
+
+    /// The step at index `n` leads from version `n` to the next.
+    private static let migrations = [
+        """
+        -- The last hundred starts.
+        CREATE TABLE opening (id INTEGER PRIMARY KEY, moment INTEGER NOT NULL);
+        -- A user's own data: the self document (MS-PRES 2.2.2.3.2); computed lists CONTAINER/INSTANCE/CATEGORY.
+        CREATE TABLE presentity (
+            user TEXT PRIMARY KEY, uri TEXT NOT NULL, document TEXT NOT NULL, computed TEXT NOT NULL,
+            simple_is_newer INTEGER NOT NULL
+        );
+        -- PIDF publications (RFC 3903).
+        CREATE TABLE publication (
+            presentity TEXT NOT NULL, tag TEXT NOT NULL, uri TEXT NOT NULL, document TEXT NOT NULL, number INTEGER NOT NULL,
+            arrived INTEGER NOT NULL, expiry INTEGER NOT NULL, ids TEXT NOT NULL, PRIMARY KEY (presentity, tag)
+        );
+        -- Dialogs in which this node notifies (RFC 6665).
+        CREATE TABLE dialog (
+            tag TEXT PRIMARY KEY, kind TEXT NOT NULL, owner TEXT NOT NULL, watcher TEXT NOT NULL, event TEXT NOT NULL,
+            content_type TEXT NOT NULL, expiry INTEGER NOT NULL, call_id TEXT NOT NULL, remote_tag TEXT NOT NULL,
+            local_party TEXT NOT NULL, remote_party TEXT NOT NULL, remote_target TEXT NOT NULL, route_set TEXT NOT NULL,
+            local_cseq INTEGER NOT NULL, remote_cseq INTEGER, is_secure INTEGER NOT NULL, is_batch INTEGER NOT NULL,
+            is_best_effort INTEGER NOT NULL, local_address TEXT NOT NULL, remote_address TEXT NOT NULL,
+            was_told_active INTEGER NOT NULL, is_unanswered INTEGER NOT NULL, list_version INTEGER NOT NULL, details TEXT NOT NULL
+        ) WITHOUT ROWID;
+        -- What each dialog watches; state is 'active' unless the resource is rejected or lives elsewhere (RFC 4662).
+        CREATE TABLE resource (
+            tag TEXT NOT NULL REFERENCES dialog (tag) ON DELETE CASCADE, place INTEGER NOT NULL, uri TEXT NOT NULL,
+            state TEXT NOT NULL, categories TEXT NOT NULL, delivered TEXT NOT NULL, hop_marks TEXT,
+            reason TEXT, status_code INTEGER, pool_fqdn TEXT, is_told INTEGER NOT NULL, PRIMARY KEY (tag, place)
+        ) WITHOUT ROWID;
+        -- Endpoints that are signed in (RFC 3261 10).
+        CREATE TABLE registration (
+            user TEXT NOT NULL, place TEXT NOT NULL, endpoint TEXT, contact TEXT NOT NULL, call_id TEXT NOT NULL, cseq INTEGER NOT NULL,
+            expiry INTEGER NOT NULL, local_address TEXT NOT NULL, remote_address TEXT NOT NULL, PRIMARY KEY (user, place)
+        ) WITHOUT ROWID;
+        CREATE TABLE contacts (user TEXT PRIMARY KEY, delta_number INTEGER NOT NULL, document TEXT NOT NULL);
+        CREATE TABLE access_list (user TEXT PRIMARY KEY, delta_number INTEGER NOT NULL, document TEXT NOT NULL);
+        """
+    ]
+}

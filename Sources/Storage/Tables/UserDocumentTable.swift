@@ -1,0 +1,29 @@
+import GRDB
+import PresenceGateway
+
+/// A document of each user with its number: contact lists and access control lists.
+struct UserDocumentTable {
+    static let contacts = UserDocumentTable(name: "contacts")
+    static let accessList = UserDocumentTable(name: "access_list")
+
+    private let name: String
+
+    func put(_ stored: StoredUserDocument, _ database: Database) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO \(name) (user, delta_number, document) VALUES (?, ?, ?)",
+            [stored.user, stored.deltaNumber, documentValue(stored.document)])
+    }
+
+    func remove(_ user: String, _ database: Database) throws {
+        try database.run("DELETE FROM \(name) WHERE user = ?", [user])
+    }
+
+    func load(_ database: Database) throws -> [StoredUserDocument] {
+        try Row.fetchAll(database, sql: "SELECT * FROM \(name)").map { row in
+            let columns = Columns(table: name, row: row)
+            return StoredUserDocument(
+                user: try columns.text("user"), deltaNumber: try columns.integer("delta_number"),
+                document: try columns.document("document"))
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import PresenceGateway
+import SIPCore
+
+/// Records with everything that a column can get wrong.
+enum Records {
+    static let awkward = "a b=c%20d%\u{E9}"
+
+    static func presentity(_ user: String, document: [UInt8] = Array("<roamingData/>".utf8), isSimpleNewer: Bool = false) -> StoreRecord {
+        .presentity(
+            StoredPresentity(
+                user: user, uri: user, document: document,
+                computed: [
+                    .init(category: awkward, container: 300, instance: 4_294_967_295), .init(category: "state", container: 2, instance: 0),
+                ],
+                isSimpleNewer: isSimpleNewer))
+    }
+
+    static func publication(_ user: String, _ tag: String, ids: [String: String] = [:]) -> StoreRecord {
+        .publication(
+            StoredPublication(
+                presentity: user, uri: user, tag: tag, document: Array("<presence>\(awkward)</presence>".utf8), number: 7,
+                arrived: Instant(nanosecondsSince1970: 1_700_000_000_123_456_789), expiry: Instant(secondsSince1970: 1_700_000_600),
+                ids: ids))
+    }
+
+    static func dialog(_ tag: String, resources: Int = 1, remoteCSeq: UInt32? = 4_294_967_295) -> StoreRecord {
+        .dialog(
+            StoredDialog(
+                kind: .watcher,
+                dialog: DialogSnapshot(
+                    callID: "c \(tag)", localTag: tag, remoteTag: "", localParty: "\"A B\" <sip:a@example.com>",
+                    remoteParty: "<sip:b@example.org>", remoteTarget: "sip:b@192.0.2.1;transport=tcp",
+                    routeSet: ["<sip:p1.example.org;lr>", "\"x, y\" <sip:p2.example.org;lr>;a=b"], localCSeq: 3, remoteCSeq: remoteCSeq,
+                    isSecure: true),
+                owner: "sip:a@example.com", event: "presence;id=4", contentType: "application/pidf+xml", watcher: "sip:b@example.org",
+                isBatch: resources > 1, isBestEffort: true, expiry: Instant(secondsSince1970: 1_700_000_900),
+                local: TransportAddress(.tcp, "::1", 5060), remote: TransportAddress(.udp, "host.example.org", 40_000), wasToldActive: true,
+                isUnanswered: true, listVersion: 9,
+                resources: (0..<resources).map {
+                    StoredDialog.Resource(
+                        uri: "sip:r\($0)@example.com", categories: ["state", awkward, ""],
+                        delivered: ["state": .max, awkward: 0, "*": UInt64($0)], hopMarks: $0 == 0 ? nil : "00ff, 11ee")
+                },
+                rejected: [
+                    StoredDialog.Rejected(
+                        uri: "sip:x@fabrikam.com", state: "resubscribe", reason: nil, statusCode: nil, poolFqdn: "sip:pool", isTold: false),
+                    StoredDialog.Rejected(
+                        uri: "sip:y@fabrikam.com", state: "terminated", reason: "noresource", statusCode: 404, poolFqdn: nil, isTold: true),
+                ],
+                details: ["scope": "categories containers", "": ""]))
+    }
+
+    static func registration(_ user: String, _ place: String, endpoint: String? = nil) -> StoreRecord {
+        .registration(
+            StoredRegistration(
+                user: user, place: place, endpoint: endpoint, contact: "<sip:192.0.2.1:4711;ms-opaque=x>", callID: awkward, cSeq: 1,
+                expiry: Instant(secondsSince1970: 1_700_007_200), local: TransportAddress(.tls, "192.0.2.9", 5061),
+                remote: TransportAddress(.tls, "192.0.2.1", 4_711)))
+    }
+
+    static func contacts(_ user: String, _ number: UInt32) -> StoreRecord {
+        .contacts(StoredUserDocument(user: user, deltaNumber: number, document: [0x3C, 0xFF, 0x00, 0x3E]))
+    }
+
+    static func accessList(_ user: String, _ number: UInt32) -> StoreRecord {
+        .accessList(StoredUserDocument(user: user, deltaNumber: number, document: []))
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import GatewayTesting
+import PresenceGateway
+import SIPCore
+import Storage
+import Testing
+
+/// A directory of its own for one test.
+final class Scratch {
+    let directory: URL
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-store-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    var path: String { directory.appendingPathComponent("isthmus.db").path }
+}
+
+@Suite("The store in a SQLite file")
+struct SQLiteStoreTests {
+    @Test("every kind of record comes back as it was, also from a file opened anew")
+    func roundTrip() throws {
+        let scratch = try Scratch()
+        let records: Set<StoreRecord> = [
+            Records.presentity("sip:a@example.com"), Records.presentity("sip:b@example.com", document: [0xFE, 0xFF], isSimpleNewer: true),
+            Records.publication("sip:a@example.com", "t1", ids: ["p": "p-2", Records.awkward: ""]),
+            Records.publication("sip:a@example.com", "t2"), Records.dialog("d1"), Records.dialog("d2", resources: 3, remoteCSeq: nil),
+            Records.dialog("d3", resources: 0), Records.registration("sip:a@example.com", "e1"),
+            Records.registration("sip:a@example.com", "e2", endpoint: "e2"), Records.contacts("sip:a@example.com", 4_294_967_295),
+            Records.accessList("sip:a@example.com", 0),
+        ]
+        do {
+            let store = try SQLiteStore(path: scratch.path)
+            try store.commit(records.map(StoreChange.put))
+            #expect(try Set(store.load()) == records)
+        }
+        var options = SQLiteStore.Options()
+        options.synchronous = .full
+        #expect(try Set(SQLiteStore(path: scratch.path, options: options).load()) == records)
+    }
+
+    @Test("any sequence of commits leaves what the same sequence leaves in memory", arguments: [UInt64(1), 2, 3])
+    func likeMemory(seed: UInt64) throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path)
+        let model = MemoryStore()
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<60 {
+            var changes: [StoreKey: StoreChange] = [:]
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let user = "sip:u\(Int.random(in: 0..<3, using: &random))@example.com"
+                let name = "n\(Int.random(in: 0..<3, using: &random))"
+                let record: StoreRecord =
+                    switch Int.random(in: 0..<6, using: &random) {
+                    case 0: Records.presentity(user, isSimpleNewer: Bool.random(using: &random))
+                    case 1: Records.publication(user, name)
+                    case 2: Records.dialog(name, resources: Int.random(in: 0..<4, using: &random))
+                    case 3: Records.registration(user, name)
+                    case 4: Records.contacts(user, UInt32.random(in: 0...9, using: &random))
+                    default: Records.accessList(user, UInt32.random(in: 0...9, using: &random))
+                    }
+                changes[record.key] = Int.random(in: 0..<3, using: &random) == 0 ? .remove(record.key) : .put(record)
+            }
+            try store.commit(Array(changes.values))
+            try model.commit(Array(changes.values))
+            #expect(try Set(store.load()) == Set(model.load()))
+        }
+    }
+
+    @Test("a commit that the file has no room for throws, names the file, and keeps nothing of it; the store goes on")
+    func full() throws {
+        let scratch = try Scratch()
+        var options = SQLiteStore.Options()
+        options.maximumBytes = 256 << 10
+        let store = try SQLiteStore(path: scratch.path, options: options)
+        try store.commit([.put(Records.presentity("sip:a@example.com"))])
+        let before = try Set(store.load())
+        let large = Records.presentity("sip:b@example.com", document: [UInt8](repeating: 0x61, count: 512 << 10))
+        let failure = #expect(throws: StoreFailure.self) {
+            try store.commit([.put(Records.presentity("sip:c@example.com")), .put(large), .remove(.presentity("sip:a@example.com"))])
+        }
+        #expect(failure?.description.contains(scratch.path) == true)
+        #expect(failure?.description.contains("full") == true)
+        #expect(try Set(store.load()) == before)
+        try store.commit([.put(Records.presentity("sip:c@example.com"))])
+        #expect(try store.load().count == 2)
+    }
+
+    @Test("a database that somebody else has locked throws after a moment, and works when it is free")
+    func locked() throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path)
+        let other = try DatabaseQueue(path: scratch.path)
+        try other.writeWithoutTransaction { database in
+            try database.execute(sql: "BEGIN IMMEDIATE")
+            #expect(throws: StoreFailure.self) { try store.commit([.put(Records.presentity("sip:a@example.com"))]) }
+            try database.execute(sql: "ROLLBACK")
+        }
+        try store.commit([.put(Records.presentity("sip:a@example.com"))])
+        #expect(try store.load().count == 1)
+    }
+
+    @Test("a second process is kept out; when the first is gone it gets in")
+    func secondProcess() throws {
+        let scratch = try Scratch()
+        var first: SQLiteStore? = try SQLiteStore(path: scratch.path)
+        let failure = #expect(throws: StoreFailure.self) { try SQLiteStore(path: scratch.path) }
+        #expect(failure?.description.contains("another process") == true)
+        #expect(throws: Never.self) { try SQLiteStore.check(path: scratch.path) }
+        try first?.commit([])
+        first = nil
+        #expect(throws: Never.self) { try SQLiteStore(path: scratch.path) }
+    }
+
+    @Test("a newer schema, another program's database, a file that is none, and a place that cannot be written are refused and named")
+    func refusals() throws {
+        let scratch = try Scratch()
+        func write(_ sql: String) throws {
+            try? FileManager.default.removeItem(atPath: scratch.path)
+            try DatabaseQueue(path: scratch.path).write { try $0.execute(sql: sql) }
+        }
+        func refusal(_ path: String) -> String {
+            let opened = #expect(throws: StoreFailure.self) { try SQLiteStore(path: path) }
+            let checked = #expect(throws: StoreFailure.self) { try SQLiteStore.check(path: path) }
+            #expect(checked?.description.contains(path) == true)
+            return opened?.description ?? ""
+        }
+        try write("PRAGMA application_id = 1230197832; PRAGMA user_version = 99; CREATE TABLE presentity (user TEXT)")
+        #expect(refusal(scratch.path).contains("schema version 99"))
+        try write("CREATE TABLE something (name TEXT)")
+        #expect(refusal(scratch.path).contains("another program"))
+        try Data(repeating: 0x2A, count: 8_192).write(to: URL(fileURLWithPath: scratch.path))
+        #expect(refusal(scratch.path).contains("not a database"))
+        #expect(refusal("/proc/isthmus.db").contains("cannot be made"))
+        #expect(throws: Never.self) { try SQLiteStore.check(path: scratch.directory.appendingPathComponent("new.db").path) }
+    }
+
+    @Test("a damaged file throws when it is read, and is not taken for an empty one")
+    func damaged() throws {
+        let scratch = try Scratch()
+        do {
+            let store = try SQLiteStore(path: scratch.path)
+            try store.commit((0..<200).map { .put(Records.dialog("d\($0)", resources: 3)) })
+        }
+        try DatabaseQueue(path: scratch.path).writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.path))
+        let size = try file.seekToEnd()
+        for page in stride(from: UInt64(8_192), to: size, by: 4_096) {
+            try file.seek(toOffset: page)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 2_048))
+        }
+        try file.close()
+        #expect(throws: StoreFailure.self) { _ = try SQLiteStore(path: scratch.path).load() }
+    }
+
+    @Test("a column of the wrong kind is damage, and is named")
+    func wrongColumn() throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path)
+        try store.commit([.put(Records.publication("sip:a@example.com", "t"))])
+        try DatabaseQueue(path: scratch.path).write { try $0.execute(sql: "UPDATE publication SET expiry = 'soon'") }
+        let failure = #expect(throws: StoreFailure.self) { try store.load() }
+        #expect(failure?.description.contains("publication.expiry") == true)
+    }
+}
+
+@Suite("A gateway on a SQLite file")
+struct GatewayOnSQLiteTests {
+    @Test("publications that the file has no room for are 503, those before stay, and a restart finds exactly these")
+    func fullFile() async throws {
+        let scratch = try Scratch()
+        var options = SQLiteStore.Options()
+        options.maximumBytes = 384 << 10
+        let store = try SQLiteStore(path: scratch.path, options: options)
+        let stage = SimulatedStage(seed: 3)
+        let conversation = try await Conversation(on: stage, store: store)
+        var kept: [PIDFPublisher] = []
+        var refused: [PIDFPublisher] = []
+        for index in 0..<40 {
+            let source = try await conversation.pidfPublisher("sip:dave\(index)@hosted.example.net")
+            let note = String(repeating: "n", count: 20_000)
+            try await conversation.act { source.publish(SimpleDocuments.pidf(of: source.presentity, "open", note: note), at: $0) }
+            try await conversation.pass(.seconds(3))
+            if source.lastAnswer?.status == .ok { kept.append(source) } else { refused.append(source) }
+        }
+        #expect(!kept.isEmpty)
+        #expect(!refused.isEmpty)
+        #expect(refused.allSatisfy { $0.lastAnswer?.status == .serviceUnavailable })
+        #expect(conversation.gateway.counts.publications == kept.count)
+        let restored = try conversation.crash(on: stage.network, awayFor: .seconds(1))
+        #expect(restored.publications == kept.count)
+        // What ends makes room.
+        for source in kept { try await conversation.act { source.remove(at: $0) } }
+        try await conversation.pass(.seconds(3))
+        #expect(kept.allSatisfy { $0.lastAnswer?.status == .ok })
+        let again = refused[0]
+        try await conversation.act { again.publish(SimpleDocuments.pidf(of: again.presentity, "open"), at: $0) }
+        try await conversation.pass(.seconds(3))
+        #expect(again.lastAnswer?.status == .ok)
+    }
+}
