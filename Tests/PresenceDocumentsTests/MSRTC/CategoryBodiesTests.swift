@@ -143,6 +143,19 @@ import XMLCore
         #expect(try data.again == data)
     }
 
+    @Test("MS-PRES 2.2.2.7.8 a document has working hours or free/busy, the first of them; neither they nor mailboxID must be there [R370]")
+    func oneContent() throws {
+        let freeBusy =
+            "<freeBusy xmlns='http://schemas.microsoft.com/2006/09/sip/calendarData' startTime='2026-03-02T00:00:00Z' granularity='PT15M' encodingVersion='1'>AKhW</freeBusy>"
+        let both = try CalendarDataDocument(MSRTCSamples.workingHours.replacing("</calendarData>", with: freeBusy + "</calendarData>"))
+        #expect(both.workingHours != nil && both.freeBusy == nil)
+        let one = try CalendarDataDocument(
+            "<calendarData xmlns='http://schemas.microsoft.com/2006/09/sip/calendarData'>\(freeBusy)</calendarData>")
+        #expect(one.workingHours == nil && one.freeBusy?.slots == [0x00, 0xA8, 0x56] && one.mailboxID == nil)
+        let none = try CalendarDataDocument("<calendarData xmlns='http://schemas.microsoft.com/2006/09/sip/calendarData'/>")
+        #expect(none.content == nil)
+    }
+
     @Test("MS-PRES 7.8 a number out of range is refused")
     func range() {
         let error = refusal(
