@@ -162,6 +162,19 @@ enum Aggregation {
     static let workingHoursID = PublicationID(category: .workingHours, container: .selfOnly, instance: 0)
     static let servicesContainers: [ContainerID] = [.aggregation, .externalContacts, .colleagues, .workgroup, .friendsAndFamily]
 
+    /// The computed instances among the inputs: a client that published there would be overwritten by what its publication causes.
+    static let reserved: Set<PublicationID> = {
+        var ids: Set<PublicationID> = [
+            workingHoursID, PublicationID(category: .services, container: .aggregation, instance: 0),
+            PublicationID(category: .state, container: .aggregation, instance: AggregateOutput.machineInstance),
+        ]
+        for container in [ContainerID.aggregation, .workgroupAggregation] {
+            ids.insert(PublicationID(category: .dndState, container: container, instance: 0))
+            for instance: UInt32 in [0, 1] { ids.insert(PublicationID(category: .state, container: container, instance: instance)) }
+        }
+        return ids
+    }()
+
     /// Pairs whose change starts a computation.
     static let inputs: Set<ContainerCategory> = [state, workgroupState, device, calendar]
 }

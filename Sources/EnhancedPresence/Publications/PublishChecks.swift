@@ -66,7 +66,8 @@ struct PublishChecks {
                 throw refusal(
                     403, "\(id.category) is read-only in container \(id.container) (MS-PRES 3.2.5.4)", .readOnlyPublication)
             }
-            if store[id]?.isComputed == true {
+            let isReserved = policy.computesAggregates && !publication.isRemoval && Aggregation.reserved.contains(id)
+            if isReserved || store[id]?.isComputed == true {
                 throw refusal(403, "\(id) is computed by the server (MS-PRES 3.2.5.4, 3.8)", .readOnlyPublication)
             }
         }

@@ -110,7 +110,7 @@ import XMLCore
         for container in [2, 3] {
             publications.append(
                 Aggregating.publication(
-                    of: Aggregating.machine(5000, 1, in: container) {
+                    of: Aggregating.machine(5000, 11, in: container) {
                         $0.endpointLocation = "office"
                         $0.timeZoneBias = 480
                         $0.timeZoneName = "Pacific Standard Time"
@@ -122,7 +122,7 @@ import XMLCore
                     of: Aggregating.state(
                         StateDocument(
                             type: .calendarState, availability: 6900, activities: [Aggregating.activity(.inAMeeting, 6500, 8999)],
-                            meetingSubject: LocalizedText("Budget"), meetingLocation: LocalizedText("Room 7")), 2, in: container)))
+                            meetingSubject: LocalizedText("Budget"), meetingLocation: LocalizedText("Room 7")), 12, in: container)))
         }
         try presentity.publish(publications)
         let moment = DateTime("2026-03-02T08:15:30")
@@ -245,6 +245,22 @@ import XMLCore
                     == Diagnostic(id: 2003, reason: "Category publication failed - Cannot overwrite read only publication"))
             #expect(presentity == before)
         }
+    }
+
+    @Test(
+        "MS-PRES 3.2.5.4, 3.8: nor can it take their places in the input containers before anything is computed [R011]",
+        arguments: [
+            (.state, 2, 0), (.state, 3, 1), (.state, 2, 268_435_456), (.services, 2, 0), (.dndState, 3, 0), (.workingHours, 1, 0),
+        ] as [(CategoryName, Int, UInt32)])
+    func reserved(category: CategoryName, container: Int, instance: UInt32) throws {
+        let publication = Aggregating.publication(StateDocument(type: .userState, availability: 3500), category, container, instance)
+        var presentity = EnhancedPresentity(uri: Fixture.bob)
+        #expect(presentity.refusal(of: Fixture.request(publication))?.status == 403)
+        #expect(presentity == EnhancedPresentity(uri: Fixture.bob))
+        var policy = EnhancedPresencePolicy.standard
+        policy.computesAggregates = false
+        var other = EnhancedPresentity(uri: Fixture.bob, policy: policy)
+        #expect(other.refusal(of: Fixture.request(publication)) == nil)
     }
 
     @Test("MS-PRES 3.2.5.6: the end of one of two endpoints, and of a state's time, computes anew with what is left [R060]")

@@ -79,7 +79,7 @@ import Testing
         let members: [Int: [ContainerMember]] = [200: [ContainerMember(.sameEnterprise)]]
         #expect(try Self.resolve(members, holding: [200], "sip:x@example.org", .federated) == "blocked (no member matches)")
         #expect(try Self.resolve(members, holding: [], "sip:x@example.org", .federated) == "blocked (not published)")
-        #expect(try Self.resolve([:], holding: [2, 3], "sip:x@example.org", .federated) == "blocked (no member matches)")
+        #expect(try Self.resolve([:], holding: [1, 300], "sip:x@example.org", .federated) == "blocked (no member matches)")
     }
 
     @Test("MS-PRES 1.3.1.2 a private category is nobody's [R091]")

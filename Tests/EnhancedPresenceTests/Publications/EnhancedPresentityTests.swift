@@ -57,7 +57,7 @@ import Testing
         let refusal = presentity.refusal(
             of: Fixture.request(
                 Fixture.publication(.note, 100), Fixture.publication(.note, 200, version: 9),
-                Fixture.publication(.note, 300, version: 1), Fixture.publication(.state, 2, version: 1)))
+                Fixture.publication(.note, 300, version: 1), Fixture.publication(.state, 2, 7, version: 1)))
         #expect(refusal?.status == 409)
         #expect(refusal?.fault?.faultCode == "Client.BadCall.WrongDelta")
         #expect(refusal?.fault?.operations.map(\.index) == [2, 4])

@@ -32,14 +32,14 @@ import XMLCore
     @Test("MS-PRES 3.2.5.4 expireType time without expires is 400 [R007]")
     func timeWithoutExpires() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
-        #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, type: .time)))?.status == 400)
+        #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, 7, type: .time)))?.status == 400)
     }
 
     @Test("MS-PRES 2.2.2.2.1 expires other than 0 with another type than time is 400 [R008]")
     func expiresWithoutTime() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
-        #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, type: .static, expires: 60)))?.status == 400)
-        #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, type: .static, expires: 0))) == nil)
+        #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, 7, type: .static, expires: 60)))?.status == 400)
+        #expect(presentity.refusal(of: Fixture.request(Fixture.publication(.state, 2, 7, type: .static, expires: 0))) == nil)
     }
 
     @Test("MS-PRES 3.2.5.4 one key twice in a request is 400 [R009]")
@@ -73,7 +73,7 @@ import XMLCore
     @Test("MS-PRES 3.2.5.4 expireType endpoint from an endpoint that is not registered is 488 [R012]")
     func endpoint() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
-        let request = Fixture.request(Fixture.publication(.state, 2, type: .endpoint))
+        let request = Fixture.request(Fixture.publication(.state, 2, 7, type: .endpoint))
         var endpoint = Fixture.laptop
         endpoint.isRegistered = false
         #expect(presentity.refusal(of: request, by: endpoint)?.status == 488)
@@ -114,7 +114,7 @@ import XMLCore
         for request in [
             Fixture.request(Fixture.publication(.note, 300), Fixture.publication("nonsense", 1)),
             Fixture.request(Fixture.publication(.note, 300), Fixture.publication(.note, 200)),
-            Fixture.request(Fixture.publication(.note, 300), Fixture.publication(.state, 2, type: .time)),
+            Fixture.request(Fixture.publication(.note, 300), Fixture.publication(.state, 2, 7, type: .time)),
         ] {
             #expect(presentity.refusal(of: request) != nil)
             #expect(presentity == before)
