@@ -101,11 +101,16 @@ extension Gateway {
 /// One endpoint of one watcher (MS-PRES 3.4.5.1.3). Requests that name none come from nobody in particular.
 struct EndpointKey: Hashable {
     private let watcher: String
-    private let endpoint: EndpointID
+    let endpoint: EndpointID
 
     init?(_ request: SIPRequest) {
         guard let from = request.headers.from, let endpoint = EndpointID(of: request.headers) else { return nil }
         watcher = from.uri.aorKey
+        self.endpoint = endpoint
+    }
+
+    init(watcher: String, endpoint: EndpointID) {
+        self.watcher = watcher
         self.endpoint = endpoint
     }
 }

@@ -195,6 +195,11 @@ extension Gateway {
         watcher.rejected = stored.rejected.compactMap(WatcherDialog.RejectedResource.init)
         if flow.local.transport.isReliable { watcher.returnsBy = now + configuration.timing.restartGrace }
         insert(watcher)
+        if let endpoint = stored.details[StoredDialog.endpointDetail].flatMap({ EndpointID($0) }) {
+            let key = EndpointKey(watcher: uri.aorKey, endpoint: endpoint)
+            watcher.endpoint = key
+            batchOfEndpoint[key] = watcher.localTag
+        }
         for (resource, marks) in resources {
             parties.presentity = resource.uri
             parties.presentityKey = resource.key

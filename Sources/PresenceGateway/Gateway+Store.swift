@@ -1,5 +1,6 @@
 import EnhancedPresence
 import PresenceDocuments
+import Registration
 import SIPCore
 import SIPEvents
 import SimplePresence
@@ -59,6 +60,7 @@ extension WatcherDialog {
                 StoredDialog.Rejected(
                     uri: $0.uri.description, state: $0.state, reason: $0.reason, statusCode: $0.statusCode, poolFqdn: $0.poolFqdn,
                     isTold: $0.isTold)
-            })
+            },
+            details: endpoint.map { [StoredDialog.endpointDetail: $0.endpoint.description] } ?? [:])
     }
 }

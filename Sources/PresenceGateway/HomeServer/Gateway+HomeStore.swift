@@ -96,7 +96,7 @@ extension Binding {
 extension HomeDialog {
     /// Keys of ``StoredDialog/details``.
     enum Detail {
-        static let endpoint = "endpoint"
+        static let endpoint = StoredDialog.endpointDetail
         static let followsRegistration = "follows-registration"
         static let scope = "scope"
         static let groups = "groups"

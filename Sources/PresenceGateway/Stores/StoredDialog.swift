@@ -41,6 +41,9 @@ public struct StoredDialog: Hashable, Sendable {
     /// What a kind keeps besides, such as the scope of a self subscription.
     public var details: [String: String]
 
+    /// The key in ``details`` under which the subscriber's endpoint stands, by its UUID.
+    static let endpointDetail = "endpoint"
+
     /// One watched presentity.
     public struct Resource: Hashable, Sendable {
         public var uri: String
