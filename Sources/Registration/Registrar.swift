@@ -43,6 +43,8 @@ public struct Registrar: Sendable {
     public struct Outcome: Hashable, Sendable {
         /// nil: nothing was bound.
         public var action: Action?
+        /// The endpoint was bound by a client that knows nothing of this one, as after a crash: the Call-ID is another one.
+        public var isNewClient = false
         /// All bindings of the user, those of the request first.
         public var bindings: [Binding] = []
         public var ended: [Ended] = []
@@ -144,6 +146,7 @@ public struct Registrar: Sendable {
             user: user, endpoint: requested.endpoint, contact: requested.contact, callID: request.callID, cSeq: request.cSeq,
             expiry: now + .seconds(granted), source: source)
         if let known { remove(known) }
+        outcome.isNewClient = outcome.isNewClient || known.map { $0.callID != request.callID } ?? false
         insert(binding)
         outcome.action = known == nil ? .added : outcome.action ?? .refreshed
         outcome.expires = max(outcome.expires, granted)

@@ -68,6 +68,10 @@ import Testing
             "hosted domain b.example must sign in"
         ),
         ("listen: [ { address: \"udp:a:5060\" } ]\ndomains: { a: { side: simple, hosted: true } }", "1:11", "authentication: none }"),
+        (
+            "node: { shards: 2 }\nlisten: [ { address: \"udp:a:5060\", authentication: none } ]\n"
+                + "domains: { a: { side: enterprise, hosted: true } }", "1:7", "more than one shard cannot be the home of a"
+        ),
         ("listen: [ { address: \"udp:a:5060\", authentication: ntlm } ]\ndomains: { a: { refuse: 403 } }", "1:11", "needs a `directory`"),
         ("listen: [ { address: \"udp:a:5060\", authentication: no } ]\ndomains: { a: { refuse: 403 } }", "1:52", "none, ntlm, digest, any"),
         ("listen: [ { authentication: none } ]\ndomains: { a: { refuse: 403 } }", "1:11", "`address` is missing"),

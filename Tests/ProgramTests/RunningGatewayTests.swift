@@ -18,7 +18,7 @@ import Testing
         node: { name: test.example.net, shards: 2 }
         listen: [ { address: "udp:127.0.0.1:0", authentication: none }, { address: "tcp:127.0.0.1:0", authentication: none } ]
         domains:
-          contoso.com: { side: enterprise, hosted: true }
+          contoso.com: { side: enterprise, route: "udp:127.0.0.1:9" }
           example.org: \(example)
         admin: { http: "127.0.0.1:0" }
         """

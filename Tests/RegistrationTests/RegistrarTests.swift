@@ -116,7 +116,7 @@ import Testing
         _ = try registrar.register(Self.request(epid: "2"), user: Self.user, from: Self.source(), at: Self.start)
         let refreshed = try registrar.register(
             Self.request(epid: "1", expires: 600, cSeq: 2), user: Self.user, from: Self.source(), at: Self.start)
-        #expect(refreshed.action == .refreshed && refreshed.expires == 600)
+        #expect(refreshed.action == .refreshed && refreshed.expires == 600 && !refreshed.isNewClient)
         #expect(refreshed.bindings.map(\.endpoint) == [EndpointID(epid: "1"), EndpointID(epid: "2")])
         let asked = try registrar.register(
             Self.request(epid: "1", contact: nil, cSeq: 3), user: Self.user, from: Self.source(), at: Self.start)
@@ -151,8 +151,9 @@ import Testing
         _ = try registrar.register(Self.request(epid: "1"), user: Self.user, from: Self.source(7), at: Self.start)
         _ = try registrar.register(Self.request(epid: "2"), user: Self.user, from: Self.source(7), at: Self.start)
         registrar.connectionClosed(ConnectionID(rawValue: 7), at: Self.start + .seconds(10))
-        _ = try registrar.register(
+        let again = try registrar.register(
             Self.request(epid: "2", callID: "anew"), user: Self.user, from: Self.source(8), at: Self.start + .seconds(15))
+        #expect(again.isNewClient)
         let ended = registrar.advance(to: Self.start + .seconds(30))
         #expect(ended.map(\.binding.endpoint) == [EndpointID(epid: "1")])
         #expect(registrar.advance(to: Self.start + .seconds(300)).isEmpty)

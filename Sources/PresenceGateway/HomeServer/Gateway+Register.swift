@@ -40,7 +40,11 @@ extension Gateway {
             ["user": parties.presentityKey, "action": outcome.action?.rawValue ?? "none", "bindings": String(outcome.bindings.count)])
         for binding in outcome.bindings + outcome.ended.map(\.binding) { keep(binding) }
         respond(response, transaction, at: now)
-        if outcome.action != nil, let binding = outcome.bindings.first { homeDialogsFollow(binding, at: now) }
+        if outcome.action != nil, let binding = outcome.bindings.first {
+            // A client that starts anew does not know the dialogs of the one before.
+            if outcome.isNewClient, let endpoint = binding.endpoint { homeDialogsEnd(of: binding.user, endpoint: endpoint) }
+            homeDialogsFollow(binding, at: now)
+        }
         bindingsEnded(outcome.ended, at: now)
         scheduleRegistrar()
     }

@@ -58,6 +58,7 @@ struct ConfigurationReader {
         if let tls = fields["tls"] { tls.refuse("TLS \(Self.unsupported)") }
         if let store = fields["store"] { readStore(store) }
         if let domains = fields["domains"] { readDomains(domains) } else { root.refuse("`domains` is missing: nobody could be reached") }
+        if let node = fields["node"] { checkShards(node) }
         // After the domains: whether users must sign in depends on whether any are hosted.
         if let listen = fields["listen"] {
             readListen(listen, hasDirectory: fields["directory"] != nil)
@@ -76,6 +77,13 @@ struct ConfigurationReader {
         if let name = fields["name"]?.string() { configuration.nodeName = name }
         configuration.advertisedHost = fields["advertised"]?.string()
         if let shards = fields["shards"]?.integer(1...256) { configuration.shards = shards }
+    }
+
+    /// A batch of a user's client is served by the user's shard, which knows nothing of users on the others.
+    private func checkShards(_ node: ConfigurationNode) {
+        let homes = configuration.domains.filter { $0.value.hosted && $0.value.side == .enterprise }.keys.sorted()
+        guard configuration.shards > 1, let home = homes.first else { return }
+        node.refuse("more than one shard cannot be the home of \(home) in this version: its users subscribe to each other in batches")
     }
 
     private mutating func readListen(_ listen: ConfigurationNode, hasDirectory: Bool) {

@@ -229,6 +229,21 @@ import Testing
         #expect(bench.gateway.counts.homeDialogs == 0 && rob.isQuiet)
     }
 
+    @Test("a client that starts anew at the same endpoint hears nothing of the dialogs of the one before")
+    func newClient() throws {
+        let rob = try endpoint()
+        rob.subscribeSelf(["categories"])
+        _ = try rob.response(200)
+        rob.closeConnection()
+        rob.connection = ConnectionID(rawValue: 8)
+        rob.register(callID: "after-the-crash")
+        _ = try rob.response(200)
+        #expect(bench.gateway.counts.homeDialogs == 0)
+        rob.subscribeSelf(["categories"])
+        _ = try rob.response(200)
+        #expect(rob.isQuiet && bench.gateway.counts.homeDialogs == 1)
+    }
+
     @Test("MS-PRES 3.2.6.1, 3.2.5.5: what expires or ends with another endpoint is told to self dialogs [R053, R057, R055]")
     func removals() throws {
         let desk = try endpoint()

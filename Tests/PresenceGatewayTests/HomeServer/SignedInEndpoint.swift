@@ -46,11 +46,14 @@ final class SignedInEndpoint {
         bench.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body, from: place, connection: connection)
     }
 
-    func register(expires: Int? = nil, extra: String = categories, contact: String? = nil, epid: String? = nil, to: String? = nil) {
+    func register(
+        expires: Int? = nil, extra: String = categories, contact: String? = nil, epid: String? = nil, to: String? = nil,
+        callID: String? = nil
+    ) {
         let domain = user.split(separator: "@").last.map(String.init) ?? ""
         send(
             "REGISTER", "sip:\(domain)", to: to, epid: epid, contact: contact,
-            extra: extra + (expires.map { "Expires: \($0)\r\n" } ?? ""), callID: "register-\(self.epid)")
+            extra: extra + (expires.map { "Expires: \($0)\r\n" } ?? ""), callID: callID ?? "register-\(self.epid)")
     }
 
     static let home =
