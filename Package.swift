@@ -5,11 +5,11 @@ import PackageDescription
 // `scripts/check-layers` proves it, and proves that nothing below the edges does I/O or reads a clock.
 //
 //   program     isthmus
-//   edges       SIPTransport   Storage   Administration
+//   edges       SIPTransport   Storage   Administration   LDAPDirectory
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
-//   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL
+//   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL   CLDAP
 //   tests       GatewayTesting   GoldenVectors
 //
 // ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure rooms and
@@ -75,7 +75,7 @@ var targets: [Target] = [
         "PresenceGateway",
         [
             "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping",
-            "FederationRouting", "Registration",
+            "FederationRouting", "Registration", "UserDirectory",
         ]),
     // tests
     room("GatewayTesting", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
@@ -94,7 +94,7 @@ var targets: [Target] = [
     tests("UserDirectoryTests", ["UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore", "XMLCore"]),
     tests(
         "PresenceGatewayTests",
-        ["PresenceGateway", "SIPSecurity", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
+        ["PresenceGateway", "SIPSecurity", "UserDirectory", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
     tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "SIPCore", "PresenceMapping"]),
 ]
@@ -118,13 +118,16 @@ if !coreOnly {
         // edges
         room("SIPTransport", ["SIPCore", log] + nio),
         room("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
+        .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
+        room("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
         room("Administration", [log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
         // program
         .executableTarget(
             name: "isthmus",
             dependencies: [
                 "SIPTransport", "Storage", "Administration", "GatewayTesting", "PresenceGateway", "PresenceMapping", "PresenceDocuments",
-                "EnhancedPresence", "FederationRouting", "SIPSecurity", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
+                "EnhancedPresence", "FederationRouting", "UserDirectory", "LDAPDirectory", "SIPSecurity", "GoldenVectors", "SIPEvents",
+                "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ] + nio,
@@ -137,12 +140,15 @@ if !coreOnly {
             [
                 "isthmus", "SIPTransport", "Storage", "Administration", "GatewayTesting", "GoldenVectors", "PresenceGateway",
                 "PresenceMapping",
-                "FederationRouting", "SIPSecurity", "SIPEvents", "SIPCore", log,
+                "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nio),
         .testTarget(
             name: "InteropTests",
-            dependencies: ["isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "SIPCore", log] + nio,
+            dependencies: [
+                "isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "LDAPDirectory", "UserDirectory", "PresenceDocuments",
+                "SIPSecurity", "SIPCore", log,
+            ] + nio,
             exclude: ["Peers"],
             swiftSettings: settings),
     ]

@@ -136,6 +136,7 @@ extension Gateway {
     func tellAll(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
         tellOwner(of: presentity, change, at: now)
+        noteServerPublications(of: presentity, change, at: now)
         if !change.pairs.isEmpty || !change.containers.isEmpty { tellWatchers(of: presentity, at: now) }
         schedule(presentity)
     }
@@ -150,7 +151,8 @@ extension Gateway {
     }
 
     func advance(_ presentity: HostedPresentity, at now: Instant) {
-        let change = presentity.enhanced.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
+        var change = presentity.enhanced.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
+        if let due = presentity.serverPublicationsDue, due <= now { change.formUnion(publishForServer(presentity)) }
         let lapsed = presentity.publications.advance(to: now)
         _ = presentity.documents.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
         for tag in lapsed {
@@ -209,10 +211,12 @@ extension Gateway {
         policy.publicationByteLimit = configuration.limits.publicationBytes
         policy.categoryByteLimit = configuration.limits.categoryBytes
         policy.memberLimit = configuration.limits.membersPerUser
-        return HostedPresentity(
+        let record = HostedPresentity(
             key: key, uri: uri, policy: policy,
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
             publicationLimit: configuration.limits.publicationsPerPresentity)
+        publishForServer(record)
+        return record
     }
 
     /// Drops a record that says nothing.

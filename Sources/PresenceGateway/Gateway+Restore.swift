@@ -122,6 +122,8 @@ extension Gateway {
                     }
                 }),
             policy: presentity.enhanced.policy)
+        // The directory may say something else by now.
+        publishForServer(presentity)
         presentity.isSimpleNewer = stored.isSimpleNewer
         state.presentities += 1
         state.publications += presentity.enhanced.instanceCount

@@ -48,6 +48,7 @@ extension Gateway {
         let policy = notifierConfiguration(parties, bestEffort: isBestEffort)
         var wish = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
+        try checkUsers(wanted.map(\.uri), isBatch: isBatch)
         if !isBatch, let only = wanted.first { try noteSubscriber(request, parties, only, format, isPoll: wish == 0, at: now) }
         let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
         let watcher = WatcherDialog(
@@ -166,6 +167,11 @@ extension Gateway {
         }
         if let domain, domain.refuse == nil {
             if domain.hosted {
+                if watcher.isBatch, domain.side == .enterprise, !isUser(resource.key) {
+                    // Not told apart from somebody else's user, who is then asked for alone (MS-PRES 3.4.5.3).
+                    reject(resource, of: watcher, state: "resubscribe")
+                    return
+                }
                 attachHosted(resource, to: watcher, at: now)
                 return
             }

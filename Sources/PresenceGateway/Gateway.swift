@@ -4,6 +4,7 @@ import Registration
 import SIPCore
 import SIPEvents
 import SIPSecurity
+import UserDirectory
 import XMLCore
 
 /// One shard of the gateway: a back-to-back user agent between enterprise watchers and presentities (MS-PRES) and those of the
@@ -19,7 +20,7 @@ import XMLCore
 ///     WatcherDialog: source --PresenceTranslator--> view --Notifier--> NOTIFY, BENOTIFY
 ///
 /// Users of a hosted domain exist as soon as their domain does: one that never published is offline, so that nobody can find out
-/// who has an account.
+/// who has an account. With a directory only its users exist in hosted enterprise domains.
 public final class Gateway: SansIOEndpoint {
     public internal(set) var configuration: GatewayConfiguration
     public internal(set) var counters = GatewayCounters()
@@ -31,6 +32,7 @@ public final class Gateway: SansIOEndpoint {
     var tokens: TokenGenerator
     var transactions: TransactionLayer
     var translator: PresenceTranslator
+    var directory: HostedDirectory
     /// Kept, because making one costs more than most documents.
     let parser: XMLParser
     /// Shared by all shards; nil: nobody is asked who he is.
@@ -90,13 +92,15 @@ public final class Gateway: SansIOEndpoint {
     ///   - shard: which of `shards` this is; written into tags, branches and Call-IDs so that ``ShardRouter`` finds it again.
     ///   - authenticator: one for all shards; needed where `configuration` asks users to sign in.
     ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: the tables are all there is.
+    ///   - directory: the users of the hosted enterprise domains; see ``use(directory:at:)``.
     ///   - seed: of every identifier that is made; take it from the system's randomness in production, from the test otherwise.
     public init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, seed: UInt64,
-        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil
+        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none
     ) {
         self.configuration = configuration
         self.authenticator = authenticator
+        self.directory = HostedDirectory(directory)
         self.shard = shard
         self.shards = shards
         routes = configuration.routes
@@ -123,7 +127,7 @@ public final class Gateway: SansIOEndpoint {
         noteMappings()
     }
 
-    var screening: RequestScreening { RequestScreening(configuration: configuration, routes: routes) }
+    var screening: RequestScreening { RequestScreening(configuration: configuration, routes: routes, directory: directory) }
 
     // MARK: SansIOEndpoint
 

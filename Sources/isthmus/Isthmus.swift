@@ -57,7 +57,7 @@ struct IsthmusCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ServeCommand.self, CheckCommand.self, RouteCommand.self, WatchCommand.self, PublishCommand.self,
             ConvertCommand.self, AggregateCommand.self, ResolveCommand.self,
-            VerifyCommand.self, MappingsCommand.self,
+            UserCommand.self, VerifyCommand.self, MappingsCommand.self,
         ])
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PresenceGateway
 import SIPCore
 import SIPTransport
@@ -11,6 +12,7 @@ import Testing
         node:    { name: edge1.example.net }
         listen:  [ { address: "udp:127.0.0.1:5060", authentication: none }, { address: "tcp:[::1]:0", authentication: none } ]
         store:   { memory: true }
+        directory: { file: users.yaml }
         domains:
           contoso.com:  { side: enterprise, hosted: true }
           Fabrikam.com: { side: enterprise, route: "tcp:sip.fabrikam.com", network: publicCloud, upstream: msrtc }
@@ -41,6 +43,8 @@ import Testing
         #expect(configuration.limits.subscriptionsPerWatcher == 7)
         #expect(configuration.timing.simple == .init(minimum: 10, standard: 20, maximum: 30))
         #expect(configuration.timing.pollWait == .milliseconds(250))
+        #expect(configuration.directory == .file("users.yaml"))
+        #expect(configuration.directoryDomains == ["contoso.com"])
         #expect(configuration.admin == .init(host: "127.0.0.1", port: 8080))
     }
 
@@ -96,6 +100,12 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { sqlite: x.db, memory: true }", "3:32", "not both"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { synchronous: full }", "3:23", "sqlite only"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"8080\" }", "3:16", "has no port"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndirectory: { file: u.yaml }", "3:12", "hosted domains"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\ndirectory: { users: [] }", "3:14",
+            "unknown key"
+        ),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\ndirectory: {}", "3:12", "needs `file` or `ldap`"),
         ("listen: [ \"udp:a:5060\" ]\nlisten: [ \"udp:a:5060\" ]", "1:1", "more than once"),
         ("listen: [ \"udp:a:5060\"", "2:1", "not valid YAML"),
         ("", "1:1", "empty"),
@@ -108,6 +118,16 @@ import Testing
         #expect(error.lines.count == 1)
         #expect(error.lines[0].hasPrefix("x.yaml:\(position):"), "\(error.lines[0])")
         #expect(error.lines[0].contains(part), "\(error.lines[0])")
+    }
+
+    @Test("the file of users stands beside the configuration file unless its path is absolute")
+    func directoryPath() throws {
+        let text = "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\ndirectory: { file: PATH }"
+        for (path, read) in [("users.yaml", "/etc/isthmus/users.yaml"), ("/srv/users.yaml", "/srv/users.yaml")] {
+            let configuration = try ConfigurationReader.read(
+                text.replacingOccurrences(of: "PATH", with: path), file: "/etc/isthmus/isthmus.yaml")
+            #expect(configuration.directory == .file(read))
+        }
     }
 
     @Test("all mistakes are reported, in the order of the file") func allMistakes() throws {

@@ -42,16 +42,17 @@ import Testing
         return server
     }
 
-    static func publish(_ via: TransportAddress) async throws -> Int? {
+    /// The status that a publication of, and by, this user gets.
+    static func publish(_ via: TransportAddress, as user: String = alice) async throws -> Int? {
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
         let client = try await client(via) {
             RequestEndpoint(via: via, listeners: $0, seed: 1) { continuation.yield($0) }
         } start: { endpoint, now in
-            endpoint.start(.publish, to: alice, from: alice, at: now) { request in
+            endpoint.start(.publish, to: user, from: user, at: now) { request in
                 request.headers.event = Event("presence")
                 request.headers.expires = 600
                 request.headers.set(.contentType, "application/pidf+xml")
-                request.body = Array(pidf.utf8)
+                request.body = Array(pidf.replacingOccurrences(of: alice, with: user).utf8)
             }
         }
         var status: Int?
@@ -111,8 +112,34 @@ import Testing
         let gateway = try await RunningGateway.start(try ConfigurationReader.read(Self.yaml(), file: "x"), logger: Self.quiet)
         let tcp = gateway.server.listeners[1]
         #expect(try await Self.publish(tcp) == 200)
-        await gateway.reload(try ConfigurationReader.read(Self.yaml(example: "{ refuse: 403 }"), file: "x"))
+        try await gateway.reload(ConfigurationReader.read(Self.yaml(example: "{ refuse: 403 }"), file: "x"))
         #expect(try await Self.publish(tcp) == 403)
+        await gateway.stop(drain: .seconds(1))
+    }
+
+    @Test("users of a file exist, others do not, and a reload takes over the file as it is then, or nothing of a bad one")
+    func directory() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-serve-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let users = folder.appendingPathComponent("users.yaml").path
+        let add = ["user", "add", "--file", users, "--no-password"]
+        #expect(await Isthmus.run(add + ["sip:bob@contoso.com"]) == 0)
+        let read = {
+            try ConfigurationReader.read(
+                Self.yaml() + "\ndirectory: { file: users.yaml }\n", file: folder.appendingPathComponent("isthmus.yaml").path)
+        }
+        let gateway = try await RunningGateway.start(try read(), logger: Self.quiet)
+        let tcp = gateway.server.listeners[1]
+        #expect(try await Self.publish(tcp, as: "sip:bob@contoso.com") == 200)
+        #expect(try await Self.publish(tcp, as: "sip:carol@contoso.com") == 404)
+        #expect(await Isthmus.run(add + ["sip:carol@contoso.com"]) == 0)
+        try await gateway.reload(read())
+        #expect(try await Self.publish(tcp, as: "sip:carol@contoso.com") == 200)
+        #expect(await Isthmus.run(add + ["sip:dan@fabrikam.com"]) == 0)
+        let failure = await #expect(throws: CommandFailure.self) { try await gateway.reload(read()) }
+        #expect(failure?.lines == ["\(users):4: sip:dan@fabrikam.com: \"fabrikam.com\" is no hosted domain"])
+        #expect(try await Self.publish(tcp, as: "sip:carol@contoso.com") == 200)
         await gateway.stop(drain: .seconds(1))
     }
 

@@ -176,6 +176,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var contactsPerUser = 1_000
     /// Groups of one user, 64 at most; beyond it 413 (MS-SIP 9.1).
     public var groupsPerUser = 64
+    /// Users found by one search in the directory; beyond it the answer says that there are more (MS-PRES 3.1.5.2).
+    public var directorySearchResults = 100
     /// Structured log records kept until they are taken; older ones are dropped and counted.
     public var logRecords = 4_096
 

@@ -58,6 +58,7 @@ public struct GatewayCounters: Hashable, Sendable {
     public var requestsAuthenticated: UInt64 = 0
     public var requestsChallenged: UInt64 = 0
     public var authenticationFailures: UInt64 = 0
+    public var directorySearches: UInt64 = 0
     public var commitsFailed: UInt64 = 0
 
     public init() {}

@@ -59,14 +59,11 @@ extension Gateway {
 
     /// Nobody else's endpoint may ask (MS-PRES 3.3.5.3).
     private func checkOwner(_ parties: RequestScreening.Parties) throws(Refusal) {
-        guard parties.presentityDomain.hosted, parties.presentityDomain.side == .enterprise, isUser(parties.presentityKey) else {
+        guard parties.presentityDomain.hosted, parties.presentityDomain.side == .enterprise else {
             throw Refusal(.notFound, "MS-PRES 3.3.5.3: To is no user of this server", errorID: 4005)
         }
         guard parties.watcherKey == parties.presentityKey else { throw .badRequest("MS-PRES 3.3.5.3: From and To differ") }
     }
-
-    /// Whether the hosted domain has this user. Without a directory everybody of the domain exists.
-    func isUser(_ key: String) -> Bool { true }
 
     private func checkAccept(_ request: SIPRequest, _ package: HomePackage) throws(Refusal) {
         guard request.headers.contains(.accept), let type = MediaType(package.mediaType) else { return }

@@ -22,7 +22,7 @@ extension Gateway {
     func roamingData(of subscription: HomeDialog, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
         let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
         // A user of whom nothing is known has a document too.
-        let presentity = presentities[subscription.user]?.enhanced ?? EnhancedPresentity(uri: subscription.userURI.description)
+        let presentity = (presentities[subscription.user] ?? makePresentity(subscription.user, subscription.userURI)).enhanced
         guard let change else { return presentity.roamingData(scope: scope, at: moment).encoded() }
         let data = presentity.roamingData(after: change, scope: scope, at: moment)
         return data == RoamingDataDocument() ? nil : data.encoded()

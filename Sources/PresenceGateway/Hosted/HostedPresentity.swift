@@ -3,6 +3,8 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 import SimplePresence
+import UserDirectory
+import XMLCore
 
 /// A presentity whose home is this gateway: what was published for it in either model, and who watches it.
 ///
@@ -17,6 +19,12 @@ final class HostedPresentity {
     var documents: PublicationComposer
     /// What was published by PUBLISH, by entity-tag, as it came; only when there is a store.
     var bodies: [String: [UInt8]] = [:]
+    /// What the directory says of the user; nil: there is none, or he is not in it.
+    var user: DirectoryUser?
+    /// What the server itself published last (MS-PRES 3.2.6.2).
+    var serverPublications: [(id: PublicationID, body: XMLFragment)] = []
+    /// When the server publishes its data again, because a client has changed them.
+    var serverPublicationsDue: Instant?
     private var watchers = WatcherList()
     /// Whether the last change came by PUBLISH.
     var isSimpleNewer = false
@@ -44,10 +52,20 @@ final class HostedPresentity {
     /// Nothing is published, nobody watches, no membership was set: the record can go.
     var isIdle: Bool { watchers.isEmpty && publications.isEmpty && !hasEnhancedState }
 
-    /// Whether a category instance, a membership, a subscriber or a delegate is there.
-    var hasEnhancedState: Bool { enhanced.instanceCount > 0 || enhanced.hasOwnLists }
+    /// Whether a category instance, a membership, a subscriber or a delegate is there; what the server publishes for every user is none.
+    var hasEnhancedState: Bool { ownInstanceCount > 0 || enhanced.hasOwnLists }
 
-    var publicationCount: Int { publications.count + enhanced.instanceCount }
+    var publicationCount: Int { publications.count + ownInstanceCount }
+
+    /// Whether everything that the server published stands as it was published.
+    var isAsServerPublished: Bool { serverPublications.allSatisfy { isAsPublished($0.id, $0.body) } }
+
+    /// Category instances that are there because somebody published.
+    private var ownInstanceCount: Int { enhanced.instanceCount - serverPublications.count { isAsPublished($0.id, $0.body) } }
+
+    private func isAsPublished(_ id: PublicationID, _ body: XMLFragment) -> Bool {
+        enhanced[id].map { $0.body == body && $0.expireType == .static } ?? false
+    }
 
     /// The endpoints on whose presence something published depends (MS-PRES 3.2.5.5), by their UUIDs.
     var endpoints: Set<String> {
@@ -56,10 +74,7 @@ final class HostedPresentity {
 
     var nextDeadline: Instant? {
         let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
-        switch (byTime, publications.nextDeadline) {
-        case (let one?, let other?): return min(one, other)
-        case (let one, let other): return one ?? other
-        }
+        return [byTime, publications.nextDeadline, serverPublicationsDue].compactMap(\.self).min()
     }
 
     func add(_ resource: WatchedResource, of tag: String) { watchers.add(resource, of: tag) }
@@ -105,11 +120,17 @@ final class HostedPresentity {
         by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         func render(_ source: PresenceSource) -> RenderedPresence {
-            translator.render(source, as: format, entity: uri, requested: requested, counters: &counters, at: now)
+            translator.render(source, as: format, entity: uri, requested: requested, of: user, counters: &counters, at: now)
         }
         // Category watchers get every body as it was published.
-        let categories = CategoryMerge(format == .categories ? elements : elements.map(Self.readable))
+        var categories = CategoryMerge(format == .categories ? elements : elements.map(Self.readable))
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
+        if format != .categories, hasCategories, [.state, .legacyInterop].allSatisfy({ categories.instances[$0]?.isEmpty ?? true }) {
+            // A card without a state is somebody offline (MS-PRES 3.7.5.5).
+            categories.apply([
+                CategoryElement(name: .legacyInterop, instance: 0, body: .legacyInterop(LegacyInteropDocument(availability: 18_500)))
+            ])
+        }
         let composed = documents.document
         guard !documents.isEmpty, !isPlaced else {
             // A category watcher sees empty markers, everybody else somebody offline.
@@ -117,7 +138,7 @@ final class HostedPresentity {
         }
         guard hasCategories else { return render(.pidf(composed)) }
         guard format == .categories, case .categories(let mapped) = render(.pidf(composed)) else {
-            return render(isSimpleNewer ? .pidf(composed) : .categories(categories))
+            return render(isSimpleNewer || ownInstanceCount == 0 ? .pidf(composed) : .categories(categories))
         }
         let (front, back) = isSimpleNewer ? (mapped.merge, categories) : (categories, mapped.merge)
         return .categories(CategoryView(uri: uri.description, front.filled(from: back)))

@@ -1,6 +1,7 @@
 import PresenceDocuments
 import PresenceMapping
 import SIPCore
+import UserDirectory
 
 /// Makes watchers' views from sources by way of the canonical model; the only place of the gateway that converts (DESIGN section 2).
 struct PresenceTranslator {
@@ -9,10 +10,12 @@ struct PresenceTranslator {
     var note: ((_ rows: [String], _ losses: Int) -> Void)?
 
     /// A source in a watcher's format.
-    /// - Parameter requested: the categories that a category watcher asked for.
+    /// - Parameters:
+    ///   - requested: the categories that a category watcher asked for.
+    ///   - user: what the directory says of the presentity, for the format that takes its names from there (MS-PRES 3.7.5.5).
     func render(
         _ source: PresenceSource, as format: WatcherFormat, entity: SIPURI, requested: [CategoryName],
-        counters: inout GatewayCounters, at now: Instant
+        of user: DirectoryUser? = nil, counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
         let uri = entity.description
@@ -25,7 +28,13 @@ struct PresenceTranslator {
         case .msrtc:
             counters.bodiesEncoded += 1
             if case .msrtc(let document) = source { return .document(document.encoded()) }
-            return .document(value(mapper.msrtcPIDF(from: canonical(source, entity: uri))).encoded())
+            var document = value(mapper.msrtcPIDF(from: canonical(source, entity: uri)))
+            if let user {
+                document.displayName = user.displayName
+                document.email = user.email
+                document.phoneNumber = user.phone.map { PresentityPhoneNumber($0) }
+            }
+            return .document(document.encoded())
         case .pidf(let profile, let lossless):
             counters.bodiesEncoded += 1
             let document = value(

@@ -5,6 +5,7 @@ import SIPCore
 struct RequestScreening {
     let configuration: GatewayConfiguration
     let routes: RoutingTable
+    var directory = HostedDirectory()
 
     /// Who asks whom, after the checks.
     struct Parties {
@@ -57,7 +58,7 @@ struct RequestScreening {
         }
     }
 
-    /// Who asks whom; throws 403 or 404 for domains that are refused or not known.
+    /// Who asks whom; throws 403 or 404 for domains that are refused or not known, and for nobody's URI.
     func parties(_ request: SIPRequest, presentity: SIPURI? = nil) throws(Refusal) -> Parties {
         guard let from = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
         let presentity = presentity ?? request.uri
@@ -75,6 +76,10 @@ struct RequestScreening {
         }
         if let status = watcherDomain.refuse {
             throw Refusal(SIPStatus(rawValue: status), "the sender's domain is refused by configuration", errorID: 1_002)
+        }
+        try checkUser(presentity, of: presentityDomain)
+        if watcherDomain.hosted, watcherDomain.side == .enterprise, directory.has(from.aorKey) == false {
+            throw .forbidden("the sender is no user of its domain", errorID: 2004)
         }
         return Parties(
             watcher: from.addressOfRecord(), watcherKey: from.aorKey, watcherDomain: watcherDomain,

@@ -2,6 +2,7 @@ import ArgumentParser
 import PresenceGateway
 import SIPCore
 import Storage
+import UserDirectory
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +27,9 @@ struct CheckCommand: ParsableCommand {
                 throw CommandFailure(.inputRefused, "\(file.config): store.sqlite: \(error.description)")
             }
         }
+        var users = ""
+        if case .known(let directory) = try configuration.loadDirectory() { users = ", \(directory.count) users" }
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
-        Terminal.write("\(file.config): ok: \(configuration.domains.count) domains, listening on \(listeners)\n")
+        Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
     }
 }

@@ -8,7 +8,7 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the gateway.",
         discussion: """
             Prints one line `ready ADDRESS...` on standard output when it accepts traffic; logs go to standard error.
-            SIGTERM and SIGINT end every dialog, then the process; SIGHUP reads domains, limits and timing anew.
+            SIGTERM and SIGINT end every dialog, then the process; SIGHUP reads domains, limits, timing and users anew.
 
             EXAMPLES
               isthmus serve --config isthmus.yaml
@@ -37,7 +37,7 @@ struct ServeCommand: AsyncParsableCommand {
         for await signal in ProcessSignals.stream() {
             guard signal == .reload else { break }
             do {
-                await node.reload(try file.read())
+                try await node.reload(try file.read())
             } catch let failure as CommandFailure {
                 for line in failure.lines { logger.error("configuration not reloaded", metadata: ["problem": "\(line)"]) }
             }

@@ -16,11 +16,16 @@ struct ConfigurationNode {
     let problems: ConfigurationProblems
 
     /// Notes a mistake at this value.
-    func refuse(_ rule: String) {
+    /// - Parameter quotesValue: Whether the report repeats the value; not where it is a secret.
+    func refuse(_ rule: String, quotesValue: Bool = true) {
         problems.add(
             ConfigurationProblem(
-                line: node.mark?.line ?? 0, column: node.mark?.column ?? 0, key: key, value: node.scalar?.string, rule: rule))
+                line: node.mark?.line ?? 0, column: node.mark?.column ?? 0, key: key, value: quotesValue ? node.scalar?.string : nil,
+                rule: rule))
     }
+
+    /// Whether nothing stands behind the key.
+    var isEmpty: Bool { node.scalar.map { $0.style == .plain && ["", "~", "null"].contains($0.string) } ?? false }
 
     private func child(_ name: String, _ node: Node) -> ConfigurationNode {
         ConfigurationNode(node: node, key: key.isEmpty ? name : "\(key).\(name)", problems: problems)

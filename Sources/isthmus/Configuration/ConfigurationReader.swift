@@ -11,12 +11,14 @@ import Yams
 struct ConfigurationReader {
     private static let unsupported = "is not supported in this version"
 
+    /// Where relative paths start: empty, or ends with a slash.
+    let folder: String
     private var configuration = ProgramConfiguration()
     private let problems = ConfigurationProblems()
 
-    /// - Parameter file: The name for the mistakes; nothing is read from it here.
+    /// - Parameter file: The name for the mistakes, and where paths in the text start; nothing is read from it here.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> ProgramConfiguration {
-        var reader = ConfigurationReader()
+        var reader = ConfigurationReader(folder: file.lastIndex(of: "/").map { String(file[...$0]) } ?? "")
         let root: Node?
         do {
             root = try Yams.compose(yaml: text)
@@ -33,7 +35,8 @@ struct ConfigurationReader {
         return reader.configuration
     }
 
-    private static func syntaxProblem(_ error: any Error) -> ConfigurationProblem {
+    /// What the parser of YAML could not read, as a mistake with its place.
+    static func syntaxProblem(_ error: any Error) -> ConfigurationProblem {
         func problem(_ mark: Mark?, _ rule: String) -> ConfigurationProblem {
             ConfigurationProblem(line: mark?.line ?? 1, column: mark?.column ?? 1, key: "", value: nil, rule: rule)
         }
@@ -52,7 +55,9 @@ struct ConfigurationReader {
     // MARK: Sections
 
     private mutating func readRoot(_ root: ConfigurationNode) {
-        let known = ["node", "listen", "tls", "store", "domains", "limits", "timing", "transport", "mappings", "admin"]
+        let known = [
+            "node", "listen", "tls", "store", "directory", "domains", "limits", "timing", "transport", "mappings", "admin",
+        ]
         guard let fields = root.fields(known) else { return }
         if let node = fields["node"] { readNode(node) }
         if let tls = fields["tls"] { tls.refuse("TLS \(Self.unsupported)") }
@@ -65,6 +70,7 @@ struct ConfigurationReader {
         } else {
             root.refuse("`listen` is missing: at least one listener is needed")
         }
+        if let directory = fields["directory"] { readDirectory(directory) }
         if let limits = fields["limits"] { readLimits(limits) }
         if let timing = fields["timing"] { readTiming(timing) }
         if let transport = fields["transport"] { readTransport(transport) }
@@ -118,6 +124,20 @@ struct ConfigurationReader {
         if let synchronous = fields["synchronous"]?.choice(SQLiteStore.Synchronous.self) { chosen.options.synchronous = synchronous }
         if let megabytes = fields["megabytes"]?.integer(1...1_048_576) { chosen.options.maximumBytes = megabytes << 20 }
         configuration.store = chosen
+    }
+
+    /// A path of the file, which starts where the file is.
+    func path(_ text: String) -> String { text.hasPrefix("/") ? text : folder + text }
+
+    private mutating func readDirectory(_ directory: ConfigurationNode) {
+        guard let fields = directory.fields(["file", "ldap"]) else { return }
+        switch (fields["file"], fields["ldap"]) {
+        case (let file?, nil): configuration.directory = file.string().map { .file(path($0)) }
+        case (nil, let ldap?): configuration.directory = readLDAP(ldap).map(DirectorySource.ldap)
+        case (nil, nil) where directory.node.mapping?.isEmpty != true: break
+        default: directory.refuse("needs `file` or `ldap`, and not both")
+        }
+        if configuration.directoryDomains.isEmpty { directory.refuse("is for hosted domains, and there is none") }
     }
 
     private mutating func readDomains(_ domains: ConfigurationNode) {
@@ -209,6 +229,7 @@ struct ConfigurationReader {
             ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
             ("subscribers-per-user", \.subscribersPerUser), ("context-bytes-per-user", \.contextBytesPerUser),
             ("delegates-per-user", \.delegatesPerUser), ("contacts-per-user", \.contactsPerUser), ("groups-per-user", \.groupsPerUser),
+            ("directory-search-results", \.directorySearchResults),
         ]
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
             ("authentication-failures", \.failures), ("security-associations", \.associations),

@@ -27,6 +27,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     var listenerAuthentication: [ListenerAuthentication] = []
     var authenticationLimits = AuthenticationLimits()
     var domains: [String: DomainConfiguration] = [:]
+    /// nil: everybody of a hosted domain is a user.
+    var directory: DirectorySource?
     var limits = GatewayLimits()
     var timing = GatewayTiming()
     var transport = TransportOptions()

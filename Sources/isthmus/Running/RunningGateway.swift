@@ -15,14 +15,15 @@ final class RunningGateway: Sendable {
     private let started: ProgramConfiguration
     private let administration: AdministrationServer?
     private let pages: StatusPages
+    let feed: DirectoryFeed
 
-    /// - Parameter accounts: the directory's users by login name; needed where a listener asks users to sign in.
-    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, or users could not sign in.
-    static func start(
-        _ configuration: ProgramConfiguration, logger: Logger, accounts: AccountLookup? = nil
-    ) async throws -> RunningGateway {
-        let authenticator = try authenticator(configuration, accounts)
+    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, the directory cannot be read, or users could not sign
+    ///   in.
+    static func start(_ configuration: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
+        let users = try configuration.loadDirectory()
+        let directory = CurrentDirectory(users)
+        let authenticator = try authenticator(configuration, directory)
         var router = ShardRouter(shards: configuration.shards)
         let opened = try OpenedStore(configuration.store)
         if let opened { router.adopt(opened.records) }
@@ -39,14 +40,14 @@ final class RunningGateway: Sendable {
                         mapper: mapper,
                         shard: context.index,
                         shards: context.count, seed: .random(in: .min ... .max), store: opened?.store,
-                        authenticator: authenticator)
+                        authenticator: authenticator, directory: users)
                     if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
                     return gateway
                 })
         } catch let error as TransportError {
             throw CommandFailure(.inputRefused, error.description)
         }
-        let pages = StatusPages(nodeName: configuration.nodeName, server: server)
+        let pages = StatusPages(nodeName: configuration.nodeName, server: server, directory: directory)
         var administration: AdministrationServer?
         if let admin = configuration.admin {
             do {
@@ -60,29 +61,36 @@ final class RunningGateway: Sendable {
         var metadata: Logger.Metadata = ["node": "\(configuration.nodeName)", "shards": "\(configuration.shards)"]
         if opened != nil { metadata.merge(Self.metadata(restored.value)) { _, new in new } }
         logger.info("serving", metadata: metadata)
-        return RunningGateway(
-            server: server, logger: logger, started: configuration, administration: administration, pages: pages)
+        let node = RunningGateway(
+            server: server, logger: logger, started: configuration, administration: administration, pages: pages,
+            feed: DirectoryFeed(directory, logger: logger))
+        await node.followDirectory(configuration)
+        return node
     }
 
     /// The one that all shards share; nil: no listener asks for one.
-    private static func authenticator(_ configuration: ProgramConfiguration, _ accounts: AccountLookup?) throws -> Authenticator? {
+    private static func authenticator(_ configuration: ProgramConfiguration, _ directory: CurrentDirectory) throws -> Authenticator? {
         guard configuration.asksUsersToSignIn else { return nil }
-        guard let accounts else { throw CommandFailure(.inputRefused, "listen: users must sign in, but there is no directory of them") }
+        guard configuration.directory != nil else {
+            throw CommandFailure(.inputRefused, "listen: users must sign in, but there is no directory of them")
+        }
         if let problem = CryptoLibrary.problem { throw CommandFailure(.inputRefused, "listen: users cannot sign in: \(problem)") }
         var random = SystemRandomNumberGenerator()
         return Authenticator(
             targetName: configuration.nodeName, secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
-            limits: configuration.authenticationLimits, lookup: accounts)
+            limits: configuration.authenticationLimits, lookup: { directory.account($0) })
     }
 
     private init(
-        server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: AdministrationServer?, pages: StatusPages
+        server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: AdministrationServer?, pages: StatusPages,
+        feed: DirectoryFeed
     ) {
         self.server = server
         self.logger = logger
         self.started = started
         self.administration = administration
         self.pages = pages
+        self.feed = feed
     }
 
     /// Every address that accepts traffic, with its real port, in the form of the `ready` line.
@@ -90,8 +98,10 @@ final class RunningGateway: Sendable {
         server.listeners.map(\.description) + (administration.map { ["http:\($0.host):\($0.port)"] } ?? [])
     }
 
-    /// Takes over domains, limits and timing; what needs new sockets waits for a restart and is said so.
-    func reload(_ configuration: ProgramConfiguration) async {
+    /// Takes over domains, limits, timing and the directory; what needs new sockets waits for a restart and is said so.
+    /// - Throws: `CommandFailure` (input refused) when the directory cannot be read; nothing is changed then.
+    func reload(_ configuration: ProgramConfiguration) async throws(CommandFailure) {
+        let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
         if configuration.listeners != started.listeners || configuration.listenerAuthentication != started.listenerAuthentication
             || configuration.admin != started.admin || configuration.shards != started.shards
             || configuration.transport != started.transport || configuration.store != started.store
@@ -103,15 +113,30 @@ final class RunningGateway: Sendable {
         configuration.listenerAuthentication = started.listenerAuthentication
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
         for shard in server.shards {
-            try? await shard.perform { endpoint, now in (endpoint as? Gateway)?.reconfigure(gateway, at: now) }.get()
+            try? await shard.perform { endpoint, now in
+                (endpoint as? Gateway)?.reconfigure(gateway, at: now)
+                (endpoint as? Gateway)?.use(directory: users, at: now)
+            }.get()
         }
+        feed.current.replace(by: users)
+        await followDirectory(configuration)
         logger.notice("configuration reloaded", metadata: ["domains": "\(configuration.domains.count)"])
+    }
+
+    private func followDirectory(_ configuration: ProgramConfiguration) async {
+        let server = server
+        await feed.follow(configuration) { state in
+            for shard in server.shards {
+                try? await shard.perform { endpoint, now in (endpoint as? Gateway)?.use(directory: state, at: now) }.get()
+            }
+        }
     }
 
     /// Ends every dialog, waits at most `drain` for the far sides, and closes all sockets.
     func stop(drain: TimeSpan) async {
         logger.notice("stopping")
         pages.beginStopping()
+        feed.stop()
         await server.stop(
             drain: drain,
             asking: { endpoint, now in (endpoint as? Gateway)?.shutdown(at: now) },

@@ -10,9 +10,11 @@ final class StatusPages: Sendable {
     private let nodeName: String
     private let server: SIPServer
     private let startedAt: Instant
+    private let directory: CurrentDirectory
     private let isStopping = Atomic(false)
 
-    init(nodeName: String, server: SIPServer) {
+    init(nodeName: String, server: SIPServer, directory: CurrentDirectory) {
+        self.directory = directory
         self.nodeName = nodeName
         self.server = server
         startedAt = server.clock.now()
@@ -38,6 +40,14 @@ final class StatusPages: Sendable {
             Metric("isthmus_uptime_seconds", .gauge, help: "Since the start.", value: Double((server.clock.now() - startedAt).seconds)),
             Metric("isthmus_connections", .gauge, help: "Stream connections alive.", value: Double(connections)),
         ]
+        if let users = directory.count {
+            metrics.append(Metric("isthmus_directory_users", .gauge, help: "Users of the directory in use.", value: Double(users)))
+        }
+        let refreshes = directory.refreshCounts
+        for (name, value) in [("refreshes", refreshes.done), ("refresh_failures", refreshes.failed)] {
+            metrics.append(
+                Metric("isthmus_directory_\(name)_total", .counter, help: "Readings of the directory service.", value: Double(value)))
+        }
         for (name, path) in Self.countPaths {
             metrics.append(Metric("isthmus_\(name)", .gauge, help: "Alive now.", value: Double(counts[keyPath: path])))
         }
@@ -83,6 +93,7 @@ final class StatusPages: Sendable {
             ("notifications_suppressed", \.notificationsSuppressed), ("notifications_failed", \.notificationsFailed),
             ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
             ("publications_refused", \.publicationsRefused), ("upstream_lost", \.upstreamLost), ("limits_reached", \.limitsReached),
+            ("directory_searches", \.directorySearches),
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
             ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
             ("authentication_failures", \.authenticationFailures),

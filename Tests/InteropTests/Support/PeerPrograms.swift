@@ -10,6 +10,8 @@ enum PeerPrograms {
     static let busSession = find("dbus-run-session")
     static let busCaller = find("dbus-send")
     static let compiler = find("gcc")
+    static let slapd = find("slapd")
+    static let ldapmodify = find("ldapmodify")
 
     /// In continuous integration a missing peer is a failure, elsewhere a skip with its reason.
     static let mustBePresent = ProcessInfo.processInfo.environment["CI"] == "true"

@@ -1,6 +1,7 @@
 import PresenceGateway
 import SIPCore
 import SIPSecurity
+import UserDirectory
 import Testing
 
 /// A gateway between two fake peers that speak raw SIP, under a clock that the test moves.
@@ -34,13 +35,14 @@ final class Bench {
     }
 
     init(
-        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }
+        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none,
+        _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) {
         var configuration = Self.configuration()
         change(&configuration)
         self.configuration = configuration
         self.store = store
-        gateway = Gateway(configuration: configuration, seed: 42, store: store, authenticator: authenticator)
+        gateway = Gateway(configuration: configuration, seed: 42, store: store, authenticator: authenticator, directory: directory)
     }
 
     /// The gateway is gone from one moment to the next; later another one starts on what the store has.
@@ -48,7 +50,7 @@ final class Bench {
     func restart(after away: TimeSpan = .seconds(1)) throws -> RestoredState {
         now = now + away
         restarts += 1
-        gateway = Gateway(configuration: configuration, seed: 42 + restarts, store: store)
+        gateway = Gateway(configuration: configuration, seed: 42 + restarts, store: store, directory: gateway.directoryState)
         defer { sort() }
         return try gateway.restore(at: now)
     }

@@ -39,6 +39,7 @@ extension Gateway {
         guard let to = request.headers.to?.uri, let from = request.headers.from?.uri else {
             throw .badRequest("RFC 3261 20.39: To cannot be read")
         }
+        if Self.isDirectorySearch(request) { return try searchDirectory(request, transaction, at: now) }
         let parties = try screening.parties(request, presentity: to)
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)

@@ -1,0 +1,161 @@
+import CLDAP
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// One entry as the server gave it: the values of the attributes that were asked for, in lower case names.
+struct LDAPEntry {
+    var name: String
+    var values: [String: [String]]
+}
+
+/// A connection to a directory service, used by one thread. Every wait is bounded by the timeout.
+final class LDAPConnection {
+    private let handle: OpaquePointer
+    private let timeout: Int
+
+    /// Opens and binds.
+    /// - Parameter password: Of the bind DN; ignored without one.
+    init(_ settings: LDAPSettings, password: String) throws(LDAPFailure) {
+        var handle: OpaquePointer?
+        let code = ldap_initialize(&handle, settings.url)
+        guard code == isthmus_ldap_success(), let handle else { throw Self.failure("open", code) }
+        self.handle = handle
+        timeout = settings.timeout
+        // From here on a failure ends the connection by deinit.
+        try configure(settings)
+        if settings.startTLS { try check("STARTTLS", ldap_start_tls_s(handle, nil, nil)) }
+        try bind(settings.bindDN ?? "", password: settings.bindDN == nil ? "" : password)
+    }
+
+    deinit { ldap_unbind_ext_s(handle, nil, nil) }
+
+    private func configure(_ settings: LDAPSettings) throws(LDAPFailure) {
+        try set(LDAP_OPT_PROTOCOL_VERSION, to: Int32(LDAP_VERSION3))
+        try set(LDAP_OPT_NETWORK_TIMEOUT, to: span)
+        try set(LDAP_OPT_TIMEOUT, to: span)
+        // Other servers are not asked: they were not configured, and would be given the password.
+        try check("option", ldap_set_option(handle, LDAP_OPT_REFERRALS, isthmus_ldap_opt_off()))
+        if let trust = settings.trust {
+            try check("trust", trust.withCString { ldap_set_option(handle, LDAP_OPT_X_TLS_CACERTFILE, $0) })
+        }
+        try set(LDAP_OPT_X_TLS_REQUIRE_CERT, to: LDAP_OPT_X_TLS_DEMAND)
+        try set(LDAP_OPT_X_TLS_NEWCTX, to: Int32(0))
+    }
+
+    private var span: timeval { timeval(tv_sec: timeout, tv_usec: 0) }
+
+    private func set<Value: BitwiseCopyable>(_ option: Int32, to value: Value) throws(LDAPFailure) {
+        try check("option", withUnsafeBytes(of: value) { ldap_set_option(handle, option, $0.baseAddress) })
+    }
+
+    private func bind(_ name: String, password: String) throws(LDAPFailure) {
+        var secret = Array(password.utf8CString)
+        let code = secret.withUnsafeMutableBufferPointer { bytes in
+            var credentials = berval(bv_len: ber_len_t(bytes.count - 1), bv_val: bytes.baseAddress)
+            return ldap_sasl_bind_s(handle, name, nil, &credentials, nil, nil, nil)
+        }
+        try check("bind", code)
+    }
+
+    // MARK: search
+
+    /// Every entry below `base` that the filter holds for, page by page (RFC 2696).
+    /// - Throws: Also when there are more than `limit`: part of a directory would be a wrong one.
+    func search(_ settings: LDAPSettings, attributes: [String]) throws(LDAPFailure) -> [LDAPEntry] {
+        var entries: [LDAPEntry] = []
+        var cookie: [UInt8] = []
+        repeat {
+            let (page, next) = try searchPage(settings, attributes, cookie)
+            entries += page
+            guard entries.count <= settings.entryLimit else {
+                throw LDAPFailure(operation: "search", reason: "more than \(settings.entryLimit) entries")
+            }
+            cookie = next
+        } while !cookie.isEmpty
+        return entries
+    }
+
+    private func searchPage(
+        _ settings: LDAPSettings, _ attributes: [String], _ cookie: [UInt8]
+    ) throws(LDAPFailure) -> ([LDAPEntry], cookie: [UInt8]) {
+        var control: UnsafeMutablePointer<LDAPControl>?
+        var position = cookie.map(CChar.init(bitPattern:))
+        let made = position.withUnsafeMutableBufferPointer { bytes in
+            var value = berval(bv_len: ber_len_t(bytes.count), bv_val: bytes.baseAddress)
+            return ldap_create_page_control(handle, ber_int_t(settings.pageSize), &value, 0, &control)
+        }
+        try check("search", made)
+        defer { ldap_control_free(control) }
+        var controls: [UnsafeMutablePointer<LDAPControl>?] = [control, nil]
+        var names: [UnsafeMutablePointer<CChar>?] = attributes.map { strdup($0) } + [nil]
+        defer { names.forEach { free($0) } }
+        var limit = span
+        var result: OpaquePointer?
+        let code = ldap_search_ext_s(
+            handle, settings.base, Int32(isthmus_ldap_scope_subtree()), settings.filter, &names, 0, &controls, nil, &limit, 0, &result)
+        defer { if let result { ldap_msgfree(result) } }
+        try check("search", code)
+        guard let result else { return ([], []) }
+        return (read(result, attributes), try nextCookie(result))
+    }
+
+    private func nextCookie(_ result: OpaquePointer) throws(LDAPFailure) -> [UInt8] {
+        var code: Int32 = 0
+        var controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?
+        try check("search", ldap_parse_result(handle, result, &code, nil, nil, nil, &controls, 0))
+        defer { if let controls { ldap_controls_free(controls) } }
+        try check("search", code)
+        // A server without paging has given everything at once.
+        guard let controls, let control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, nil) else { return [] }
+        var count: ber_int_t = 0
+        var cookie = berval()
+        try check("search", ldap_parse_pageresponse_control(handle, control, &count, &cookie))
+        defer { ber_memfree(cookie.bv_val) }
+        guard let bytes = cookie.bv_val else { return [] }
+        return UnsafeBufferPointer(start: bytes, count: Int(cookie.bv_len)).map(UInt8.init(bitPattern:))
+    }
+
+    private func read(_ result: OpaquePointer, _ attributes: [String]) -> [LDAPEntry] {
+        var entries: [LDAPEntry] = []
+        var next = ldap_first_entry(handle, result)
+        while let current = next {
+            var entry = LDAPEntry(name: "", values: [:])
+            if let name = ldap_get_dn(handle, current) {
+                entry.name = String(cString: name)
+                ldap_memfree(name)
+            }
+            for attribute in attributes {
+                guard let values = ldap_get_values_len(handle, current, attribute) else { continue }
+                defer { ldap_value_free_len(values) }
+                entry.values[attribute.lowercased()] = (0..<Int(ldap_count_values_len(values))).compactMap { index in
+                    guard let value = values[index]?.pointee, let bytes = value.bv_val else { return nil }
+                    let buffer = UnsafeBufferPointer(start: bytes, count: Int(value.bv_len))
+                    return String(validating: buffer.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                }
+            }
+            entries.append(entry)
+            next = ldap_next_entry(handle, current)
+        }
+        return entries
+    }
+
+    // MARK: errors
+
+    private func check(_ operation: String, _ code: Int32) throws(LDAPFailure) {
+        guard code != isthmus_ldap_success() else { return }
+        var failure = Self.failure(operation, code)
+        var words: UnsafeMutablePointer<CChar>?
+        if ldap_get_option(handle, LDAP_OPT_DIAGNOSTIC_MESSAGE, &words) == isthmus_ldap_success(), let words {
+            let text = String(cString: words)
+            if !text.isEmpty { failure.reason += " (\(text))" }
+            ldap_memfree(words)
+        }
+        throw failure
+    }
+
+    private static func failure(_ operation: String, _ code: Int32) -> LDAPFailure {
+        LDAPFailure(operation: operation, reason: ldap_err2string(code).map { String(cString: $0) } ?? "error \(code)")
+    }
+}

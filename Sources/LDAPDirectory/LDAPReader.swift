@@ -1,0 +1,112 @@
+import Foundation
+import PresenceDocuments
+import SIPCore
+import SIPSecurity
+import UserDirectory
+
+/// The users that a directory service has, and what of it could not be used.
+public struct LDAPSnapshot: Hashable, Sendable {
+    public var directory: UserDirectory
+    /// Entries that are no users here, and texts that were left out; each names the entry, at most ``problemLimit`` of them.
+    public var problems: [String]
+    public var problemCount: Int
+
+    public static let problemLimit = 20
+}
+
+/// Reads users from a directory service.
+public enum LDAPReader {
+    /// Reads every user now. Blocks for as long as the service takes, at most its timeout for each page.
+    ///
+    /// An entry that is no user, by the rules of `DirectoryUser`, is left out and reported; so is a text of one.
+    /// - Parameters:
+    ///   - domains: The domains whose users are wanted, in lower case; those of others are left out without a word.
+    ///   - now: The time of the snapshot.
+    public static func read(_ settings: LDAPSettings, domains: Set<String>, at now: DateTime) throws(LDAPFailure) -> LDAPSnapshot {
+        let connection = try LDAPConnection(settings, password: try password(settings))
+        let attributes = Set(settings.attributes.values).sorted()
+        var reading = LDAPReading(settings: settings, domains: domains)
+        for entry in try connection.search(settings, attributes: attributes) { reading.take(entry) }
+        do {
+            return LDAPSnapshot(
+                directory: try UserDirectory(Array(reading.users.values), asOf: now), problems: reading.problems,
+                problemCount: reading.problemCount)
+        } catch {
+            throw LDAPFailure(operation: "users", reason: error.description)
+        }
+    }
+
+    private static func password(_ settings: LDAPSettings) throws(LDAPFailure) -> String {
+        guard settings.bindDN != nil, let file = settings.passwordFile else { return "" }
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw LDAPFailure(operation: "bind", reason: "the password file \(file) cannot be read")
+        }
+        return text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first.map { String($0.filter { $0 != "\r" }) }
+            ?? ""
+    }
+}
+
+/// Entries on their way to being users.
+struct LDAPReading {
+    let settings: LDAPSettings
+    let domains: Set<String>
+    private(set) var users: [String: DirectoryUser] = [:]
+    private(set) var problems: [String] = []
+    private(set) var problemCount = 0
+    private var accounts: Set<String> = []
+
+    init(settings: LDAPSettings, domains: Set<String>) {
+        self.settings = settings
+        self.domains = domains
+    }
+
+    mutating func take(_ entry: LDAPEntry) {
+        func values(_ field: LDAPField) -> [String] { settings.attributes[field].flatMap { entry.values[$0.lowercased()] } ?? [] }
+        guard let address = values(.uri).first else { return note(entry, "has no \(settings.attributes[.uri] ?? "uri")") }
+        var user: DirectoryUser
+        do {
+            user = try DirectoryUser(Self.withScheme(address))
+        } catch {
+            return note(entry, error.description)
+        }
+        guard domains.contains(user.domain) else { return }
+        for field in DirectoryField.allCases {
+            guard let text = values(.text(field)).first else { continue }
+            do { try user.set(field, text) } catch { note(entry, error.description) }
+        }
+        if let enabled = values(.enabled).first { user.isEnabled = ["true", "1", "yes"].contains(enabled.lowercased()) }
+        for address in values(.secondaryURIs) {
+            do { user.secondaryURIs.append(try DirectoryUser(Self.withScheme(address)).uri.description) } catch {
+                note(entry, error.description)
+            }
+        }
+        // Proxy addresses of other kinds than mail have other prefixes; the one in capitals is the primary.
+        for address in values(.otherEmails) {
+            let mail = address.lowercased().hasPrefix("smtp:") ? String(address.dropFirst(5)) : address
+            if DirectoryField.email.rule(brokenBy: mail) == nil, !mail.contains(":") { user.otherEmails.append(mail) }
+        }
+        if let text = values(.verifiers).first { user.verifiers = verifiers(text, of: user, entry) }
+        guard users[user.key] == nil else { return note(entry, "has the SIP address \(user.uri) of another entry") }
+        guard accounts.insert("\(user.account.lowercased())@\(user.domain)").inserted else {
+            return note(entry, "has the account \(user.account) of another entry")
+        }
+        users[user.key] = user
+    }
+
+    private mutating func verifiers(_ text: String, of user: DirectoryUser, _ entry: LDAPEntry) -> CredentialVerifiers? {
+        guard let verifiers = try? CredentialVerifiers(text: text), verifiers.user == user.account, verifiers.realm == user.domain else {
+            note(entry, "has verifiers that are not of its account and domain")
+            return nil
+        }
+        return verifiers
+    }
+
+    private mutating func note(_ entry: LDAPEntry, _ text: String) {
+        problemCount += 1
+        if problems.count < LDAPSnapshot.problemLimit { problems.append("\(entry.name): \(text)") }
+    }
+
+    private static func withScheme(_ address: String) -> String {
+        address.lowercased().hasPrefix("sip:") ? "sip:" + address.dropFirst(4) : "sip:" + address
+    }
+}

@@ -1,0 +1,70 @@
+import LDAPDirectory
+import Logging
+import PresenceGateway
+import Synchronization
+import UserDirectory
+
+/// Keeps the directory in use as its source has it: a file as it was when the configuration was read, a directory service as it is.
+final class DirectoryFeed: Sendable {
+    /// Told of each state that is to be used from now on.
+    typealias Use = @Sendable (DirectoryState) async -> Void
+
+    let current: CurrentDirectory
+    private let logger: Logger
+    private let refresher = Mutex<LDAPRefresher?>(nil)
+    private let source = Mutex<DirectorySource?>(nil)
+
+    init(_ current: CurrentDirectory, logger: Logger) {
+        self.current = current
+        self.logger = logger
+    }
+
+    /// What is to be used once a configuration with this source has been read: of the same directory service as before what is known,
+    /// until it says something else.
+    func state(of source: DirectorySource?, read state: DirectoryState) -> DirectoryState {
+        guard case .ldap = source, self.source.withLock({ $0 }) == source else { return state }
+        return current.state
+    }
+
+    /// Follows the configured source from now on, and no other. Of a directory service the first reading is waited for, successful or
+    /// not; the later ones come when they come.
+    func follow(_ configuration: ProgramConfiguration, use: @escaping Use) async {
+        stop()
+        source.withLock { $0 = configuration.directory }
+        guard case .ldap(let settings) = configuration.directory else { return }
+        let (outcomes, continuation) = AsyncStream.makeStream(of: LDAPRefresher.Outcome.self)
+        let started = LDAPRefresher(settings, domains: configuration.directoryDomains) { continuation.yield($0) }
+        refresher.withLock { $0 = started }
+        for await outcome in outcomes {
+            await take(outcome, use: use)
+            break
+        }
+        Task {
+            for await outcome in outcomes {
+                guard self.refresher.withLock({ $0 === started }) else { break }
+                await self.take(outcome, use: use)
+            }
+        }
+    }
+
+    func stop() {
+        refresher.withLock { refresher in
+            refresher?.stop()
+            refresher = nil
+        }
+    }
+
+    private func take(_ outcome: LDAPRefresher.Outcome, use: Use) async {
+        switch outcome {
+        case .success(let snapshot):
+            for problem in snapshot.problems { logger.debug("directory entry left out", metadata: ["entry": "\(problem)"]) }
+            logger.info(
+                "directory read", metadata: ["users": "\(snapshot.directory.count)", "problems": "\(snapshot.problemCount)"])
+            if current.refreshed(snapshot.directory) { await use(.known(snapshot.directory)) }
+        case .failure(let failure):
+            current.refreshFailed()
+            logger.warning(
+                "directory not read", metadata: ["reason": "\(failure)", "users": "\(current.count.map(String.init) ?? "none yet")"])
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Administration
+import Foundation
+import SIPCore
+import SIPSecurity
+import UserDirectory
+
+/// Changes a file of users by whole entries and leaves every other line, comments included, as it is.
+///
+/// The result is read again before it replaces the file: an entry that is not written one key per line, so that it cannot be cut out,
+/// is refused and not guessed at.
+struct DirectoryFileEditor {
+    let path: String
+
+    /// Adds a user.
+    /// - Parameter replaces: Whether an entry of the same user gives way.
+    /// - Throws: `CommandFailure` (input refused); the file is unchanged then.
+    func put(_ user: DirectoryUser, replaces: Bool) throws(CommandFailure) {
+        try change { text, file throws(CommandFailure) in
+            var text = text
+            if let line = file.lines[user.key] {
+                guard replaces else {
+                    throw CommandFailure(.inputRefused, "\(path):\(line): \(user.uri) is there already; --replace replaces it")
+                }
+                text = Self.removing(line, from: text)
+            }
+            return (Self.appending(user, to: text), file.users.filter { $0.key != user.key } + [user])
+        }
+    }
+
+    /// Removes the user with this `aorKey`.
+    func remove(_ key: String) throws(CommandFailure) {
+        try change { text, file throws(CommandFailure) in
+            guard let line = file.lines[key] else { throw CommandFailure(.inputRefused, "\(path): no user \(key)") }
+            return (Self.removing(line, from: text), file.users.filter { $0.key != key })
+        }
+    }
+
+    // MARK: text
+
+    /// The lines of a user's entry.
+    static func entry(of user: DirectoryUser) -> [String] {
+        var lines = ["  \(JSONText.string(user.uri.description)):"]
+        func add(_ key: String, _ value: String) { lines.append("    \(key): \(value)") }
+        for field in DirectoryField.allCases {
+            if let text = user[field] { add(field.rawValue, JSONText.string(text)) }
+        }
+        if !user.isEnabled { add("enabled", "false") }
+        if user.isHidden { add("hidden", "true") }
+        if let mode = user.unifiedContactStore { add("unified-contact-store", mode.rawValue) }
+        for (key, list) in [("secondary-uris", user.secondaryURIs), ("other-emails", user.otherEmails)] where !list.isEmpty {
+            add(key, "[\(list.map { JSONText.string($0) }.joined(separator: ", "))]")
+        }
+        if let verifiers = user.verifiers { add("verifiers", JSONText.string(verifiers.text)) }
+        if lines.count == 1 { lines[0] += " {}" }
+        return lines
+    }
+
+    private static func appending(_ user: DirectoryUser, to text: String) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }
+        if let place = lines.firstIndex(where: { $0.hasPrefix("users:") }) {
+            let rest = lines[place].dropFirst("users:".count).filter { !$0.isWhitespace }
+            if rest == "{}" || rest == "null" || rest == "~" { lines[place] = "users:" }
+        } else {
+            lines.append("users:")
+        }
+        return (lines + entry(of: user)).joined(separator: "\n") + "\n"
+    }
+
+    /// Cuts out the entry that starts at a line, from 1: that line, and those below it that are indented more.
+    private static func removing(_ line: Int, from text: String) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.indices.contains(line - 1) else { return text }
+        func indentation(_ line: String) -> Int { line.prefix { $0 == " " }.count }
+        let own = indentation(lines[line - 1])
+        var end = line
+        var keep = line
+        while end < lines.count {
+            let isBlank = lines[end].allSatisfy(\.isWhitespace)
+            guard isBlank || indentation(lines[end]) > own else { break }
+            end += 1
+            if !isBlank { keep = end }
+        }
+        lines.removeSubrange((line - 1)..<keep)
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: file
+
+    private func change(
+        _ edit: (String, DirectoryFile) throws(CommandFailure) -> (text: String, users: [DirectoryUser])
+    ) throws(CommandFailure) {
+        let directory = (path as NSString).deletingLastPathComponent
+        let lock = open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard lock >= 0 else { throw CommandFailure(.inputRefused, "\(path): \(String(cString: strerror(errno)))") }
+        defer { close(lock) }
+        // Two that change the file at a time would lose one change.
+        flock(lock, LOCK_EX)
+        let text = FileManager.default.fileExists(atPath: path) ? try InputFile.text(path) : ""
+        let (changed, users) = try edit(text, try DirectoryFile.parse(text, path))
+        let again = try? DirectoryFile(reading: changed, file: path)
+        guard let again, Set(again.users) == Set(users), again.users.count == users.count else {
+            throw CommandFailure(
+                .inputRefused,
+                "\(path): its entries are not written one key per line, so that they cannot be changed here; change it by hand")
+        }
+        try Self.replace(path, with: changed)
+    }
+
+    /// Puts the new contents in the place of the old, or nothing: written beside it, then renamed; for the owner's eyes only.
+    private static func replace(_ path: String, with text: String) throws(CommandFailure) {
+        let temporary = "\(path).\(getpid()).new"
+        func fail() -> CommandFailure {
+            let reason = String(cString: strerror(errno))
+            unlink(temporary)
+            return CommandFailure(.inputRefused, "\(path): cannot be written: \(reason)")
+        }
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw fail() }
+        defer { close(descriptor) }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw fail() }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw fail() }
+    }
+}
