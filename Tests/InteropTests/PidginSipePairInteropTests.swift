@@ -2,17 +2,30 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// Two real clients of one home server, with nothing between them but the gateway.
+    /// Two real clients of one home server, with nothing between them but the gateway; they sign in with NTLM.
     @Suite struct PidginSipePairInteropTests {
-        @Test("two pidgin-sipe clients: each sees the other come, change, block and go")
+        @Test("two pidgin-sipe clients with NTLM: each sees the other come, change, block and go; a wrong password stays out")
         func twoFinchesSeeEachOther() async throws {
             let scratch = try ScratchDirectory("finches")
             let (alicesURI, bobsURI) = ("sip:alice@contoso.com", "sip:bob@contoso.com")
+            let users = try scratch.write("users: {}\n", to: "users.yaml")
+            try await IsthmusProgram.addUser(alicesURI, password: "wonder-land", to: users, in: scratch)
+            try await IsthmusProgram.addUser(bobsURI, password: "builder:1", to: users, in: scratch)
             let gateway = try await IsthmusProgram(
-                in: scratch, domains: ["contoso.com: { side: enterprise, hosted: true, network: sameEnterprise }"])
+                in: scratch, domains: ["contoso.com: { side: enterprise, hosted: true, network: sameEnterprise }"],
+                authentication: "ntlm", settings: ["directory: { file: \"\(users.path)\" }"])
 
-            let alice = try await Finch(user: "alice@contoso.com", server: gateway.port, named: "alice", in: scratch)
-            let bob = try await Finch(user: "bob@contoso.com", server: gateway.port, named: "bob", in: scratch)
+            let stranger = try await Finch(
+                user: "bob@contoso.com", password: "wonder-land", server: gateway.port, authentication: .ntlm, named: "stranger",
+                in: scratch)
+            #expect(await stranger.isRefused(), "\(stranger.account)\n\(gateway.log.suffix(6000))")
+            #expect(await stranger.quit() == 0, "\(stranger.account)")
+
+            let alice = try await Finch(
+                user: "alice@contoso.com", password: "wonder-land", server: gateway.port, authentication: .ntlm, named: "alice",
+                in: scratch)
+            let bob = try await Finch(
+                user: "bob@contoso.com", password: "builder:1", server: gateway.port, authentication: .ntlm, named: "bob", in: scratch)
             func account() -> String { "\(alice.account)\n\(bob.account)\n\(gateway.log.suffix(8000))" }
             #expect(await alice.signsIn(), "\(account())")
             #expect(await bob.signsIn(), "\(account())")
@@ -40,6 +53,22 @@ extension RealSockets {
             #expect(await alice.quit() == 0, "\(account())")
             #expect(await gateway.stop() == 0, "\(gateway.log.suffix(6000))")
             scratch.remove()
+        }
+    }
+}
+
+extension IsthmusProgram {
+    /// Adds a user to a directory file, as an operator does it: `isthmus user add`.
+    static func addUser(_ uri: String, password: String, to file: URL, in scratch: ScratchDirectory) async throws {
+        let command = try ChildProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "printf '%s\\n' \"$PASSWORD\" | \"$0\" user add \"$1\" --file \"$2\" --password-stdin", PeerPrograms.isthmus.path,
+                uri, file.path,
+            ],
+            in: scratch.url, name: "user-add", environment: ["PASSWORD": password])
+        guard await command.exit(within: 60) == 0 else {
+            throw PeerError(description: "isthmus user add: \(command.outputText)\(command.errorText)")
         }
     }
 }
