@@ -7,10 +7,18 @@ final class SIPp: Sendable {
     private let logFile: URL
     private let errorFile: URL
 
+    /// What a scenario signs in with.
+    struct Credentials {
+        var user: String
+        var password: String
+        /// The digest uri without its scheme.
+        var uri: String
+    }
+
     /// - Parameter keys: the scenario's `-key` values.
     init(
         _ scenario: String, name: String, to port: Int, transport: String, keys: [String: String], limit seconds: Int = 60,
-        localPort: Int? = nil, in scratch: ScratchDirectory
+        localPort: Int? = nil, credentials: Credentials? = nil, in scratch: ScratchDirectory
     ) throws {
         let program = try PeerPrograms.sipp.required(package: "sip-tester")
         messageFile = scratch.file("\(name).messages")
@@ -22,6 +30,7 @@ final class SIPp: Sendable {
             messageFile.path, "-trace_logs", "-log_file", logFile.path, "-trace_err", "-error_file", errorFile.path, "-p",
             "\(try localPort ?? Loopback.freePort())",
         ]
+        if let credentials { arguments += ["-au", credentials.user, "-ap", credentials.password, "-auth_uri", credentials.uri] }
         for (key, value) in keys.sorted(by: { $0.key < $1.key }) { arguments += ["-key", key, value] }
         process = try ChildProcess(program, arguments, in: scratch.url, name: name, environment: ["TERM": "dumb"])
     }
