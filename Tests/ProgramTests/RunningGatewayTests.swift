@@ -125,12 +125,14 @@ import Testing
         let users = folder.appendingPathComponent("users.yaml").path
         let add = ["user", "add", "--file", users, "--no-password"]
         #expect(await Isthmus.run(add + ["sip:bob@contoso.com"]) == 0)
-        let read = {
-            try ConfigurationReader.read(
-                Self.yaml() + "\ndirectory: { file: users.yaml }\n", file: folder.appendingPathComponent("isthmus.yaml").path)
-        }
+        let text = """
+            listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
+            domains: { contoso.com: { side: enterprise, hosted: true } }
+            directory: { file: users.yaml }
+            """
+        let read = { try ConfigurationReader.read(text, file: folder.appendingPathComponent("isthmus.yaml").path) }
         let gateway = try await RunningGateway.start(try read(), logger: Self.quiet)
-        let tcp = gateway.server.listeners[1]
+        let tcp = gateway.server.listeners[0]
         #expect(try await Self.publish(tcp, as: "sip:bob@contoso.com") == 200)
         #expect(try await Self.publish(tcp, as: "sip:carol@contoso.com") == 404)
         #expect(await Isthmus.run(add + ["sip:carol@contoso.com"]) == 0)
