@@ -16,7 +16,7 @@ final class GatewayProgram {
             listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
             domains:
               contoso.com: { side: enterprise, hosted: true }
-            \(store ? "store: { sqlite: isthmus.db }" : "")
+            \(store ? "store: { sqlite: \(directory)/isthmus.db }" : "")
 
             """
         let path = directory + "/isthmus.yaml"
@@ -56,7 +56,7 @@ final class GatewayProgram {
         kill(process, SIGTERM)
         var status: Int32 = 0
         waitpid(process, &status, 0)
-        for name in ["isthmus.yaml", "isthmus.db", "isthmus.db-wal", "isthmus.db-shm"] { unlink(directory + "/" + name) }
+        for name in ["isthmus.yaml", "isthmus.db", "isthmus.db-wal", "isthmus.db-shm", "isthmus.db.lock"] { unlink(directory + "/" + name) }
         rmdir(directory)
     }
 }

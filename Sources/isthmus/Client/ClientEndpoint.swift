@@ -86,14 +86,18 @@ class ClientEndpoint: SansIOEndpoint {
         let destination = Destination.address(via, from: via.transport == .udp ? local : nil)
         let (id, actions) = transactions.send(request, to: destination, over: via.transport, at: now)
         if signIn != nil {
-            attempts[id] = attempt
-            if attempt.name == nil { attempts[id]?.name = id }
+            var kept = attempt
+            kept.name = attempt.name ?? id
+            attempts[id] = kept
         }
         perform(actions, at: now)
         return id
     }
 
     /// The final answer goes to the subclass, unless it is a challenge that can be met: then the request goes out once more.
+    ///
+    /// Not inlined: the optimiser of Swift 6.3.1 crashes on the loop that calls it.
+    @inline(never)
     private func finish(_ id: ClientTransactionID, _ answer: ClientAnswer, at now: Instant) {
         guard var attempt = attempts.removeValue(forKey: id) else { return answered(id, answer, at: now) }
         if case .response(let response) = answer, response.status == .unauthorized || response.status == .proxyAuthenticationRequired,
