@@ -155,7 +155,13 @@ final class LivingUser {
             let container = random.pick(containers)
             var publication: Bench.Publication
             switch random.number(0...4) {
-            case 0, 1: publication = .state(random.pick([3_500, 5_000, 6_500, 9_500, 15_500, 18_500]), in: container)
+            case 0, 1:
+                publication = .state(random.pick([3_500, 5_000, 6_500, 9_500, 15_500, 18_500]), in: container)
+                // Into 2 and 3 go inputs, of which the server computes what the others see (MS-PRES 3.8.5).
+                if container < 100 {
+                    let type = random.pick(["userState", "machineState", "calendarState"])
+                    publication.body = publication.body.replacingOccurrences(of: "aggregateState", with: type)
+                }
             case 2: publication = .note("note \(random.number(1...9))", in: container)
             case 3: publication = .legacyInterop(random.pick([3_500, 6_500, 9_500, 18_500]), in: container)
             default:

@@ -53,6 +53,11 @@ struct HostedDirectory {
         case .known(let users): users.enabledUser(key) != nil
         }
     }
+
+    /// Whether a directory names the user; without one nobody is named.
+    func names(_ key: String) -> Bool {
+        if case .known(let users) = state { users.enabledUser(key) != nil } else { false }
+    }
 }
 
 extension RequestScreening {

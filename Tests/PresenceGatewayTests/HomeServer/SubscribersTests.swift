@@ -148,6 +148,18 @@ import Testing
         #expect(bench.gateway.counts.watcherDialogs == 0 && bench.gateway.counts.presentities == 0)
     }
 
+    @Test("MS-PRES 1.3.1.4: a user of the directory who was never here finds who subscribed meanwhile [R201]")
+    func listedBeforeFirstSignIn() throws {
+        bench.use(try Fabrikam.directory(try Fabrikam.rob))
+        bench.send(category("<context/>"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        let desk = SignedInEndpoint(bench, "rob@fabrikam.com", epid: "84d3db8c23", connection: 1)
+        desk.register()
+        _ = try desk.response(200)
+        desk.subscribeSelf(["subscribers"])
+        #expect(try desk.response(200).text.contains("<subscriber user=\"ulla@contoso.com\" displayName=\"Ulla\" acknowledged=\"false\""))
+    }
+
     // MARK: delegates
 
     func delegate(

@@ -49,7 +49,7 @@ extension Gateway {
         guard let domain = configuration.domain(resource.uri.domainKey), domain.hosted, domain.side == .enterprise, domain.refuse == nil,
             isUser(resource.key)
         else { return false }
-        return presentities[resource.key]?.enhanced.hasOwnLists == true || home.lists.knows(resource.key)
+        return directory.names(resource.key) || presentities[resource.key]?.enhanced.hasOwnLists == true || home.lists.knows(resource.key)
             || !home.dialogs.of(resource.key).isEmpty || !home.registrar.bindings(of: resource.key).isEmpty
     }
 }
