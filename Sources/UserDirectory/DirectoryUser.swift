@@ -1,11 +1,6 @@
 import SIPCore
 import SIPSecurity
 
-/// The state of a user's move of contacts to the mail server (MS-PRES 1.3.5, 10).
-public enum UnifiedContactStoreMode: String, Hashable, Sendable, CaseIterable {
-    case disabled, allowed, migrating, migrated
-}
-
 /// Why something is no user of a directory: which field, which value, and the rule that it breaks.
 public struct DirectoryProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key of the field in files, such as `email`.
@@ -39,7 +34,6 @@ public struct DirectoryUser: Hashable, Sendable {
     public var isEnabled = true
     /// Found in searches by nobody but himself.
     public var isHidden = false
-    public var unifiedContactStore: UnifiedContactStoreMode?
     /// What proves his password; nil: he cannot sign in by password.
     public var verifiers: CredentialVerifiers?
     private var texts: [DirectoryField: String] = [:]

@@ -25,8 +25,8 @@ import Testing
     /// Plays one history with the same watchers.
     static func play(_ seed: UInt64, _ past: Past) -> Outcome {
         let rig = BlockedRig {
-            $0.domains["cloud.example"] = DomainConfiguration(side: .enterprise, route: Bench.enterprise, network: .publicCloud)
-            $0.domains["simplecloud.example"] = DomainConfiguration(side: .simple, route: Bench.simple, network: .publicCloud)
+            $0.domains["cloud.example.net"] = DomainConfiguration(side: .enterprise, route: Bench.enterprise, network: .publicCloud)
+            $0.domains["simple.cloud.example.net"] = DomainConfiguration(side: .simple, route: Bench.simple, network: .publicCloud)
         }
         let user = LivingUser(rig)
         switch past {
@@ -39,7 +39,7 @@ import Testing
         // Watchers draw from numbers of their own, so that each is the same whoever else is there.
         func watcher(_ user: String, _ number: Int, isStream: Bool = false) -> RecordingWatcher {
             var random = SplitMix(state: seed &* 64 &+ UInt64(number))
-            let isSimple = user.hasSuffix("example.org") || user.hasSuffix("simplecloud.example")
+            let isSimple = user.hasSuffix("example.org") || user.hasSuffix("simple.cloud.example.net")
             let form = isSimple ? random.pick([.pidf, .xpidf]) : random.pick(RecordingWatcher.Form.allCases)
             let watcher = RecordingWatcher(user, form, number: number, isStream: isStream, seed: random.next(), rig: rig)
             watcher.plan(milliseconds: span)
@@ -56,7 +56,7 @@ import Testing
         }
         if case .blocking = past {
         } else {
-            inNone = [watcher("zoe@cloud.example", 4, isStream: true), watcher("max@simplecloud.example", 5)]
+            inNone = [watcher("zoe@cloud.example.net", 4, isStream: true), watcher("max@simple.cloud.example.net", 5)]
         }
         if case .life = past { friends = [watcher("friend@contoso.com", 6)] }
         rig.run(milliseconds: span + 70_000)

@@ -41,7 +41,7 @@ import Testing
                 "sip:a@EXAMPLE.org",
                 "udp:127.0.0.1:5080 (simple, federated): example.org is configured with the route udp:127.0.0.1:5080"
             ),
-            ("pres:a@elsewhere.net", "refused 403: elsewhere.net is covered by \"*\" and refused"),
+            ("pres:a@www.example.net", "refused 403: www.example.net is covered by \"*\" and refused"),
         ])
     func route(uri: String, expected: String) throws {
         let table = try ConfigurationReader.read(ConfigurationReaderTests.example, file: "x.yaml").routingTable

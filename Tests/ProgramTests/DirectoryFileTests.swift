@@ -16,7 +16,6 @@ import UserDirectory
             work-phone: "+1 555 0100"
             secondary-uris: [ "sip:baker@contoso.com" ]
             other-emails: [ baker@contoso.com ]
-            unified-contact-store: allowed
           # The lobby has no person.
           "sip:lobby@contoso.com": { display-name: Lobby, hidden: true, enabled: false }
           sip:carol@contoso.com:
@@ -31,7 +30,6 @@ import UserDirectory
         #expect(bob.phone == "+1 555 0100")
         #expect(bob.secondaryURIs == ["sip:baker@contoso.com"])
         #expect(bob.otherEmails == ["baker@contoso.com"])
-        #expect(bob.unifiedContactStore == .allowed)
         #expect(bob.isEnabled && !bob.isHidden)
         #expect(!file.users[1].isEnabled && file.users[1].isHidden)
         #expect(file.lines["sip:carol@contoso.com"] == 12)

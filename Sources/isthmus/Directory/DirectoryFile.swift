@@ -22,7 +22,7 @@ struct DirectoryFile: Hashable, Sendable {
     /// Most octets of a file.
     static let byteLimit = 256 << 20
 
-    private static let listKeys = ["enabled", "hidden", "secondary-uris", "other-emails", "unified-contact-store", "verifiers"]
+    private static let listKeys = ["enabled", "hidden", "secondary-uris", "other-emails", "verifiers"]
 
     init(users: [DirectoryUser] = [], lines: [String: Int] = [:]) {
         self.users = users
@@ -72,7 +72,6 @@ struct DirectoryFile: Hashable, Sendable {
         }
         if let enabled = fields["enabled"]?.bool() { user.isEnabled = enabled }
         if let hidden = fields["hidden"]?.bool() { user.isHidden = hidden }
-        if let mode = fields["unified-contact-store"]?.choice(UnifiedContactStoreMode.self) { user.unifiedContactStore = mode }
         for element in fields["secondary-uris"]?.elements() ?? [] {
             guard let text = element.string() else { continue }
             do { user.secondaryURIs.append(try DirectoryUser(text).uri.description) } catch { element.refuse(error.rule) }

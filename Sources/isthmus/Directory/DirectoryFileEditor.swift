@@ -46,7 +46,6 @@ struct DirectoryFileEditor {
         }
         if !user.isEnabled { add("enabled", "false") }
         if user.isHidden { add("hidden", "true") }
-        if let mode = user.unifiedContactStore { add("unified-contact-store", mode.rawValue) }
         for (key, list) in [("secondary-uris", user.secondaryURIs), ("other-emails", user.otherEmails)] where !list.isEmpty {
             add(key, "[\(list.map { JSONText.string($0) }.joined(separator: ", "))]")
         }
