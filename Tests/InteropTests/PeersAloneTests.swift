@@ -14,6 +14,7 @@ extension RealSockets {
                 "pidf-watcher", name: "watcher", to: kamailio.port, transport: transport,
                 keys: ["presentity": "sip:alice@example.org", "watcher": "sip:carol@example.com"], in: scratch)
             let publisher = SIPpPublisher(presentity: "sip:alice@example.org", port: kamailio.port, transport: transport, scratch: scratch)
+            #expect(await watcher.answersFirstNotify(), "\(watcher.account)")
             for state in [PublishedState.open, .busy, .closed] {
                 try await publisher.publish(state)
                 #expect(await watcher.reaches("\(state)"), "\(state): \(watcher.account)")

@@ -28,6 +28,7 @@ extension RealSockets {
                 "pidf-watcher", name: "watcher", to: gateway.port, transport: transport,
                 keys: ["presentity": bob, "watcher": "sip:carol@example.com"], in: scratch)
             #expect(await enterprise.isWatched(), "\(watcher.account)\n\(gateway.log)")
+            #expect(await watcher.answersFirstNotify(), "\(watcher.account)\n\(gateway.log)")
 
             try await enterprise.show(bob, EnhancedState(3500, note: "at my desk", displayName: "Bob"))
             #expect(await watcher.reaches("open"), "\(watcher.account)\n\(gateway.log)")

@@ -32,7 +32,7 @@ import UserDirectory
         #expect(bob.otherEmails == ["baker@contoso.com"])
         #expect(bob.isEnabled && !bob.isHidden)
         #expect(!file.users[1].isEnabled && file.users[1].isHidden)
-        #expect(file.lines["sip:carol@contoso.com"] == 12)
+        #expect(file.lines["sip:carol@contoso.com"] == 11)
     }
 
     @Test("nothing but comments, and no users, are empty directories", arguments: ["", "# none yet\n", "users:\n", "users: {}\n"])

@@ -58,6 +58,15 @@ final class SIPp: Sendable {
         }
     }
 
+    /// Waits until a first NOTIFY has come and an answer after it: SIPp cannot take a NOTIFY that comes while it sends.
+    func answersFirstNotify(within seconds: Double = 30) async -> Bool {
+        await eventually(within: seconds) {
+            let messages = messages
+            guard let first = messages.range(of: "NOTIFY sip:") else { return false }
+            return messages[first.upperBound...].contains("SIP/2.0 200 OK")
+        }
+    }
+
     /// Whether the scenario ended as written.
     func succeeds(within seconds: Double = 30) async -> Bool {
         await process.exit(within: seconds) == 0
