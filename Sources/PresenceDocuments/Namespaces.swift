@@ -22,6 +22,8 @@ extension XMLNamespace {
     public static let draftTuple = XMLNamespace("urn:ietf:params:xml:ns:pidf:rpid-tuple")
     /// OMA presence extensions
     public static let omaPresence = XMLNamespace("urn:oma:xml:prs:pidf:oma-pres")
+    /// RFC 5262
+    public static let pidfDiff = XMLNamespace("urn:ietf:params:xml:ns:pidf-diff")
     /// RFC 4662
     public static let rlmi = XMLNamespace("urn:ietf:params:xml:ns:rlmi")
     /// Ours: what the standard vocabulary cannot say

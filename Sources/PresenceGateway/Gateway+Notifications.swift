@@ -32,25 +32,36 @@ extension Gateway {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ watcher: WatcherDialog, expires: Int, _ status: SubscriptionStatus,
         _ content: Notifier.Content, naming named: [String]?, at now: Instant
     ) {
-        var response = SIPResponse(to: request, status: .ok, toTag: watcher.localTag)
-        response.headers.set(.contact, contact(watcher.flow.local.transport))
-        response.headers.append(.expires, String(expires))
-        if watcher.format == .categories { response.headers.append(.require, "eventlist") }
-        let isPiggyback = isPiggyback(request, watcher.format)
-        if isPiggyback { response.headers.append(.supported, "ms-piggyback-first-notify") }
-        if watcher.notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
-        if isPiggyback {
-            response.headers.append(.event, watcher.event.description)
-            response.headers.append(
-                "subscription-state", status.isTerminated ? "terminated;expires=0" : status.headerValue)
-            if let sequence = request.headers.cSeq { response.headers.msPiggybackCSeq = sequence.number }
-        }
+        var response = acceptance(
+            of: request, tag: watcher.localTag, over: watcher.flow, expires: expires, status, by: watcher.notifier,
+            isList: watcher.format == .categories, piggybacking: isPiggyback(request, watcher.format) ? watcher.event : nil)
         if case .active = status, content != .none { watcher.wasToldActive = true }
         if content != .none, let body = body(of: watcher, naming: named, isFull: true, at: now) {
             response.headers.set(.contentType, body.contentType)
             response.body = body.bytes
         }
         respond(response, transaction, at: now)
+    }
+
+    /// The 200 to a SUBSCRIBE without its body (RFC 6665 4.2.1, MS-SIP 3.4.5.1).
+    /// - Parameters:
+    ///   - isList: its notifications are of the `eventlist` kind (RFC 4662 4.1).
+    ///   - event: set when the 200 stands for the first NOTIFY.
+    func acceptance(
+        of request: SIPRequest, tag: String, over flow: Flow, expires: Int, _ status: SubscriptionStatus, by notifier: Notifier,
+        isList: Bool, piggybacking event: Event?
+    ) -> SIPResponse {
+        var response = SIPResponse(to: request, status: .ok, toTag: tag)
+        response.headers.set(.contact, contact(flow.local.transport))
+        response.headers.append(.expires, String(expires))
+        if isList { response.headers.append(.require, "eventlist") }
+        if notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
+        guard let event else { return response }
+        response.headers.append(.supported, "ms-piggyback-first-notify")
+        response.headers.append(.event, event.description)
+        response.headers.append("subscription-state", status.isTerminated ? "terminated;expires=0" : status.headerValue)
+        if let sequence = request.headers.cSeq { response.headers.msPiggybackCSeq = sequence.number }
+        return response
     }
 
     // MARK: NOTIFY
@@ -102,14 +113,14 @@ extension Gateway {
         guard watcher.format == .categories else {
             guard let resource = watcher.resources.first, resource.source.isKnown || !resource.isRestored else { return nil }
             let rendered = rendered(resource, for: watcher, at: now)
-            guard case .document(let bytes) = rendered,
-                isFull || !resource.isKnown(rendered)
-            else { return nil }
-            let previous = isFull ? nil : resource.delivered
+            guard case .document(let view) = rendered, isFull || !resource.isKnown(rendered) else { return nil }
+            var previous: DocumentView?
+            if !isFull, case .document(let delivered)? = resource.delivered { previous = delivered }
             resource.delivered = rendered
-            guard watcher.isPartial else { return NotificationBody(contentType: watcher.format.contentType, bytes: bytes) }
+            guard watcher.isPartial else { return NotificationBody(contentType: watcher.contentType, bytes: view.bytes) }
             watcher.partialVersion &+= 1
-            return .partial(bytes, after: previous, version: watcher.partialVersion)
+            return NotificationBody(
+                contentType: watcher.contentType, bytes: view.partial(after: previous, version: watcher.partialVersion))
         }
         return isFull ? wholeBody(of: watcher, naming: named, at: now) : changedBody(of: watcher, at: now)
     }

@@ -150,7 +150,7 @@ extension Gateway {
 
     /// Whether the 200 may carry the state (MS-SIP 3.4.5.1); PIDF always comes in a NOTIFY (MS-PRES 3.7.5.4).
     func isPiggyback(_ request: SIPRequest, _ format: WatcherFormat) -> Bool {
-        (format == .categories || format == .msrtc) && request.headers.hasToken(.supported, "ms-piggyback-first-notify")
+        (format == .categories || format == .msrtc) && Self.isPiggybackOffered(request)
     }
 
     // MARK: sources

@@ -46,6 +46,32 @@ import Testing
         #expect(third.text.contains("pidf-full") && third.text.contains("version=\"3\"") && third.text.contains(Self.long))
     }
 
+    @Test("RFC 5263 4.4: watchers of one state get the same difference, each with the version of its own subscription")
+    func versionsOfTheirOwn() throws {
+        let bench = Bench()
+        let tag = try publish(bench, "busy")
+        let accept = "application/pidf-diff+xml"
+        bench.send(bench.subscribe("bob@example.org", to: "alice@example.com", accept: accept, via: Bench.simple), from: Bench.simple)
+        let accepted = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        bench.send(bench.inDialog(accepted, cSeq: 2, expires: 3_600, via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        bench.send(bench.subscribe("carol@example.org", to: "alice@example.com", accept: accept, via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+
+        _ = try publish(bench, "away", ifMatch: tag)
+        let bodies = try (0..<2).map { _ in
+            let notify = try bench.nextRequest(.notify, at: Bench.simple)
+            bench.answer(notify, 200, from: Bench.simple)
+            return String(decoding: notify.body, as: UTF8.self)
+        }
+        #expect(bodies.allSatisfy { $0.contains("pidf-diff ") && !$0.contains(Self.long) })
+        #expect(bodies[0].contains("version=\"3\"") && bodies[1].contains("version=\"2\""))
+        #expect(bodies[0].replacing("version=\"3\"", with: "version=\"2\"") == bodies[1])
+    }
+
     @Test("RFC 5263 4.1: the quality values say which form is liked better")
     func quality() throws {
         let bench = Bench()

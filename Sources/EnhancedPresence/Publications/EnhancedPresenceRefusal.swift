@@ -15,7 +15,6 @@ public struct Diagnostic: Hashable, Sendable {
     public static let memberLimit = Diagnostic(id: 2006, reason: "Container member limit exceeded")
     public static let categorySize = Diagnostic(id: 2010, reason: "Category size limit exceeded")
     public static let publicationVersion = Diagnostic(id: 2044, reason: "Publication version out of date")
-    public static let xmlParseFailure = Diagnostic(id: 4001, reason: "XML parse failure")
 }
 
 /// Why a request was refused: the error of this room. Equality looks at what goes on the wire, not at the prose.

@@ -1,8 +1,8 @@
 import SIPCore
 import XMLCore
 
-/// An enhanced presence client of one of the gateway's own users: signs in, follows its own data, publishes as MS-PRES 3.8 expects
-/// it, watches others in one batch, signs out.
+/// An enhanced presence client of one of the gateway's own users: signs in, follows its own data and contacts and changes them by
+/// SERVICE, publishes as MS-PRES 3.8 expects it, watches others in one batch, signs out.
 ///
 ///     out --REGISTER--> registering --200, SUBSCRIBE self--> in --SUBSCRIBE Expires 0, REGISTER Expires 0--> out
 public final class EnhancedClient: SIPPeer {
@@ -26,7 +26,10 @@ public final class EnhancedClient: SIPPeer {
     public private(set) var instances: [String: UInt32] = [:]
     /// What is known of each watched user.
     public private(set) var seen: [String: ObservedPresence] = [:]
-    public private(set) var lastPublish: PeerAnswer?
+    /// To the last SERVICE.
+    public private(set) var lastAnswer: PeerAnswer?
+    /// Bodies of notifications by event, the piggybacked ones too, in the order in which they came.
+    public private(set) var told: [String: [String]] = [:]
     /// Refreshes its registration by itself at half the granted time.
     public var staysRegistered = true
 
@@ -99,6 +102,26 @@ public final class EnhancedClient: SIPPeer {
     public func watch(_ users: [String], at now: Instant) {
         let body = EnhancedDocuments.batchSubscribe(watcher: user, resources: users, categories: ["state", "note", "contactCard"])
         subscribe("presence", callID: token(), expires: 600, body: body, at: now)
+    }
+
+    /// Subscribes to something else of the user's own.
+    public func follow(_ event: String, at now: Instant) { subscribe(event, callID: token(), expires: 600, body: "", at: now) }
+
+    /// The last thing that it was told of an event.
+    public func latest(_ event: String) -> String? { told[event]?.last }
+
+    /// What the last answer to a SERVICE says.
+    public var lastBody: String {
+        guard case .response(let response)? = lastAnswer else { return "" }
+        return String(decoding: response.body, as: UTF8.self)
+    }
+
+    /// Sends a SOAP operation of MS-SIP 2.2.4.2: its name and its children as written.
+    public func operate(_ name: String, _ children: String, at now: Instant) {
+        service(
+            "application/SOAP+xml",
+            "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\" xmlns:m=\"http://schemas.microsoft.com/winrtc/2002/11/sip\">"
+                + "<s:Body><m:\(name)>\(children)</m:\(name)></s:Body></s:Envelope>", at: now)
     }
 
     /// Puts somebody into a container (MS-PRES 3.5.5).
@@ -180,9 +203,11 @@ public final class EnhancedClient: SIPPeer {
             dialogs[callID]?.remoteTag = response.headers.toTag
             dialogs[callID]?.target = response.headers.contact?.uri.description ?? dialog.target
             if event == "vnd-microsoft-roaming-self" { followsSelf = expires > 0 }
+            if response.headers.expires == nil { fault("200 to SUBSCRIBE without Expires (RFC 6665 4.2.1.1)") }
             if expires == 0 {
                 dialogs[callID]?.isOver = true
             } else if response.headers.msPiggybackCSeq != nil {
+                if response.headers.event?.package != event { fault("200 to SUBSCRIBE \(event) without that Event (MS-SIP 3.4.5.1)") }
                 read(response.body, response.headers.contentType, event: event)
             }
         }
@@ -206,10 +231,13 @@ public final class EnhancedClient: SIPPeer {
     }
 
     private func read(_ body: [UInt8], _ type: MediaType?, event: String) {
+        if !body.isEmpty { told[event, default: []].append(String(decoding: body, as: UTF8.self)) }
         do {
             if event == "vnd-microsoft-roaming-self" {
                 selfNotifications += 1
                 readSelf(try XMLTree.parse(body).root)
+            } else if event != "presence" {
+                _ = try XMLTree.parse(body)
             } else if let type, type.type == "multipart" {
                 for part in try MIMEMultipart(body, contentType: type).parts where part.contentType?.subtype.hasPrefix("msrtc") == true {
                     try readCategories(part.body)
@@ -274,13 +302,14 @@ public final class EnhancedClient: SIPPeer {
         service("application/msrtc-category-publish+xml", body, at: now)
     }
 
-    private func service(_ type: String, _ body: String, at now: Instant) {
+    /// Sends a SERVICE about the user.
+    public func service(_ type: String, _ body: String, at now: Instant) {
         var request = request(.service, user, callID: token())
         request.headers.append(.contentType, type)
         request.body = Array(body.utf8)
-        lastPublish = nil
+        lastAnswer = nil
         send(request, at: now) { [unowned self] answer, _ in
-            lastPublish = answer
+            lastAnswer = answer
             guard case .response(let response) = answer, response.status.isSuccess, !response.body.isEmpty else { return }
             if let root = try? XMLTree.parse(response.body).root { readSelf(root) }
         }

@@ -126,7 +126,6 @@ public final class CategoryPublisher: SIPPeer {
 
     /// Publishes instances with the versions known so far.
     public func publish(_ list: [Publication], at now: Instant) {
-        number += 1
         var text = "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"\(presentity)\">"
         for item in list {
             let version = versions[key(item)] ?? 0
@@ -135,15 +134,7 @@ public final class CategoryPublisher: SIPPeer {
                 + "version=\"\(version)\" expireType=\"\(item.expireType)\"\(item.expireType == "time" ? " expires=\"300\"" : "")>\(item.body ?? "")</publication>"
         }
         text += "</publications></publish>"
-        var request = SIPRequest(.service, requestURI: presentity)
-        request.headers.append(.from, "<\(presentity)>;tag=\(token());epid=0011223344")
-        request.headers.append(.to, "<\(presentity)>")
-        request.headers.append(.callID, token())
-        request.headers.append(.cSeq, "\(number) SERVICE")
-        request.headers.append(.contact, contact(user: "endpoint"))
-        request.headers.append(.contentType, "application/msrtc-category-publish+xml")
-        request.body = Array(text.utf8)
-        send(request, at: now) { [unowned self] answer, now in
+        service("application/msrtc-category-publish+xml", text, at: now) { [unowned self] answer, now in
             lastAnswer = answer
             guard case .response(let response) = answer else { return }
             if response.status.isSuccess {
@@ -168,21 +159,25 @@ public final class CategoryPublisher: SIPPeer {
 
     /// Adds users to a container of this version (MS-PRES 3.5.4).
     public func setMembers(container: Int, version: UInt32, adding users: [String], at now: Instant) {
-        number += 1
         var text =
             "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"\(container)\" "
             + "version=\"\(version)\">"
         for user in users { text += "<member action=\"add\" type=\"user\" value=\"\(user.drop { $0 != ":" }.dropFirst())\"/>" }
         text += "</container></setContainerMembers>"
+        service("application/msrtc-setcontainermembers+xml", text, at: now) { [unowned self] answer, _ in lastMembersAnswer = answer }
+    }
+
+    private func service(_ type: String, _ text: String, at now: Instant, then: @escaping (PeerAnswer, Instant) -> Void) {
+        number += 1
         var request = SIPRequest(.service, requestURI: presentity)
         request.headers.append(.from, "<\(presentity)>;tag=\(token());epid=0011223344")
         request.headers.append(.to, "<\(presentity)>")
         request.headers.append(.callID, token())
         request.headers.append(.cSeq, "\(number) SERVICE")
         request.headers.append(.contact, contact(user: "endpoint"))
-        request.headers.append(.contentType, "application/msrtc-setcontainermembers+xml")
+        request.headers.append(.contentType, type)
         request.body = Array(text.utf8)
-        send(request, at: now) { [unowned self] answer, _ in lastMembersAnswer = answer }
+        send(request, at: now, completion: then)
     }
 
     private func key(_ item: Publication) -> String { "\(item.category) \(item.instance) \(item.container)" }

@@ -114,15 +114,6 @@ public final class Conversation {
         return peer
     }
 
-    /// An endpoint of a user of the gateway's own, with everything that it asks of its home server.
-    public func homeEndpoint(_ user: String = Conversation.dave, epid: String) async throws -> HomeEndpoint {
-        let (name, address) = try newStation("home")
-        let peer = HomeEndpoint(
-            name: name, user: user, epid: epid, address: address, nextHop: gatewayAddress, seed: stage.seed)
-        try await join(peer)
-        return peer
-    }
-
     private func newStation(_ kind: String) throws -> (String, TransportAddress) {
         stationCount += 1
         let name = "\(kind)\(stationCount)"

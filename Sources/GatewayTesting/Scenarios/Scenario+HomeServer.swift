@@ -16,7 +16,7 @@ extension Scenario {
             }
             try await conversation.expect("signed in, following its own data") { dave.phase == .signedIn && dave.followsSelf }
             try await conversation.act { now in dave.show(3_500, at: now) }
-            try await conversation.expect("accepted") { dave.lastPublish?.status == .ok }
+            try await conversation.expect("accepted") { dave.lastAnswer?.status == .ok }
             try await conversation.expect("the client sees what it published at its own self subscription") {
                 dave.selfNotifications >= 2 && dave.instances.keys.contains { $0.hasPrefix("state") && $0.hasSuffix(" 2") }
             }
@@ -82,7 +82,7 @@ extension Scenario {
             }
             try await conversation.act { now in fay.place(dave.user, in: 32_000, at: now) }
             try await conversation.expect("blocked, though fay never published to that container") {
-                fay.lastPublish?.status == .ok && dave.seen[fay.user]?.notes == [] && dave.seen[fay.user]?.availability == 18_500
+                fay.lastAnswer?.status == .ok && dave.seen[fay.user]?.notes == [] && dave.seen[fay.user]?.availability == 18_500
             }
             try await conversation.act { now in
                 dave.signOut(at: now)
@@ -115,7 +115,7 @@ extension Scenario {
             conversation in
             let dave = try await conversation.enhancedClient()
             try await conversation.act { now in dave.show(3_500, at: now) }
-            try await conversation.expect("488") { dave.lastPublish?.status == .notAcceptableHere }
+            try await conversation.expect("488") { dave.lastAnswer?.status == .notAcceptableHere }
             try await conversation.require("nothing is kept") { conversation.gateway.counts.presentities == 0 }
         },
     ]

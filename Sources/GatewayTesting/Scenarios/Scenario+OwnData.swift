@@ -10,17 +10,14 @@ extension Scenario {
         Scenario(
             "home: a new watcher is shown at every endpoint until one acknowledges him, MS-PRES 4.8 [R201, R206, R209]", bearsLoss: true
         ) { conversation in
-            let desk = try await conversation.homeEndpoint(epid: "84d3db8c23")
-            let phone = try await conversation.homeEndpoint(epid: "3b09add8bc")
+            let desk = try await conversation.enhancedClient(epid: "84d3db8c23")
+            let phone = try await conversation.enhancedClient(epid: "3b09add8bc")
             let watcher = try await conversation.enhancedWatcher(of: Conversation.dave)
             watcher.context = ""
             try await conversation.act { now in
                 for endpoint in [desk, phone] { endpoint.signIn(at: now) }
             }
-            try await conversation.expect("both signed in") { desk.isSignedIn && phone.isSignedIn }
-            try await conversation.act { now in
-                for endpoint in [desk, phone] { endpoint.subscribeSelf(["subscribers"], at: now) }
-            }
+            try await conversation.expect("both signed in") { desk.followsSelf && phone.followsSelf }
             try await conversation.expect("nobody watches") {
                 [desk, phone].allSatisfy {
                     $0.latest(own)?.contains("<subscribers") == true && $0.latest(own)?.contains("<subscriber ") == false
@@ -41,23 +38,19 @@ extension Scenario {
             }
             try await conversation.act { now in
                 watcher.unsubscribe(at: now)
-                for endpoint in [desk, phone] { endpoint.subscribe(own, expires: 0, at: now) }
-            }
-            try await conversation.expect("the dialogs are over") { conversation.gateway.counts.homeDialogs == 0 }
-            try await conversation.act { now in
                 for endpoint in [desk, phone] { endpoint.signOut(at: now) }
             }
-            try await conversation.expect("both signed out") { !desk.isSignedIn && !phone.isSignedIn }
+            try await conversation.expect("both signed out") { desk.phase == .out && phone.phase == .out }
         },
         Scenario("home: a contact that one endpoint adds is seen by the other, a stale change is refused (MS-SIP 3.7)") { conversation in
-            let desk = try await conversation.homeEndpoint(epid: "84d3db8c23")
-            let phone = try await conversation.homeEndpoint(epid: "3b09add8bc")
+            let desk = try await conversation.enhancedClient(epid: "84d3db8c23")
+            let phone = try await conversation.enhancedClient(epid: "3b09add8bc")
             try await conversation.act { now in
                 for endpoint in [desk, phone] { endpoint.signIn(at: now) }
             }
-            try await conversation.expect("both signed in") { desk.isSignedIn && phone.isSignedIn }
+            try await conversation.expect("both signed in") { desk.followsSelf && phone.followsSelf }
             try await conversation.act { now in
-                for endpoint in [desk, phone] { endpoint.subscribe(contacts, at: now) }
+                for endpoint in [desk, phone] { endpoint.follow(contacts, at: now) }
             }
             try await conversation.expect("an empty list with its group") {
                 [desk, phone].allSatisfy { $0.latest(contacts)?.contains("<contactList deltaNum=\"1\"><group id=\"1\" name=\"~\"") == true }
@@ -85,13 +78,10 @@ extension Scenario {
                 desk.lastAnswer?.status == .conflict && desk.lastBody.contains("WrongDelta")
             }
             try await conversation.act { now in
-                for endpoint in [desk, phone] { endpoint.subscribe(contacts, expires: 0, at: now) }
-            }
-            try await conversation.expect("the dialogs are over") { conversation.gateway.counts.homeDialogs == 0 }
-            try await conversation.act { now in
                 for endpoint in [desk, phone] { endpoint.signOut(at: now) }
             }
-            try await conversation.expect("both signed out") { !desk.isSignedIn && !phone.isSignedIn }
+            try await conversation.expect("both signed out") { desk.phase == .out && phone.phase == .out }
+            try await conversation.expect("the dialogs are over") { conversation.gateway.counts.homeDialogs == 0 }
         },
     ]
 }

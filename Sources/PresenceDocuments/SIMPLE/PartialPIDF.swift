@@ -4,34 +4,71 @@ import XMLCore
 ///
 /// A difference names whole components - tuples, persons, devices, notes, extensions - and replaces, adds or removes them by XML patch
 /// operations (RFC 5261). Selectors begin with `*`, so that they hold for a copy whose root is `presence` as for one whose root is `pidf-full`.
-public enum PartialPIDF {
-    /// The content of a PIDF document under the root `pidf-full`.
-    ///
-    /// - Parameter version: From 1, one more with every partial document of a subscription (RFC 5263 4.4).
-    public static func full(_ document: XMLElement, version: UInt32) -> [UInt8] {
+/// The version is that of a subscription and comes last, so that one value serves all watchers of a presentity.
+public struct PartialPIDF: Sendable {
+    private enum Content: Sendable {
+        case full([XMLFragment])
+        case difference([Operation])
+    }
+
+    private var attributes: [XMLAttribute]
+    private var prefixes = Prefixes()
+    private var content: Content
+
+    /// The content of a PIDF document, under the root `pidf-full`.
+    public init(full document: XMLElement) {
         let parts = document.children.map { $0.fragment() }
-        var writer = XMLWriter(declaration: true)
-        writer.start("p:pidf-full")
-        var prefixes = Prefixes()
+        attributes = document.attributes
         prefixes.note(parts)
-        prefixes.declare(in: &writer)
-        for attribute in document.attributes { writer.attribute(attribute) }
-        writer.attribute("version", String(version))
-        for part in parts { writer.fragment(part) }
-        return writer.finish()
+        content = .full(parts)
     }
 
     /// The operations that turn one PIDF document into another, under the root `pidf-diff`.
     ///
-    /// - Returns: nil when no such operations exist (another entity, reordered or ambiguous components) or when they are no shorter than
-    ///   the new document: ``full(_:version:)`` is to be sent.
-    public static func difference(from old: XMLElement, to new: XMLElement, version: UInt32) -> [UInt8]? {
-        guard old.attributes == new.attributes, let before = components(of: old), let after = components(of: new) else { return nil }
+    /// nil when there are none (another entity, reordered or ambiguous components) or when they are no shorter than the new document:
+    /// ``init(full:)`` is to be sent.
+    public init?(from old: XMLElement, to new: XMLElement) {
+        guard old.attributes == new.attributes, let before = Self.components(of: old), let after = Self.components(of: new) else {
+            return nil
+        }
+        attributes = new.attributes.filter { $0.namespace.isEmpty && $0.localName == "entity" }
+        prefixes.note(after.map(\.fragment))
+        content = .difference([])
+        guard let operations = operations(from: before, to: after) else { return nil }
+        content = .difference(operations)
+        guard encoded(version: .max).count < new.sourceBytes.count else { return nil }
+    }
+
+    /// The document.
+    /// - Parameter version: From 1, one more with every partial document of a subscription (RFC 5263 4.4).
+    public func encoded(version: UInt32) -> [UInt8] {
+        var writer = XMLWriter(declaration: true)
+        switch content {
+        case .full: writer.start("p:pidf-full")
+        case .difference: writer.start("p:pidf-diff")
+        }
+        prefixes.declare(in: &writer)
+        for attribute in attributes { writer.attribute(attribute) }
+        writer.attribute("version", String(version))
+        switch content {
+        case .full(let parts):
+            for part in parts { writer.fragment(part) }
+        case .difference(let operations):
+            for operation in operations {
+                writer.start("p:" + operation.name)
+                writer.attribute("sel", operation.selector)
+                writer.attribute("pos", ifPresent: operation.position)
+                if let content = operation.content { writer.fragment(content) }
+                writer.end()
+            }
+        }
+        return writer.finish()
+    }
+
+    private mutating func operations(from before: [Component], to after: [Component]) -> [Operation]? {
         let known = Set(before.map(\.key))
         let kept = Set(after.map(\.key)).intersection(known)
         guard before.map(\.key).filter(kept.contains) == after.map(\.key).filter(kept.contains) else { return nil }
-        var prefixes = Prefixes()
-        prefixes.note(after.map(\.fragment))
         var operations: [Operation] = []
         // From the end, so that the place of what stands before does not move.
         for component in before.reversed() where !kept.contains(component.key) {
@@ -53,8 +90,7 @@ public enum PartialPIDF {
                 operations.append(Operation(name: "add", selector: "*", position: "prepend", content: component.fragment))
             }
         }
-        let bytes = write(operations, prefixes, entity: new.attribute("entity"), version: version)
-        return bytes.count < new.sourceBytes.count ? bytes : nil
+        return operations
     }
 
     // MARK: components
@@ -72,7 +108,7 @@ public enum PartialPIDF {
         var fragment: XMLFragment
     }
 
-    private struct Operation {
+    private struct Operation: Sendable {
         var name: String
         var selector: String
         var position: String?
@@ -101,26 +137,10 @@ public enum PartialPIDF {
         return result
     }
 
-    private static func write(_ operations: [Operation], _ prefixes: Prefixes, entity: String?, version: UInt32) -> [UInt8] {
-        var writer = XMLWriter(declaration: true)
-        writer.start("p:pidf-diff")
-        prefixes.declare(in: &writer)
-        writer.attribute("entity", ifPresent: entity)
-        writer.attribute("version", String(version))
-        for operation in operations {
-            writer.start("p:" + operation.name)
-            writer.attribute("sel", operation.selector)
-            writer.attribute("pos", ifPresent: operation.position)
-            if let content = operation.content { writer.fragment(content) }
-            writer.end()
-        }
-        return writer.finish()
-    }
-
     /// Which prefix means what on the root; selectors and components share them (RFC 5261 4.2).
-    private struct Prefixes {
+    private struct Prefixes: Sendable {
         private var declared: [XMLFragment.Declaration] = [
-            .init(prefix: "", uri: XMLNamespace.pidf.uri), .init(prefix: "p", uri: "urn:ietf:params:xml:ns:pidf-diff"),
+            .init(prefix: "", uri: XMLNamespace.pidf.uri), .init(prefix: "p", uri: XMLNamespace.pidfDiff.uri),
         ]
 
         /// Takes over the prefixes of the components, as far as they agree.

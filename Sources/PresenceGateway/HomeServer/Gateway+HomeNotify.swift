@@ -32,17 +32,10 @@ extension Gateway {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ subscription: HomeDialog, expires: Int,
         _ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant
     ) {
-        var response = SIPResponse(to: request, status: .ok, toTag: subscription.localTag)
-        response.headers.set(.contact, contact(subscription.flow.local.transport))
-        response.headers.append(.expires, String(expires))
-        if subscription.package.requiresEventList { response.headers.append(.require, "eventlist") }
-        if subscription.notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
-        if Self.isPiggybackOffered(request) {
-            response.headers.append(.supported, "ms-piggyback-first-notify")
-            response.headers.append(.event, subscription.event.description)
-            response.headers.append("subscription-state", status.isTerminated ? "terminated;expires=0" : status.headerValue)
-            if let sequence = request.headers.cSeq { response.headers.msPiggybackCSeq = sequence.number }
-        }
+        var response = acceptance(
+            of: request, tag: subscription.localTag, over: subscription.flow, expires: expires, status, by: subscription.notifier,
+            isList: subscription.package.requiresEventList,
+            piggybacking: Self.isPiggybackOffered(request) ? subscription.event : nil)
         if content != .none, let body = homeBody(of: subscription, isFull: true, at: now) {
             response.headers.set(.contentType, subscription.package.mediaType)
             response.body = body

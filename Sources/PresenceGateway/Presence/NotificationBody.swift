@@ -1,6 +1,5 @@
 import PresenceDocuments
 import SIPCore
-import XMLCore
 
 /// Writes what a notification or a piggybacking 200 carries.
 struct NotificationBody: Equatable {
@@ -48,19 +47,6 @@ struct NotificationBody: Equatable {
     /// The bare form of MS-PRES 2.2.2.4.3, one publisher per notification.
     static func single(_ part: [UInt8]) -> NotificationBody {
         NotificationBody(contentType: WatcherFormat.categoriesType, bytes: part)
-    }
-
-    /// A PIDF document as the difference to the one before, or whole where there is none or that is no shorter (RFC 5263 4.4).
-    static func partial(_ document: [UInt8], after previous: RenderedPresence?, version: UInt32) -> NotificationBody {
-        // What we wrote ourselves can be read.
-        guard let new = try? XMLTree.parse(document).root else {
-            return NotificationBody(contentType: WatcherFormat.pidfType, bytes: document)
-        }
-        var bytes: [UInt8]?
-        if case .document(let before)? = previous, let old = try? XMLTree.parse(before).root {
-            bytes = PartialPIDF.difference(from: old, to: new, version: version)
-        }
-        return NotificationBody(contentType: WatcherFormat.pidfDiffType, bytes: bytes ?? PartialPIDF.full(new, version: version))
     }
 
     /// MS-PRES 3.4.5.1.3.1: cid is printed without the scheme.

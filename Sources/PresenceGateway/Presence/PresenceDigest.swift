@@ -16,10 +16,8 @@ extension RenderedPresence {
     /// By category; of a whole document under ``PresenceDigest/whole``.
     func digests(of categories: [CategoryName]) -> [String: UInt64] {
         switch self {
-        case .document(let bytes):
-            var digest = PresenceDigest()
-            digest.add(bytes)
-            return [PresenceDigest.whole: digest.value]
+        case .document(let view):
+            return [PresenceDigest.whole: view.digest]
         case .categories(let view):
             return Dictionary(categories.map { ($0.rawValue, view.digest(of: $0)) }) { first, _ in first }
         }

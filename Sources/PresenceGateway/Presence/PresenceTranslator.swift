@@ -27,22 +27,22 @@ struct PresenceTranslator {
             return .categories(CategoryView(uri: uri, CategoryMerge(document.categories)))
         case .msrtc:
             counters.bodiesEncoded += 1
-            if case .msrtc(let document) = source { return .document(document.encoded()) }
+            if case .msrtc(let document) = source { return .document(DocumentView(document.encoded())) }
             var document = value(mapper.msrtcPIDF(from: canonical(source, entity: uri)))
             if let user {
                 document.displayName = user.displayName
                 document.email = user.email
                 document.phoneNumber = user.phone.map { PresentityPhoneNumber($0) }
             }
-            return .document(document.encoded())
+            return .document(DocumentView(document.encoded()))
         case .pidf(let profile, let lossless):
             counters.bodiesEncoded += 1
             let document = value(
                 mapper.pidf(from: canonical(source, entity: uri), profile: PIDFProfile(profile), lossless: lossless))
-            return .document(document.encode())
+            return .document(DocumentView(document.encode()))
         case .xpidf:
             counters.bodiesEncoded += 1
-            return .document(value(mapper.xpidf(from: canonical(source, entity: uri))).encode())
+            return .document(DocumentView(value(mapper.xpidf(from: canonical(source, entity: uri))).encode()))
         }
     }
 

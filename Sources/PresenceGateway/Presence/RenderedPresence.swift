@@ -5,7 +5,7 @@ enum RenderedPresence {
     /// Category instances; what is written depends on what the watcher has already.
     case categories(CategoryView)
     /// A whole document.
-    case document([UInt8])
+    case document(DocumentView)
 
     /// The categories among `requested` that differ from what was delivered; nil for whole documents.
     func changedCategories(since delivered: RenderedPresence?, among requested: [CategoryName]) -> [CategoryName]? {
@@ -18,7 +18,7 @@ enum RenderedPresence {
     func tellsNothing(after delivered: RenderedPresence?, among requested: [CategoryName]) -> Bool {
         switch (self, delivered) {
         case (.categories, _): changedCategories(since: delivered, among: requested)?.isEmpty ?? true
-        case (.document(let bytes), .document(let previous)?): bytes == previous
+        case (.document(let view), .document(let previous)?): view === previous || view.bytes == previous.bytes
         default: false
         }
     }

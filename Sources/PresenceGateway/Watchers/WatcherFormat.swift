@@ -1,3 +1,4 @@
+import PresenceDocuments
 import SIPCore
 
 /// How one watcher sees presentities: the format it negotiated (MS-PRES 1.3.3, RFC 3856 6.7), kept for the life of its dialog.
@@ -22,8 +23,7 @@ enum WatcherFormat: Hashable {
     static let msrtcType = "text/xml+msrtc.pidf"
     static let pidfType = "application/pidf+xml"
     static let xpidfType = "application/xpidf+xml"
-    /// RFC 5262
-    static let pidfDiffType = "application/pidf-diff+xml"
+    static let pidfDiffType = DocumentMediaType.pidfDiff.description
     static let rlmiType = "application/rlmi+xml"
     static let relatedType = "multipart/related"
     static let batchSubscribeType = "application/msrtc-adrl-categorylist+xml"
