@@ -222,7 +222,7 @@ extension Gateway {
         nextFarLeg = moment + configuration.timing.restorePace
         upstream.startsAt = moment
         // What the watcher was told is shown no longer than after any other loss of a far leg.
-        upstream.staleAt = moment + configuration.timing.staleAfter
+        for resource in upstream.resources { resource.staleAt = moment + configuration.timing.staleAfter }
         upstreams[upstream.id] = upstream
         schedule(upstream)
     }

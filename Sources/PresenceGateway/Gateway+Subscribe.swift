@@ -58,7 +58,7 @@ extension Gateway {
         insert(watcher)
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in remove(watcher, at: now) }
-        for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, at: now) }
+        for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, isPoll: wish == 0, at: now) }
         if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: wish == 0, at: now) }
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
         if watcher.resources.isEmpty { wish = 0 }
@@ -157,7 +157,8 @@ extension Gateway {
 
     /// Finds where a resource's presence comes from: this node, a far leg, or nowhere (MS-PRES 3.4.5.1.3.1).
     func attach(
-        _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, marks: String, at now: Instant
+        _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, marks: String, isPoll: Bool = false,
+        at now: Instant
     ) {
         let domain = configuration.domain(resource.uri.domainKey)
         if watcher.isBatch, dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity {
@@ -181,17 +182,8 @@ extension Gateway {
                 return
             }
             if let route = domain.route {
-                let timing = configuration.timing
-                let range = domain.side == .enterprise ? timing.enterprise : timing.simple
-                lastUpstream += 1
-                resource.upstream = UpstreamSubscription(
-                    id: lastUpstream, watcher: parties.watcher, watcherTrust: parties.watcherDomain.network, presentity: resource.uri,
-                    presentityKey: resource.key, domain: domain, route: route, maxForwards: parties.maxForwards, hopMarks: marks,
-                    categories: watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories,
-                    subscriber: Subscriber(
-                        .init(expires: range.standard, retryMinimum: timing.retryMinimum, retryMaximum: timing.retryMaximum)))
-                resource.upstream?.owner = watcher
-                resource.upstream?.resource = resource
+                joinUpstream(
+                    resource, of: watcher, parties: parties, domain: domain, route: route, marks: marks, isPoll: isPoll)
                 return
             }
         }
@@ -229,15 +221,6 @@ extension Gateway {
                 reject(watched, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)
                 detachHosted(watched, from: watcher)
             }
-        }
-    }
-
-    func startUpstreams(of watcher: WatcherDialog, at now: Instant) {
-        for resource in watcher.resources {
-            guard let upstream = resource.upstream, upstream.subscriber.attempt == 0 else { continue }
-            if watcher.held != nil || watcher.notifier.isFetching { upstream.subscriber = upstream.subscriber.asFetch }
-            perform(upstream.subscriber.start(at: now), on: upstream, at: now)
-            schedule(upstream)
         }
     }
 
@@ -288,13 +271,8 @@ extension Gateway {
 
     func detach(_ resource: WatchedResource, from watcher: WatcherDialog, at now: Instant) {
         Self.decrement(&dialogsOfPresentity, resource.key)
-        if let upstream = resource.upstream {
-            resource.upstream = nil
-            upstream.owner = nil
-            upstream.resource = nil
-            upstream.staleAt = nil
-            perform(upstream.subscriber.unsubscribe(hasDialog: upstream.dialog != nil, at: now), on: upstream, at: now)
-            schedule(upstream)
+        if resource.upstream != nil {
+            leaveUpstream(resource, at: now)
         } else {
             detachHosted(resource, from: watcher)
         }

@@ -47,6 +47,8 @@ public final class Gateway: SansIOEndpoint {
     /// By our tag of the current attempt; between two attempts by that of the last.
     var upstreamsByTag: [String: UpstreamSubscription] = [:]
     var lastUpstream: UInt64 = 0
+    /// By domain key.
+    var upstreamDomains: [String: UpstreamDomain] = [:]
     var presentities: [String: HostedPresentity] = [:]
     var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]

@@ -1,0 +1,41 @@
+import SIPCore
+import SIPEvents
+
+extension TerminationReason {
+    /// What a watcher is told when its far leg failed for good.
+    init(_ failure: Subscriber.Failure) {
+        switch failure {
+        case .refused(let status): self = TerminationReason(refusal: status) ?? .probation
+        case .terminated(let reason): self = reason ?? .noresource
+        case .silent, .lapsed: self = .probation
+        }
+    }
+
+    /// The reason of an RLMI instance (RFC 4662 5.5, MS-PRES 3.4.5.1.3.1).
+    init(rlmi reason: String?) {
+        switch reason {
+        case "rejected": self = .rejected
+        case "quotaExceeded": self = .probation
+        case let reason?: self = TerminationReason(rawValue: reason)
+        case nil: self = .noresource
+        }
+    }
+}
+
+extension Refusal {
+    /// The answer to a poll whose far side refused.
+    init(passing failure: Subscriber.Failure, retryAfter: Int) {
+        let reason = TerminationReason(failure)
+        if case .silent = failure {
+            self.init(.serverTimeout, "the presentity's side did not answer")
+        } else if case .refused(480) = failure {
+            self.init(.temporarilyUnavailable, "the presentity's side cannot say now", headers: [Header(.retryAfter, String(retryAfter))])
+        } else if reason == .rejected {
+            self = .forbidden("the presentity's side refused the subscription")
+        } else if reason == .noresource {
+            self.init(.notFound, "the presentity's side does not know the presentity")
+        } else {
+            self = .unavailable("the presentity's side cannot say now", retryAfter: retryAfter)
+        }
+    }
+}

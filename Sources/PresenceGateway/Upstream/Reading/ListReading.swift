@@ -1,0 +1,27 @@
+import PresenceDocuments
+import SIPCore
+
+extension UpstreamContent {
+    /// What a resource list says of a presentity whose state is not simply sent (MS-PRES 2.2.2.4.2, RFC 4662 5.5).
+    struct Verdict: Equatable {
+        var state: RLMIInstance.State
+        var reason: String?
+        /// SIP status of the subscription that failed (MS-PRES 2.2.2.4.2).
+        var statusCode: Int?
+        /// Where to subscribe, with `resubscribe` only (MS-PRES 3.4.5.1.3.1).
+        var poolFqdn: String?
+    }
+
+    /// The resource list (MS-PRES 2.2.2.4.2): rejected resources.
+    mutating func takeList(_ list: RLMIDocument) {
+        hasList = true
+        for resource in list.resources {
+            for instance in resource.instances where instance.state != .active {
+                report(on: CategoryRequest.address(resource.uri)?.aorKey) {
+                    $0.verdict = Verdict(
+                        state: instance.state, reason: instance.reason, statusCode: instance.statusCode, poolFqdn: instance.poolFqdn)
+                }
+            }
+        }
+    }
+}

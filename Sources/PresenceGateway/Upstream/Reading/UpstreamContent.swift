@@ -1,0 +1,80 @@
+import PresenceDocuments
+import SIPCore
+import XMLCore
+
+/// What a NOTIFY, a BENOTIFY or a piggybacking 200 of the far side says, whatever its wrapping: a report on each presentity.
+struct UpstreamContent {
+    /// In the order in which the presentities are spoken of; only of those that were asked about.
+    private(set) var reports: [Report] = []
+    /// Whether a resource list came with it; it names what the parts do not speak of.
+    var hasList = false
+    /// By `aorKey`.
+    private let asked: [String]
+
+    /// What is said of one presentity.
+    struct Report {
+        let key: String
+        /// Elements of the categories documents about it; nil: there was none.
+        var categories: [CategoryElement]?
+        var pidf: PIDFDocument?
+        var msrtc: MSRTCPIDFDocument?
+        /// What RLMI says of it.
+        var verdict: Verdict?
+
+        init(key: String) { self.key = key }
+
+        var hasState: Bool { categories != nil || pidf != nil || msrtc != nil }
+    }
+
+    /// - Parameter presentities: the `aorKey`s that were asked about.
+    /// - Throws: 400 when a document cannot be read, 415 when its type is none that was asked for.
+    init(_ body: [UInt8], contentType: MediaType?, presentities: [String], parser: XMLParser) throws(Refusal) {
+        asked = presentities
+        guard !body.isEmpty else { return }
+        guard let contentType else { throw .badRequest("RFC 3261 20.15: a body needs a Content-Type") }
+        guard contentType.essence.hasPrefix("multipart/") else {
+            if try !take(body, contentType, parser) {
+                throw Refusal.unsupportedMediaType(accept: "\(WatcherFormat.pidfType), \(WatcherFormat.categoriesType)")
+            }
+            return
+        }
+        let parts: [MIMEPart]
+        do {
+            parts = try MIMEMultipart(body, contentType: contentType).leaves()
+        } catch {
+            throw .badRequest("RFC 2046 5.1: the multipart body cannot be read")
+        }
+        for part in parts {
+            if let type = part.contentType { _ = try take(part.body, type, parser) }
+        }
+    }
+
+    /// False: nothing of this type was asked for.
+    private mutating func take(_ body: [UInt8], _ type: MediaType, _ parser: XMLParser) throws(Refusal) -> Bool {
+        do {
+            switch type.essence {
+            case WatcherFormat.categoriesType: takeCategories(try CategoriesDocument(reading: parser.parse(body).root, bodies: .tolerant))
+            case WatcherFormat.pidfType, "application/cpim-pidf+xml": takePIDF(try PIDFDocument.decode(body, using: parser))
+            case WatcherFormat.msrtcType: takeMSRTC(try MSRTCPIDFDocument(reading: parser.parse(body).root))
+            case WatcherFormat.rlmiType: takeList(try RLMIDocument.decode(body, using: parser))
+            default: return false
+            }
+            return true
+        } catch {
+            throw Refusal(.badRequest, "the notified document cannot be read: \(error)", errorID: 4001)
+        }
+    }
+
+    /// Changes the report on a presentity; nothing is said about one that nobody asked about.
+    mutating func report(on key: String?, _ change: (inout Report) -> Void) {
+        guard let key, asked.contains(key) else { return }
+        let place = reports.firstIndex { $0.key == key } ?? reports.count
+        if place == reports.count { reports.append(Report(key: key)) }
+        change(&reports[place])
+    }
+
+    /// Of whom a document speaks that names its presentity in some form or not at all: whoever was asked about alone.
+    func subject(named uri: String?) -> String? {
+        asked.count == 1 ? asked.first : uri.flatMap { CategoryRequest.address($0)?.aorKey }
+    }
+}
