@@ -13,4 +13,6 @@ public struct DocumentMediaType: Hashable, Sendable, CustomStringConvertible {
     public static let xpidf = DocumentMediaType("application/xpidf+xml")
     /// RFC 4662
     public static let rlmi = DocumentMediaType("application/rlmi+xml")
+    /// RFC 4826
+    public static let resourceLists = DocumentMediaType("application/resource-lists+xml")
 }

@@ -26,6 +26,8 @@ extension XMLNamespace {
     public static let pidfDiff = XMLNamespace("urn:ietf:params:xml:ns:pidf-diff")
     /// RFC 4662
     public static let rlmi = XMLNamespace("urn:ietf:params:xml:ns:rlmi")
+    /// RFC 4826
+    public static let resourceLists = XMLNamespace("urn:ietf:params:xml:ns:resource-lists")
     /// Ours: what the standard vocabulary cannot say
     public static let exact = XMLNamespace("urn:isthmus:xml:ns:presence-exact")
 }

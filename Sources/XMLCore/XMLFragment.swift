@@ -85,7 +85,7 @@ extension XMLElement {
         return (namespace, String(text[text.index(after: colon)...]))
     }
 
-    private var declarations: UnsafeBufferPointer<XMLTree.Binding> {
+    var declarations: UnsafeBufferPointer<XMLTree.Binding> {
         UnsafeBufferPointer(start: tree.bindings + Int(node.pointee.bindings), count: Int(node.pointee.bindingCount))
     }
 

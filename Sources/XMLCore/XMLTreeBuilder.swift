@@ -138,7 +138,7 @@ struct XMLTreeBuilder {
         let found = text
         guard found.end > found.start, depth > 0 else { return text = Text() }
         text = Text()
-        if !found.isMarked, !beforeEndTag || frames[depth].lastChild >= 0, isSpace(found.start, found.end) { return }
+        if !limits.keepsSpace, !found.isMarked, !beforeEndTag || frames[depth].lastChild >= 0, isSpace(found.start, found.end) { return }
         guard let index = appendNode(start: found.start, context) else { return }
         tree.pointee.nodes[Int(index)].end = UInt32(found.end)
     }

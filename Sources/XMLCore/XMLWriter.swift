@@ -40,6 +40,30 @@ public struct XMLWriter: ~Copyable {
         tagIsOpen = true
     }
 
+    /// Opens an element by its expanded name, with the declarations that it wants and are not in scope.
+    ///
+    /// The prefix is a wish: where it means something else on this very element, another one is taken.
+    mutating func start(_ localName: String, prefix: String, namespace: String, declaring wanted: [XMLFragment.Declaration]) {
+        var declared: [XMLFragment.Declaration] = []
+        for declaration in wanted where !declared.contains(where: { $0.prefix == declaration.prefix }) {
+            // XML has no way to say it of an element that is in no namespace.
+            if declaration.prefix.isEmpty, namespace.isEmpty, !declaration.uri.isEmpty { continue }
+            if (inScope(declaration.prefix) ?? (declaration.prefix.isEmpty ? "" : nil)) != declaration.uri { declared.append(declaration) }
+        }
+        var prefix = namespace.isEmpty ? "" : namespace == XMLNamespace.xml.uri ? "xml" : prefix
+        if prefix != "xml" {
+            func meaning(_ prefix: String) -> String? {
+                declared.first { $0.prefix == prefix }?.uri ?? inScope(prefix) ?? (prefix.isEmpty ? "" : nil)
+            }
+            if meaning(prefix) != namespace {
+                while declared.contains(where: { $0.prefix == prefix }) { prefix += prefix.isEmpty ? "n" : "_" }
+                if meaning(prefix) != namespace { declared.append(XMLFragment.Declaration(prefix: prefix, uri: namespace)) }
+            }
+        }
+        start(prefix.isEmpty ? localName : prefix + ":" + localName)
+        for declaration in declared { self.namespace(declaration.prefix, declaration.uri) }
+    }
+
     /// Declares a namespace on the element just opened; an empty prefix is the default namespace.
     public mutating func namespace(_ prefix: String, _ uri: String) {
         output.append(" xmlns")

@@ -1,0 +1,123 @@
+import PresenceDocuments
+import SIPCore
+import XMLCore
+
+/// What one notification of a resource list says (RFC 4662 5): its meta-information, and what the `cid` of an instance leads to.
+///
+/// The body is `multipart/related` with the meta-information as its root; an instance that is itself a list has a `multipart/related`
+/// part, to any depth. A `cid` names a part of the same multipart only (RFC 4662 5.5).
+struct ResourceListNotification: Equatable {
+    indirect enum Content: Equatable {
+        /// The state of a resource: a document of the event package.
+        case document(MIMEPart)
+        case list(ResourceListNotification)
+    }
+
+    struct Limits: Hashable, Sendable {
+        /// Lists within lists; the outermost is 1.
+        var depth = 8
+        /// Resources of all lists together.
+        var resources = 1_000
+
+        init(depth: Int = 8, resources: Int = 1_000) {
+            self.depth = depth
+            self.resources = resources
+        }
+    }
+
+    var meta: RLMIDocument
+    /// By Content-ID, without angle brackets.
+    private(set) var contents: [String: Content] = [:]
+
+    init(_ meta: RLMIDocument) { self.meta = meta }
+
+    /// What an instance shows; nil when it has no state yet, or its part is missing.
+    func content(of instance: RLMIInstance) -> Content? {
+        instance.cid.flatMap { contents[Self.identifier($0)] }
+    }
+
+    // MARK: reading
+
+    /// - Throws: 400 when the body breaks a rule or a limit.
+    init(_ body: [UInt8], contentType: MediaType, parser: XMLParser, limits: Limits = Limits()) throws(Refusal) {
+        var left = limits.resources
+        try self.init(body, contentType: contentType, parser: parser, depth: limits.depth, left: &left)
+    }
+
+    private init(
+        _ body: [UInt8], contentType: MediaType, parser: XMLParser, depth: Int, left: inout Int
+    ) throws(Refusal) {
+        guard depth > 0 else { throw .badRequest("RFC 4662 5: lists are nested deeper than is allowed here") }
+        let multipart: MIMEMultipart
+        do { multipart = try MIMEMultipart(body, contentType: contentType) } catch {
+            throw .badRequest("RFC 2046 5.1: the multipart body cannot be read")
+        }
+        guard let root = multipart.root, root.contentType?.essence == WatcherFormat.rlmiType else {
+            throw .badRequest("RFC 4662 5.1: the root of the multipart body is not \(WatcherFormat.rlmiType)")
+        }
+        do { meta = try RLMIDocument.decode(root.body, using: parser) } catch {
+            throw Refusal(.badRequest, "the meta-information of the list cannot be read: \(error)", errorID: 4001)
+        }
+        left -= meta.resources.count
+        guard left >= 0 else { throw .badRequest("RFC 4662 5: a list has more resources than are allowed here") }
+        for part in multipart.parts {
+            guard let identifier = part.contentID, part != root, let type = part.contentType else { continue }
+            if type.essence == WatcherFormat.relatedType {
+                let inner = try ResourceListNotification(part.body, contentType: type, parser: parser, depth: depth - 1, left: &left)
+                contents[identifier] = .list(inner)
+            } else {
+                contents[identifier] = .document(part)
+            }
+        }
+    }
+
+    /// A Content-ID as it is compared: some write the angle brackets, or `cid:`, into the attribute.
+    private static func identifier(_ text: String) -> String {
+        var text = text[...]
+        if text.hasPrefix("cid:") { text = text.dropFirst(4) }
+        if text.hasPrefix("<"), text.hasSuffix(">") { text = text.dropFirst().dropLast() }
+        return String(text)
+    }
+
+    // MARK: writing
+
+    /// Adds a resource with one instance, and its state where there is one.
+    /// - Parameter cid: Without angle brackets; unique in the subscription's notification. It is written if there is `content`.
+    mutating func add(_ resource: RLMIResource, cid: String, content: Content? = nil) {
+        var resource = resource
+        if let content {
+            for index in resource.instances.indices where resource.instances[index].state == .active { resource.instances[index].cid = cid }
+            contents[cid] = content
+        }
+        meta.resources.append(resource)
+    }
+
+    /// The body, the parts in the order of the resources.
+    /// - Parameter boundary: A token; the inner multiparts and the root's Content-ID are named after it.
+    func body(boundary: String) -> NotificationBody {
+        let (type, bytes) = multipart(boundary: boundary).serialized()
+        return NotificationBody(contentType: type.description, bytes: bytes)
+    }
+
+    private func multipart(boundary: String) -> MIMEMultipart {
+        let start = "rlmi.\(boundary)"
+        var parts = [MIMEPart(contentType: MediaType("application", "rlmi+xml"), contentID: start, body: meta.encode())]
+        for cid in meta.resources.flatMap(\.instances).compactMap(\.cid) {
+            switch contents[cid] {
+            case .document(let part):
+                var part = part
+                part.headers.set(.contentID, "<\(cid)>")
+                parts.append(part)
+            case .list(let list):
+                let (type, bytes) = list.multipart(boundary: "\(boundary)-\(parts.count)").serialized()
+                parts.append(MIMEPart(contentType: type, contentID: cid, body: bytes))
+            case nil: break
+            }
+        }
+        return MIMEMultipart(
+            subtype: "related", boundary: boundary, parts: parts,
+            parameters: SIPParameters([
+                .init("type", WatcherFormat.rlmiType, isQuoted: true), .init("start", "<\(start)>", isQuoted: true),
+            ]))
+    }
+}

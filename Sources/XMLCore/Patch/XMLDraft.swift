@@ -1,0 +1,129 @@
+/// An element of a document that is being changed; with its descendants it belongs to one ``XMLPatch`` at work.
+///
+/// Elements and attributes are known by their expanded names; prefixes are wishes, which ``write(to:)`` keeps where they hold. Texts that
+/// stand side by side are one (XPath 1.0 5.7). Comments and processing instructions are not there.
+final class XMLDraft {
+    enum Child {
+        case element(XMLDraft)
+        case text(String)
+    }
+
+    var namespace: String
+    var prefix: String
+    var localName: String
+    var declarations: [XMLFragment.Declaration]
+    var attributes: [XMLAttribute]
+    var children: [Child] = []
+
+    /// A copy of a parsed element.
+    /// - Parameter standsAlone: Whether it takes along what outer elements declare and it relies on, in values too.
+    init(_ element: XMLElement, standsAlone: Bool) {
+        namespace = element.namespace
+        prefix = element.prefix
+        localName = element.localName
+        attributes = element.attributes
+        declarations = element.ownDeclarations
+        if standsAlone { declarations += element.fragment().inherited }
+        children = Self.children(of: element, standAlone: false)
+    }
+
+    /// The content of an element.
+    static func children(of element: XMLElement, standAlone: Bool) -> [Child] {
+        var result: [Child] = []
+        var next = element.node.pointee.firstChild
+        while next >= 0 {
+            let node = element.tree.nodes[Int(next)]
+            if node.name == XMLTree.textNode {
+                append(.text(element.tree.string(node.start, node.end)), to: &result)
+            } else {
+                result.append(.element(XMLDraft(XMLElement(tree: element.tree, index: next), standsAlone: standAlone)))
+            }
+            next = node.next
+        }
+        return result
+    }
+
+    private static func append(_ child: Child, to children: inout [Child]) {
+        if case .text(let text) = child, case .text(let before)? = children.last {
+            children[children.count - 1] = .text(before + text)
+        } else {
+            children.append(child)
+        }
+    }
+
+    /// Puts content in and joins the texts that meet.
+    func insert(_ content: [Child], at index: Int) {
+        children.insert(contentsOf: content, at: index)
+        joinTexts()
+    }
+
+    @discardableResult
+    func remove(at index: Int) -> Child {
+        let child = children.remove(at: index)
+        joinTexts()
+        return child
+    }
+
+    private func joinTexts() {
+        var joined: [Child] = []
+        joined.reserveCapacity(children.count)
+        for child in children {
+            if case .text("") = child { continue }
+            Self.append(child, to: &joined)
+        }
+        children = joined
+    }
+
+    /// Levels of elements, this one included.
+    var height: Int {
+        children.reduce(1) { height, child in
+            if case .element(let element) = child { max(height, element.height + 1) } else { height }
+        }
+    }
+
+    func write(to writer: inout XMLWriter) {
+        writer.start(localName, prefix: prefix, namespace: namespace, declaring: declarations)
+        for attribute in attributes { writer.attribute(attribute) }
+        for child in children {
+            switch child {
+            case .element(let element): element.write(to: &writer)
+            case .text(let text): writer.text(text)
+            }
+        }
+        writer.end()
+    }
+
+    func encoded() -> [UInt8] {
+        var writer = XMLWriter(declaration: true)
+        write(to: &writer)
+        return writer.finish()
+    }
+}
+
+extension XMLElement {
+    /// The prefix as written, empty for none.
+    var prefix: String {
+        let node = node.pointee
+        return tree.string(node.start + 1, node.start + 1 + UInt32(node.prefixLength))
+    }
+
+    /// The namespace declarations of this very element.
+    var ownDeclarations: [XMLFragment.Declaration] {
+        declarations.map { binding in
+            XMLFragment.Declaration(
+                prefix: tree.string(binding.prefixStart, binding.prefixStart + binding.prefixLength),
+                uri: tree.string(binding.uriStart, binding.uriEnd))
+        }
+    }
+
+    /// The document of this root under another name, white space and declarations as they were.
+    /// - Parameter attributes: Unqualified attributes that are left out.
+    public func document(as name: XMLName, without attributes: [String]) -> [UInt8] {
+        let draft = XMLDraft(self, standsAlone: false)
+        draft.localName = name.localName
+        draft.namespace = name.namespace.uri
+        draft.prefix = ""
+        draft.attributes.removeAll { $0.namespace.isEmpty && attributes.contains($0.localName) }
+        return draft.encoded()
+    }
+}
