@@ -168,7 +168,7 @@ extension Gateway {
     // MARK: dialogs
 
     private func restore(_ stored: StoredDialog, _ state: inout RestoredState, at now: Instant) -> Bool {
-        guard stored.kind == .watcher, let dialog = Dialog(snapshot: stored.dialog), let event = Event(stored.event),
+        guard stored.kind == .watcher, let dialog = Dialog.resumed(from: stored.dialog), let event = Event(stored.event),
             let uri = SIPURI(stored.watcher), let domain = configuration.domain(uri.domainKey), domain.refuse == nil,
             let format = WatcherFormat(
                 contentType: stored.contentType == WatcherFormat.pidfDiffType ? WatcherFormat.pidfType : stored.contentType, domain: domain)

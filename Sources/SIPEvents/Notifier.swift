@@ -93,6 +93,11 @@ public struct Notifier: Hashable, Sendable {
     private var expiresAt = Instant(nanosecondsSince1970: 0)
     private var heldUntil = Instant(nanosecondsSince1970: 0)
     private var notBefore = Instant(nanosecondsSince1970: 0)
+    /// When an ending dialog is forgotten, should nobody ever say what became of its last NOTIFY.
+    private var endsBy = Instant(nanosecondsSince1970: 0)
+
+    /// Timer F of the outstanding NOTIFY and of the last one (RFC 3261 17.1.2.2), and some slack.
+    private static let longestEnding = TimeSpan.seconds(2 * 32 + 8)
 
     /// - Parameters:
     ///   - isAuthorized: false: the subscription is pending until ``authorize(at:)``.
@@ -120,6 +125,9 @@ public struct Notifier: Hashable, Sendable {
         if case .ending = phase { true } else { phase == .over }
     }
 
+    /// Whether a SUBSCRIBE within the dialog is answered: not in a fetch, whose dialog ends with its NOTIFY, and not at the end.
+    public var isRefreshable: Bool { !isEnding && phase != .fetching }
+
     /// Whether the last NOTIFY has no answer yet.
     public var isAwaitingAnswer: Bool { isOutstanding }
 
@@ -137,16 +145,24 @@ public struct Notifier: Hashable, Sendable {
 
     // MARK: SUBSCRIBE
 
-    /// Takes the initial SUBSCRIBE, a refresh or an unsubscription; `wish` is the Expires value, nil without one.
+    /// Takes the initial SUBSCRIBE, a refresh or an unsubscription; `wish` is the Expires value, nil without one. Nothing comes of one
+    /// that is too late (see ``isRefreshable``): its owner answers 481.
     public mutating func receiveSubscribe(expires wish: Int?, piggyback: Bool = false, at now: Instant) -> [Action] {
+        guard isRefreshable else { return [] }
         guard case .grant(let granted) = configuration.expiry.decide(wish) else {
             if phase == .initial { phase = .over }
             return [.refuse(minimumExpires: configuration.expiry.minimum)]
         }
-        if isEnding { return [] }
         let isFirst = phase == .initial
         expiresAt = now + .seconds(granted)
         if granted == 0 { return end(asFetch: isFirst, piggyback: piggyback, at: now) }
+        if piggyback && !isAuthorized {
+            // Nothing may be shown yet; what may follows in a NOTIFY.
+            phase = .live
+            hasTold = false
+            due = .nothing
+            return [.accept(expires: granted, status: .pending(expires: granted), content: .none)]
+        }
         if isFirst && piggyback {
             // The 200 is the first notification, whatever is known.
             phase = .live
@@ -256,6 +272,9 @@ public struct Notifier: Hashable, Sendable {
             return flush(at: now)
         case 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
             return close(.refused(status: status))
+        case 401, 407:
+            // Nobody here has a password for the watcher's side: no repetition can succeed.
+            return close(.refused(status: status))
         default:
             // It stays; what could not be told is told again with the newest state (RFC 6665 4.2.2).
             due = .full
@@ -297,7 +316,8 @@ public struct Notifier: Hashable, Sendable {
     /// When ``advance(to:)`` next has something to do.
     public var nextDeadline: Instant? {
         switch phase {
-        case .initial, .ending, .over: return nil
+        case .initial, .over: return nil
+        case .ending: return endsBy
         case .held: return min(heldUntil, expiresAt)
         case .fetching: return heldUntil
         case .live:
@@ -308,8 +328,10 @@ public struct Notifier: Hashable, Sendable {
 
     public mutating func advance(to now: Instant) -> [Action] {
         switch phase {
-        case .initial, .ending, .over:
+        case .initial, .over:
             return []
+        case .ending(let reason):
+            return now >= endsBy ? close(reason) : []
         case .fetching:
             guard now >= heldUntil else { return [] }
             return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
@@ -353,6 +375,7 @@ public struct Notifier: Hashable, Sendable {
 
     private mutating func finish(_ status: SubscriptionStatus, _ content: Content, _ reason: EndReason, at now: Instant) -> [Action] {
         phase = .ending(reason)
+        endsBy = now + Self.longestEnding
         if isOutstanding {
             due = .final(status, content)
             return []
@@ -369,6 +392,7 @@ public struct Notifier: Hashable, Sendable {
 
     private mutating func close(_ reason: EndReason) -> [Action] {
         phase = .over
+        isOutstanding = false
         due = .nothing
         return [.end(reason)]
     }

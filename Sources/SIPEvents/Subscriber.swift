@@ -20,14 +20,19 @@ public struct Subscriber: Hashable, Sendable {
         public var retryMaximum: TimeSpan
         /// RFC 6665 4.1.2: 64*T1.
         public var timerN: TimeSpan
+        /// Lengthens every pause before a new start by up to a quarter, so that legs that were lost together do not come back
+        /// together; 0: no such chance.
+        public var jitterSeed: UInt64
 
         public init(
-            expires: Int, retryMinimum: TimeSpan = .seconds(5), retryMaximum: TimeSpan = .seconds(300), timerN: TimeSpan = .seconds(32)
+            expires: Int, retryMinimum: TimeSpan = .seconds(5), retryMaximum: TimeSpan = .seconds(300), timerN: TimeSpan = .seconds(32),
+            jitterSeed: UInt64 = 0
         ) {
             self.expires = expires
             self.retryMinimum = retryMinimum
             self.retryMaximum = retryMaximum
             self.timerN = timerN
+            self.jitterSeed = jitterSeed
         }
     }
 
@@ -67,6 +72,12 @@ public struct Subscriber: Hashable, Sendable {
     }
 
     private static let settled = TimeSpan.seconds(60)
+    /// No pause but the first is shorter, whatever is configured: a far side that refuses is not asked as fast as it answers.
+    private static let leastPause = TimeSpan.milliseconds(200)
+    /// Longest pause that a Retry-After can ask for, in seconds.
+    private static let longestPause = 86_400
+    /// Longest lifetime that a Min-Expires can make us ask for, in seconds.
+    private static let longestLife = 86_400 * 7
 
     public private(set) var configuration: Configuration
     public private(set) var attempt: Attempt = 0
@@ -80,6 +91,8 @@ public struct Subscriber: Hashable, Sendable {
     private var startedAt = Instant(nanosecondsSince1970: 0)
     private var timerN: Instant?
     private var refreshAt: Instant?
+    /// A refused refresh is not repeated before this moment, whatever a NOTIFY says of the lifetime.
+    private var refreshesFrom: Instant?
     private var lapsesAt: Instant?
     private var restsUntil: Instant?
 
@@ -143,7 +156,9 @@ public struct Subscriber: Hashable, Sendable {
         isAsking = false
         if (200..<300).contains(status) { return accepted(expires, piggybacked, at: now) }
         if phase == .leaving || wantsToLeave { return finish(nil) }
-        if status == 423, let minimumExpires, minimumExpires > configuration.expires, minimumExpires <= 86_400 * 7, !hasBriefRetry {
+        if status == 423, !isFetch, let minimumExpires, minimumExpires > configuration.expires, minimumExpires <= Self.longestLife,
+            !hasBriefRetry
+        {
             hasBriefRetry = true
             configuration.expires = minimumExpires
             if lapsesAt == nil { return ask(at: now) }
@@ -157,11 +172,15 @@ public struct Subscriber: Hashable, Sendable {
             case 404, 405, 410, 416, 480...485, 489, 501, 604:
                 // The dialog is gone (RFC 6665 4.1.2.2); start anew, out of it.
                 return lose(.refused(status: status), .immediately, retryAfter: retryAfter, at: now)
+            case 408:
+                // As good as no answer (RFC 3261 12.2.1.2).
+                return lose(.refused(status: status), .later, retryAfter: retryAfter, at: now)
             default:
                 // It stays valid until its known expiry; try again in time.
                 timerN = nil
-                let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 1), 86_400)) } ?? configuration.retryMinimum
-                refreshAt = now + pause
+                let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 1), Self.longestPause)) } ?? configuration.retryMinimum
+                refreshesFrom = now + max(pause, Self.leastPause)
+                refreshAt = refreshesFrom
                 return []
             }
         }
@@ -175,6 +194,7 @@ public struct Subscriber: Hashable, Sendable {
             return []
         }
         hasBriefRetry = false
+        refreshesFrom = nil
         grant(expires ?? configuration.expires, at: now)
         if let piggybacked {
             let actions = receive(piggybacked, retryAfter: nil, at: now)
@@ -239,11 +259,9 @@ public struct Subscriber: Hashable, Sendable {
         if let timerN, now >= timerN {
             self.timerN = nil
             if phase == .leaving || isFetch || wantsToLeave { return finish(isFetch && !wantsToLeave ? .silent : nil) }
-            isAsking = false
             return lose(.silent, .later, retryAfter: nil, at: now)
         }
         if phase == .established, let lapsesAt, now >= lapsesAt, !isFetch {
-            isAsking = false
             return lose(.lapsed, .immediately, retryAfter: nil, at: now)
         }
         if phase == .established, !isAsking, let refreshAt, now >= refreshAt {
@@ -283,21 +301,42 @@ public struct Subscriber: Hashable, Sendable {
         let span = TimeSpan.seconds(seconds)
         lapsesAt = now + span
         refreshAt = now + min(span * 3 / 4, max(span - configuration.timerN, span / 2))
+        if let refreshesFrom { refreshAt = max(refreshesFrom, refreshAt ?? refreshesFrom) }
+        // Granted nothing: the one NOTIFY that follows is still worth waiting for (RFC 6665 4.2.1.1).
+        if seconds == 0, let timerN {
+            lapsesAt = timerN
+            refreshAt = nil
+        }
     }
 
     private mutating func lose(_ failure: Failure, _ retry: TerminationReason.Retry, retryAfter: Int?, at now: Instant) -> [Action] {
+        if wantsToLeave || phase == .leaving { return finish(nil) }
         if isFetch { return finish(failure) }
         forgetTimers()
+        // What is still unanswered belongs to the dialog that was lost.
+        isAsking = false
         phase = .resting
         // A leg that lived for a while starts with a clean slate; one that dies at birth again and again does not.
         if now - startedAt >= Self.settled { failures = 0 }
         failures += 1
         var pause = configuration.retryMinimum
         for _ in 1..<min(failures, 16) { pause = min(pause * 2, configuration.retryMaximum) }
+        pause = jittered(max(pause, Self.leastPause))
         if retry == .immediately && failures <= 1 { pause = .zero }
-        if retry == .later, let retryAfter { pause = max(.seconds(min(max(retryAfter, 0), 86_400)), min(pause, .seconds(1))) }
+        if retry == .later, let retryAfter {
+            pause = jittered(max(.seconds(min(max(retryAfter, 0), Self.longestPause)), min(pause, .seconds(1))))
+        }
         restsUntil = now + pause
         return [.lost(failure, retryIn: pause)]
+    }
+
+    /// The span and up to a quarter of it, by seed and number of failures (SplitMix64).
+    private func jittered(_ span: TimeSpan) -> TimeSpan {
+        guard configuration.jitterSeed != 0 else { return span }
+        var mixed = configuration.jitterSeed &+ UInt64(truncatingIfNeeded: failures &+ attempt) &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return span + span * Int(mixed >> 54) / 4_096
     }
 
     private mutating func finish(_ failure: Failure?) -> [Action] {
@@ -310,6 +349,7 @@ public struct Subscriber: Hashable, Sendable {
     private mutating func forgetTimers() {
         timerN = nil
         refreshAt = nil
+        refreshesFrom = nil
         lapsesAt = nil
         restsUntil = nil
     }

@@ -48,6 +48,8 @@ public struct TerminationReason: Hashable, Sendable, RawRepresentable, CustomStr
         case 401, 403, 407, 603, 606, 607: self = .rejected
         case 404, 410, 484, 485, 604: self = .noresource
         case 405, 406, 415, 416, 420, 421, 489, 493, 501, 505: self = .noresource
+        // A loop stays one: asking again would only go round again.
+        case 482, 483: self = .noresource
         default: return nil
         }
     }

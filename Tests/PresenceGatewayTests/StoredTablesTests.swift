@@ -94,6 +94,7 @@ struct StoredTablesTests {
                 continue
             }
             var expected = stored
+            expected.dialog.localCSeq += Dialog.resumptionGap
             if stored.isUnanswered {
                 // It is told anew.
                 expected.dialog.localCSeq += 1

@@ -49,7 +49,7 @@ extension Gateway {
 
     /// - Returns: false when the record cannot be read.
     func restoreHome(_ stored: StoredDialog, at now: Instant) -> Bool {
-        guard let package = HomePackage(rawValue: stored.kind.rawValue), let dialog = Dialog(snapshot: stored.dialog),
+        guard let package = HomePackage(rawValue: stored.kind.rawValue), let dialog = Dialog.resumed(from: stored.dialog),
             let event = Event(stored.event), let uri = SIPURI(stored.watcher), let domain = configuration.domain(uri.domainKey),
             domain.hosted, let subject = HomeDialog.Subject(package, stored.details)
         else { return false }

@@ -40,13 +40,14 @@ public struct Dialog: Equatable, Sendable {
         self.isSecure = isSecure
     }
 
-    /// The dialog that our 2xx to this request makes (RFC 3261 12.1.1); nil if From, To, Call-ID, CSeq or Contact cannot be used.
+    /// The dialog that our 2xx to this request makes (RFC 3261 12.1.1); nil if From, To, Call-ID, CSeq or Contact cannot be used, or
+    /// if a request over `sips` names a Contact that is none.
     ///
     /// - Parameter localTag: The tag that the answer's To carries.
     public init?(accepting request: SIPRequest, localTag: String) {
         let headers = request.headers
         guard let from = headers.from, let to = headers.to, let callID = headers.callID, let cSeq = headers.cSeq,
-            let contact = headers.contact, contact.uri.scheme.hasHost
+            let contact = headers.contact, contact.uri.scheme.hasHost, contact.uri.isSecure || !request.uri.isSecure
         else { return nil }
         self.init(
             id: DialogID(callID: callID, localTag: localTag, remoteTag: from.tag ?? ""), local: to, remote: from, target: contact.uri,
@@ -91,8 +92,10 @@ public struct Dialog: Equatable, Sendable {
         return .accept
     }
 
-    /// Takes a response to a request of ours in: a 2xx to a target refresh carries the new Contact (RFC 3261 12.2.1.2).
+    /// Takes a response to a request of ours in: a 2xx to a target refresh carries the new Contact (RFC 3261 12.2.1.2). One of
+    /// another dialog, from another branch of a forked SUBSCRIBE, changes nothing.
     public mutating func receive(_ response: SIPResponse) {
+        if let tag = response.headers.toTag, tag != id.remoteTag { return }
         if response.status.isSuccess, let method = response.method, Self.isTargetRefresh(method) { follow(response.headers.contact) }
     }
 
@@ -188,6 +191,17 @@ extension Dialog {
             callID: id.callID, localTag: id.localTag, remoteTag: id.remoteTag, localParty: localParty.description,
             remoteParty: remoteParty.description, remoteTarget: remoteTarget.description, routeSet: routeSet.map(\.description),
             localCSeq: localCSeq, remoteCSeq: remoteCSeq, isSecure: isSecure)
+    }
+
+    /// How far ``resumed(from:)`` jumps.
+    public static let resumptionGap: UInt32 = 100
+
+    /// The dialog after a restart. Numbers go on beyond those that may have been used and not been kept (a store that lost its last
+    /// moments with the power): a peer takes a gap for lost requests, and refuses anything lower (RFC 3261 12.2.2).
+    public static func resumed(from snapshot: DialogSnapshot) -> Dialog? {
+        guard var dialog = Dialog(snapshot: snapshot) else { return nil }
+        dialog.localCSeq = min(dialog.localCSeq, CSeq.limit - resumptionGap) + resumptionGap
+        return dialog
     }
 
     /// The dialog as it was; nil if a stored value cannot be read.

@@ -79,6 +79,45 @@ import Testing
         #expect(dialog.receive(moved) == .reject(.serverInternalError))
     }
 
+    @Test("RFC 6665 4.4.1 the 200 of another branch of a forked SUBSCRIBE does not move the dialog")
+    func foreignResponse() throws {
+        let subscribe = try request(requestText(extra: contact))
+        func response(_ tag: String, _ host: String) -> SIPResponse {
+            var response = SIPResponse(to: subscribe, status: .ok, toTag: tag)
+            response.headers.append(.contact, "<sip:alice@\(host)>")
+            return response
+        }
+        var dialog = try #require(Dialog(request: subscribe, response: response("r1", "198.51.100.4")))
+        dialog.receive(response("r2", "198.51.100.5"))
+        #expect(dialog.remoteTarget.host == "198.51.100.4")
+        dialog.receive(response("r1", "198.51.100.6"))
+        #expect(dialog.remoteTarget.host == "198.51.100.6")
+    }
+
+    @Test("RFC 3261 12.1.1 a request over sips needs a Contact over sips")
+    func secureContact() throws {
+        let text = requestText(extra: contact).replacing("SUBSCRIBE sip:", with: "SUBSCRIBE sips:")
+        #expect(Dialog(accepting: try request(text), localTag: "l1") == nil)
+        let secure = try request(text.replacing("<sip:bob@192.0.2.5:5070>", with: "<sips:bob@192.0.2.5:5071;transport=tcp>"))
+        let dialog = try #require(Dialog(accepting: secure, localTag: "l1"))
+        #expect(dialog.isSecure && dialog.nextHop.transport == .tls)
+    }
+
+    @Test("RFC 3261 12.2.1.1 after a restart numbers go on beyond what may have been lost, and never beyond 2^31-1")
+    func resumption() throws {
+        var dialog = try #require(Dialog(accepting: try request(requestText(extra: routes + contact)), localTag: "l1"))
+        _ = dialog.makeRequest(.notify)
+        let stored = dialog.snapshot
+        _ = dialog.makeRequest(.notify)
+        let lost = try #require(dialog.makeRequest(.notify).headers.cSeq?.number)
+        var resumed = try #require(Dialog.resumed(from: stored))
+        #expect(try #require(resumed.makeRequest(.notify).headers.cSeq?.number) > lost)
+        #expect(resumed.remoteCSeq == dialog.remoteCSeq && resumed.routeSet == dialog.routeSet)
+        var late = stored
+        late.localCSeq = CSeq.limit
+        #expect(Dialog.resumed(from: late)?.localCSeq == CSeq.limit)
+    }
+
     @Test("a dialog survives as a snapshot")
     func snapshot() throws {
         var dialog = try #require(Dialog(accepting: try request(requestText(extra: routes + contact)), localTag: "l1"))
