@@ -111,7 +111,7 @@ extension Gateway {
     /// A notification did not leave: the watcher is told the newest state later.
     func notSent(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
-        watcher.resources.forEach { $0.delivered = nil }
+        watcher.forgetDelivered()
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         perform(watcher.notifier.notificationNotSent(retryIn: pause, at: now), on: watcher, at: now)
     }

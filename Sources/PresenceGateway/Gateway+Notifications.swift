@@ -78,6 +78,8 @@ extension Gateway {
             }
         }
         if case .active = status { watcher.wasToldActive = true } else { watcher.wasToldActive = false }
+        // What was left out is told with the whole state, as soon as there may be one.
+        if content == .none { watcher.changes.removeAll() }
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let (destination, transport) = destination(
@@ -100,7 +102,7 @@ extension Gateway {
         } else {
             send(request, to: destination, over: transport, for: .notify(watcher), at: now)
         }
-        if content == .changes, hasMore(watcher, at: now) { perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now) }
+        if content == .changes { tellChanges(of: watcher, at: now) }
     }
 
     // MARK: bodies
@@ -113,10 +115,13 @@ extension Gateway {
         guard watcher.format == .categories else {
             guard let resource = watcher.resources.first, resource.source.isKnown || !resource.isRestored else { return nil }
             let rendered = rendered(resource, for: watcher, at: now)
-            guard case .document(let view) = rendered, isFull || !resource.isKnown(rendered) else { return nil }
+            guard case .document(let view) = rendered, isFull || !resource.isKnown(rendered) else {
+                watcher.changes.remove(resource)
+                return nil
+            }
             var previous: DocumentView?
             if !isFull, case .document(let delivered)? = resource.delivered { previous = delivered }
-            resource.delivered = rendered
+            deliver(rendered, of: resource, to: watcher, at: now)
             guard watcher.isPartial else { return NotificationBody(contentType: watcher.contentType, bytes: view.bytes) }
             watcher.partialVersion &+= 1
             return NotificationBody(
@@ -133,7 +138,7 @@ extension Gateway {
             if !resource.source.isKnown && resource.isRestored { continue }
             let rendered = rendered(resource, for: watcher, at: now)
             guard case .categories(let view) = rendered else { continue }
-            resource.delivered = rendered
+            deliver(rendered, of: resource, to: watcher, at: now)
             parts.append(view.document(of: resource.categories, counters: &counters))
         }
         return list(parts, of: watcher) { named?.contains($0.uri.aorKey) ?? true }
@@ -141,16 +146,30 @@ extension Gateway {
 
     /// The changes of one publisher (MS-PRES 2.2.2.4.3), or a list of verdicts that came since; what else there is to tell follows.
     private func changedBody(of watcher: WatcherDialog, at now: Instant) -> NotificationBody? {
-        if watcher.rejected.contains(where: { !$0.isTold }) { return list([], of: watcher) { !$0.isTold } }
-        for resource in watcher.resources {
-            if !resource.source.isKnown && resource.isRestored { continue }
+        if watcher.hasUntoldVerdicts { return list([], of: watcher) { !$0.isTold } }
+        for resource in watcher.changes.due(at: now) {
+            guard resource.source.isKnown, watcher.resources.contains(where: { $0 === resource }) else {
+                watcher.changes.remove(resource)
+                continue
+            }
             let rendered = rendered(resource, for: watcher, at: now)
             let names = resource.changedCategories(in: rendered)
-            guard case .categories(let view) = rendered, !names.isEmpty else { continue }
-            resource.delivered = rendered
+            guard case .categories(let view) = rendered, !names.isEmpty else {
+                watcher.changes.remove(resource)
+                continue
+            }
+            deliver(rendered, of: resource, to: watcher, at: now)
             return .single(view.document(of: names, counters: &counters))
         }
         return nil
+    }
+
+    /// This is what the watcher has from now on; the next change of the presentity keeps its distance (RFC 3856 6.10).
+    private func deliver(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        resource.delivered = rendered
+        // The first state that is known is not kept waiting because an empty one was told.
+        resource.spacedUntil = resource.source.isKnown ? now + configuration.timing.notifySpacing : nil
+        watcher.changes.remove(resource)
     }
 
     private func list(
@@ -164,15 +183,11 @@ extension Gateway {
         return .list(watcher: watcher.watcher, rejected: told, parts: parts, boundary: tokens.token())
     }
 
-    /// Whether a batch has more to tell than the notification that was just written: each is about one publisher (MS-PRES 2.2.2.4.3).
-    func hasMore(_ watcher: WatcherDialog, at now: Instant) -> Bool {
-        guard watcher.isBatch, dialogs[watcher.localTag] === watcher, watcher.resources.count > 1 || !watcher.rejected.isEmpty else {
-            return false
-        }
-        if watcher.rejected.contains(where: { !$0.isTold }) { return true }
-        return watcher.resources.contains { resource in
-            resource.source.isKnown && !resource.isKnown(rendered(resource, for: watcher, at: now))
-        }
+    /// Tells what has changed and may be told now; each notification of a batch is about one publisher (MS-PRES 2.2.2.4.3).
+    func tellChanges(of watcher: WatcherDialog, at now: Instant) {
+        guard dialogs[watcher.localTag] === watcher, !watcher.isAway, !watcher.notifier.isTelling else { return }
+        guard watcher.changes.hasDue(at: now) || watcher.hasUntoldVerdicts else { return schedule(watcher) }
+        perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
     }
 
     /// The resource in the watcher's format; made once per state.
@@ -201,9 +216,12 @@ extension Gateway {
         guard resource.source.isKnown, !watcher.notifier.isFetching || watcher.isReady else { return }
         if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
+            watcher.changes.remove(resource)
             counters.notificationsSuppressed += 1
-            return
+            return schedule(watcher)
         }
-        perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+        watcher.changes.add(resource)
+        if watcher.notifier.isTelling { return }
+        tellChanges(of: watcher, at: now)
     }
 }

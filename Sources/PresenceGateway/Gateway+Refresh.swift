@@ -41,7 +41,7 @@ extension Gateway {
         log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
         perform(actions, on: watcher, answering: (request, transaction), naming: named, at: now)
         // The answer was about the resources that were named; what happened to others meanwhile is still to be told.
-        if named != nil, hasMore(watcher, at: now) { perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now) }
+        if named != nil { tellChanges(of: watcher, at: now) }
         startUpstreams(of: watcher, at: now)
         schedule(watcher)
     }

@@ -66,7 +66,7 @@ extension Gateway {
                 log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
             }
             let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
-            if !response.status.isSuccess { dialog.resources.forEach { $0.delivered = nil } }
+            if !response.status.isSuccess { dialog.forgetDelivered() }
             perform(
                 dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: dialog, at: now)
         case .homeNotify(let subscription):

@@ -234,11 +234,12 @@ extension Gateway {
                 perform(watcher.notifier.advance(to: now), on: watcher, at: now)
                 continue
             }
-            let differs = watcher.resources.contains { resource in
+            let differing = watcher.resources.filter { resource in
                 resource.source.isKnown && (!watcher.wasToldActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
             }
-            guard !watcher.isAway, differs || watcher.rejected.contains(where: { !$0.isTold }) else { continue }
+            guard !watcher.isAway, !differing.isEmpty || watcher.rejected.contains(where: { !$0.isTold }) else { continue }
             state.told += 1
+            differing.forEach { watcher.changes.add($0) }
             perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
         }
     }

@@ -144,8 +144,7 @@ extension Gateway {
         let range = parties.watcherDomain.side == .enterprise ? timing.enterprise : timing.simple
         return Notifier.Configuration(
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum), bestEffort: bestEffort,
-            spacing: timing.notifySpacing, grace: timing.firstNotifyGrace, fetchWait: timing.pollWait,
-            retryPause: .seconds(timing.retryAfter))
+            grace: timing.firstNotifyGrace, fetchWait: timing.pollWait, retryPause: .seconds(timing.retryAfter))
     }
 
     /// Whether the 200 may carry the state (MS-SIP 3.4.5.1); PIDF always comes in a NOTIFY (MS-PRES 3.7.5.4).
@@ -300,6 +299,7 @@ extension Gateway {
                 return
             }
         }
+        tellChanges(of: watcher, at: now)
         perform(watcher.notifier.advance(to: now), on: watcher, at: now)
     }
 

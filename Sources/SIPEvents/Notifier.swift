@@ -17,8 +17,6 @@ public struct Notifier: Hashable, Sendable {
         public var expiry: ExpiryPolicy
         /// BENOTIFY: notifications are not answered.
         public var bestEffort: Bool
-        /// Least time between two changes (RFC 3856 section 6.10).
-        public var spacing: TimeSpan
         /// How long the first NOTIFY waits for state before it says pending.
         public var grace: TimeSpan
         /// How long a fetch waits for state.
@@ -27,12 +25,10 @@ public struct Notifier: Hashable, Sendable {
         public var retryPause: TimeSpan
 
         public init(
-            expiry: ExpiryPolicy, bestEffort: Bool = false, spacing: TimeSpan = .zero, grace: TimeSpan = .zero,
-            fetchWait: TimeSpan = .zero, retryPause: TimeSpan = .seconds(30)
+            expiry: ExpiryPolicy, bestEffort: Bool = false, grace: TimeSpan = .zero, fetchWait: TimeSpan = .zero, retryPause: TimeSpan = .seconds(30)
         ) {
             self.expiry = expiry
             self.bestEffort = bestEffort
-            self.spacing = spacing
             self.grace = grace
             self.fetchWait = fetchWait
             self.retryPause = retryPause
@@ -131,6 +127,12 @@ public struct Notifier: Hashable, Sendable {
     /// Whether the last NOTIFY has no answer yet.
     public var isAwaitingAnswer: Bool { isOutstanding }
 
+    /// Whether something is still to be told in the live dialog: as soon as the last NOTIFY is answered, or a pause is over.
+    public var isTelling: Bool { phase == .live && due != .nothing }
+
+    /// Whether the dialog lives and nothing is in hand.
+    public var isIdle: Bool { phase == .live && due == .nothing }
+
     /// Whether a fetch waits for state.
     public var isFetching: Bool { phase == .fetching }
 
@@ -173,7 +175,6 @@ public struct Notifier: Hashable, Sendable {
             phase = .live
             hasTold = true
             due = .nothing
-            notBefore = now + configuration.spacing
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         var actions: [Action] = [.accept(expires: granted, status: status(at: now), content: .none)]
@@ -368,7 +369,6 @@ public struct Notifier: Hashable, Sendable {
             hasTold = false
         }
         due = .nothing
-        notBefore = now + configuration.spacing
         isOutstanding = !configuration.bestEffort
         return [.notify(status, content)]
     }

@@ -43,6 +43,7 @@ import Testing
         #expect(configuration.limits.subscriptionsPerWatcher == 7)
         #expect(configuration.timing.simple == .init(minimum: 10, standard: 20, maximum: 30))
         #expect(configuration.timing.pollWait == .milliseconds(250))
+        #expect(configuration.timing.notifySpacing == .seconds(5))
         #expect(configuration.directory == .file("users.yaml"))
         #expect(configuration.directoryDomains == ["contoso.com"])
         #expect(configuration.admin == .init(host: "127.0.0.1", port: 8080))

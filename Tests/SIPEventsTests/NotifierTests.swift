@@ -49,16 +49,6 @@ import Testing
         #expect(notifier.receiveAnswer(status: 200, at: start + .seconds(2)) == [])
     }
 
-    @Test("RFC 3856 6.10 changes are spaced and the last one is sent")
-    func spacing() {
-        var notifier = notifier { $0.spacing = .seconds(5) }
-        _ = notifier.receiveSubscribe(expires: 600, at: start)
-        _ = notifier.receiveAnswer(status: 200, at: start)
-        #expect(notifier.stateChanged(at: start + .seconds(1)) == [])
-        #expect(notifier.nextDeadline == start + .seconds(5))
-        #expect(notifier.advance(to: start + .seconds(5)) == [.notify(.active(expires: 595), .changes)])
-    }
-
     @Test("RFC 6665 4.2.1.4 nothing known yet is pending, after a grace")
     func grace() {
         var notifier = notifier(ready: false) { $0.grace = .milliseconds(500) }

@@ -13,6 +13,7 @@ final class GatewayProgram {
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let text = """
             node: { name: edge1.example.net }
+            timing: { notify-spacing-ms: 0 }
             listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
             domains:
               contoso.com: { side: enterprise, hosted: true }

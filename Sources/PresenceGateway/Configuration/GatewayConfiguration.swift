@@ -208,7 +208,8 @@ public struct GatewayTiming: Hashable, Sendable {
     public var registration = ExpiryRange(minimum: 60, standard: 7_200, maximum: 86_400)
     /// How long a registration outlives the connection that it was made over.
     public var connectionGrace: TimeSpan = .seconds(30)
-    /// Least time between two changes notified in one dialog (RFC 3856 6.10 recommends 5 s); the newest state is always sent.
+    /// Least time between two changes of one presentity that one dialog is notified of, between any two changes for the dialog of a
+    /// list (RFC 3856 6.10 recommends 5 s). The newest state is always sent; first states and ends are not delayed.
     public var notifySpacing: TimeSpan = .zero
     /// How long the first NOTIFY waits for state from the far side before it says `pending`.
     public var firstNotifyGrace: TimeSpan = .milliseconds(500)

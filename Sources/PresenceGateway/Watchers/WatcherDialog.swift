@@ -30,6 +30,8 @@ final class WatcherDialog {
     var returnsBy: Instant?
     var flow: Flow
     var resources: [WatchedResource]
+    /// What is still to be told, and from when on it may be.
+    var changes = ChangeQueue()
     /// The SUBSCRIBE of a poll whose 200 waits for state from the far side (MS-PRES 3.4.5.1.2).
     var held: HeldRequest?
     /// The watcher was told `active` last, not `pending`.
@@ -87,11 +89,25 @@ final class WatcherDialog {
         rejected.append(verdict)
     }
 
+    /// Nobody knows what the watcher has: it is told everything anew.
+    func forgetDelivered() {
+        for resource in resources {
+            resource.delivered = nil
+            resource.spacedUntil = nil
+            changes.add(resource)
+        }
+    }
+
+    /// Whether verdicts came that the watcher has not heard (MS-PRES 3.4.5.1.3.1).
+    var hasUntoldVerdicts: Bool { rejected.contains { !$0.isTold } }
+
     /// Whether something is known of every resource.
     var isReady: Bool { resources.allSatisfy { $0.source.isKnown } }
 
     var nextDeadline: Instant? {
-        [notifier.nextDeadline, held?.until, returnsBy].compactMap { $0 }.min()
+        // What the notifier has in hand follows the answer that it waits for.
+        let changesFrom = notifier.isIdle && !isAway ? changes.nextDeadline() : nil
+        return [notifier.nextDeadline, held?.until, returnsBy, changesFrom].compactMap { $0 }.min()
     }
 
     /// The watcher as the resolution of containers sees it.
@@ -131,6 +147,10 @@ final class WatchedResource {
     var rendered: RenderedPresence?
     /// What the watcher has.
     var delivered: RenderedPresence? { didSet { remembered = [:] } }
+    /// It stands in its dialog's ``WatcherDialog/changes``.
+    var isWaiting = false
+    /// The next change may be told from then on (RFC 3856 6.10); nil: nothing that is known was told yet.
+    var spacedUntil: Instant?
     /// Digests of what it was told before a restart; nothing once it is told anew.
     var remembered: [String: UInt64] = [:]
     /// The dialog is of an earlier process.

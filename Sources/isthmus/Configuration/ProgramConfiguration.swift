@@ -30,13 +30,20 @@ struct ProgramConfiguration: Hashable, Sendable {
     /// nil: everybody of a hosted domain is a user.
     var directory: DirectorySource?
     var limits = GatewayLimits()
-    var timing = GatewayTiming()
+    var timing = standardTiming
     var transport = TransportOptions()
     var admin: AdminAddress?
     /// nil: in memory.
     var store: Store?
     /// A directory whose tables replace those that are compiled in.
     var mappingsDirectory: String?
+
+    /// What a file that says nothing gets: the recommended pause between notifications (RFC 3856 6.10).
+    private static var standardTiming: GatewayTiming {
+        var timing = GatewayTiming()
+        timing.notifySpacing = .seconds(5)
+        return timing
+    }
 
     /// Whether any listener asks users to sign in.
     var asksUsersToSignIn: Bool { listenerAuthentication.contains { $0.schemes != .none } }

@@ -39,6 +39,8 @@ struct DemoCommand: AsyncParsableCommand {
               contoso.com: { side: enterprise, route: "\(enterprise.address)", network: sameEnterprise }
               example.org: { side: simple, route: "\(simple.address)" }
               "*":         { refuse: 403 }
+            # At once, so that there is something to see; 5 s between two changes unless told otherwise.
+            timing:  { notify-spacing-ms: 0 }
             """
         let gateway = try await RunningGateway.start(
             try ConfigurationReader.read(yaml, file: "demo"),

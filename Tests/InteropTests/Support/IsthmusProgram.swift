@@ -25,6 +25,7 @@ final class IsthmusProgram: Sendable {
             node: { name: edge1.example.net }
             listen: [ \(listeners.joined(separator: ", ")) ]
             store: \(store)
+            timing: { notify-spacing-ms: 0 }
             \(settings.joined(separator: "\n"))
             domains:
             \(domains.map { "  \($0)" }.joined(separator: "\n"))
