@@ -20,6 +20,7 @@ extension Gateway {
                 notify(watcher, status, content, at: now)
             case .end(let reason):
                 log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": String(describing: reason)])
+                note(reason, of: watcher, at: now)
                 remove(watcher, at: now)
             }
         }
@@ -35,7 +36,10 @@ extension Gateway {
         var response = acceptance(
             of: request, tag: watcher.localTag, over: watcher.flow, expires: expires, status, by: watcher.notifier,
             isList: watcher.format == .categories, piggybacking: isPiggyback(request, watcher.format) ? watcher.event : nil)
-        if case .active = status, content != .none { watcher.wasToldActive = true }
+        if content != .none {
+            if case .active = status { watcher.wasToldActive = true }
+            watcher.told.sent(status, content, inAnswer: true, at: now)
+        }
         if content != .none, let body = body(of: watcher, naming: named, isFull: true, at: now) {
             response.headers.set(.contentType, body.contentType)
             response.body = body.bytes
@@ -73,6 +77,7 @@ extension Gateway {
             if body == nil, content == .changes, watcher.wasToldActive {
                 // It is again as the watcher knows it.
                 counters.notificationsSuppressed += 1
+                watcher.told.suppressedChange()
                 watcher.notifier.notificationSkipped()
                 return
             }
@@ -80,6 +85,7 @@ extension Gateway {
         if case .active = status { watcher.wasToldActive = true } else { watcher.wasToldActive = false }
         // What was left out is told with the whole state, as soon as there may be one.
         if content == .none { watcher.changes.removeAll() }
+        watcher.told.sent(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let (destination, transport) = destination(
@@ -218,6 +224,7 @@ extension Gateway {
             watcher.notifier.becameReady()
             watcher.changes.remove(resource)
             counters.notificationsSuppressed += 1
+            watcher.told.suppressedChange()
             return schedule(watcher)
         }
         watcher.changes.add(resource)

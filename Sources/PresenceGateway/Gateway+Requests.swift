@@ -61,6 +61,7 @@ extension Gateway {
         case .notify(let dialog):
             guard dialogs[dialog.localTag] === dialog else { return }
             keep(.dialog(dialog.localTag))
+            dialog.told.answered(response.status.rawValue)
             if !response.status.isSuccess {
                 counters.notificationsFailed += 1
                 log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
@@ -82,6 +83,7 @@ extension Gateway {
         case .notify(let dialog):
             guard dialogs[dialog.localTag] === dialog else { return }
             counters.notificationsFailed += 1
+            dialog.told.lost()
             log(.notice, "NOTIFY not delivered", ["call-id": dialog.dialog.id.callID, "reason": reason])
             if isConnectionLost, dialog.flow.connection != nil {
                 // A subscription outlives the connection it came over (RFC 5923): once more, by address.
@@ -130,6 +132,7 @@ extension Gateway {
                 "method": request.method.rawValue, "status": String(refusal.status.rawValue), "rule": refusal.explanation,
                 "call-id": request.headers.callID ?? "",
             ])
+        note(refusal, of: request, at: now)
         switch request.method {
         case .subscribe: counters.subscriptionsRefused += 1
         case .publish, .service: counters.publicationsRefused += 1

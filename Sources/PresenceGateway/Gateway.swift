@@ -67,6 +67,8 @@ public final class Gateway: SansIOEndpoint {
     var wakes = DeadlineQueue<Sleeper>()
     var output: [OutboundMessage] = []
     var logs: [GatewayLog] = []
+    /// What was refused, lost or ended lately, for an operator who asks why.
+    var journal: Journal
     var isShuttingDown = false
 
     /// Whose answer it is.
@@ -121,6 +123,7 @@ public final class Gateway: SansIOEndpoint {
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))
         translator = PresenceTranslator(mapper: mapper)
+        journal = Journal(limit: configuration.limits.journalEntries)
         home = HomeServer(configuration: configuration)
         var bounds = XMLLimits.standard
         bounds.bytes = configuration.limits.bodyBytes
@@ -220,6 +223,7 @@ public final class Gateway: SansIOEndpoint {
         self.configuration = configuration
         routes = configuration.routes
         home.reconfigure(configuration)
+        journal.limit = configuration.limits.journalEntries
         transactions.configuration.homeDomains = configuration.hostedDomains
         noteMappings()
     }
@@ -276,7 +280,7 @@ public final class Gateway: SansIOEndpoint {
             return
         }
         translator.note = { [weak self] rows, losses in
-            self?.log(.debug, "presence mapped", ["row": rows.joined(separator: ","), "losses": String(losses)])
+            self?.log(.debug, "presence mapped", ["row": rows.joined(separator: ","), "losses": String(losses.count)])
         }
     }
 

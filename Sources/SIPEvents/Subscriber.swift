@@ -87,20 +87,38 @@ public struct Subscriber: Hashable, Sendable {
     /// To be left as soon as the answer is there.
     private var wantsToLeave = false
     private var hasBriefRetry = false
-    private var failures = 0
+    /// Losses in a row.
+    public private(set) var failures = 0
     private var startedAt = Instant(nanosecondsSince1970: 0)
     private var timerN: Instant?
-    private var refreshAt: Instant?
+    public private(set) var refreshAt: Instant?
     /// A refused refresh is not repeated before this moment, whatever a NOTIFY says of the lifetime.
     private var refreshesFrom: Instant?
-    private var lapsesAt: Instant?
-    private var restsUntil: Instant?
+    public private(set) var lapsesAt: Instant?
+    public private(set) var restsUntil: Instant?
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
     }
 
     public var isOver: Bool { phase == .over }
+
+    /// Where the subscription stands, for whoever asks; the names are those of the diagram above.
+    public enum Standing: Hashable, Sendable {
+        case idle, asking, waiting, established, refreshing, resting, leaving, over
+    }
+
+    public var standing: Standing {
+        switch phase {
+        case .idle: .idle
+        case .resting: .resting
+        case .leaving: .leaving
+        case .over: .over
+        case .established where isAsking: lapsesAt == nil ? .asking : .refreshing
+        case .established: timerN == nil ? .established : .waiting
+        }
+    }
+
     public var isFetch: Bool { configuration.expires == 0 }
 
     // MARK: wishes

@@ -82,13 +82,15 @@ extension EnhancedPresentity {
     /// What makes PIDF and MSRTC notifications for a watcher: legacyInterop, resolved like any category (MS-PRES 3.7.5.1).
     /// - Returns: Nil when the watcher is blocked or nothing is published, which is shown as offline.
     public func legacyInterop(for watcher: WatcherIdentity) -> CategoryInstance? {
-        var open = resolver
-        open.policy.privateCategories.remove(.legacyInterop)
-        guard
-            let container = open.resolve(.legacyInterop, heldBy: store.containers(holding: .legacyInterop), for: watcher).container
-        else { return nil }
+        guard let container = resolveLegacyInterop(for: watcher).container else { return nil }
         return store.instances(of: ContainerCategory(category: .legacyInterop, container: container)).max {
             $0.publishTime < $1.publishTime
         }
+    }
+    /// The container whose legacyInterop a watcher of PIDF or MSRTC documents sees, and why (MS-PRES 3.7.5.1).
+    public func resolveLegacyInterop(for watcher: WatcherIdentity) -> ContainerResolution {
+        var open = resolver
+        open.policy.privateCategories.remove(.legacyInterop)
+        return open.resolve(.legacyInterop, heldBy: store.containers(holding: .legacyInterop), for: watcher)
     }
 }

@@ -180,6 +180,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var directorySearchResults = 100
     /// Structured log records kept until they are taken; older ones are dropped and counted.
     public var logRecords = 4_096
+    /// Refusals and ends of subscriptions that are kept in mind for an operator; the oldest are forgotten.
+    public var journalEntries = 1_000
 
     public init() {}
 }

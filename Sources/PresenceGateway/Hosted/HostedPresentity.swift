@@ -89,59 +89,94 @@ final class HostedPresentity {
         for (_, resource) in watchers.all { resource.rendered = nil }
     }
 
-    /// The presentity in a watcher's format; made once per format and set of containers.
-    ///
+    /// What a watcher's view is made of, before it is made.
+    struct ViewPlan {
+        var format: WatcherFormat
+        var requested: [CategoryName]
+        /// nil: no category was published.
+        var view: EnhancedPresence.WatcherView?
+        /// Where MSRTC and PIDF documents are made from.
+        var legacyInterop: CategoryInstance?
+        /// PIDF publications are hidden from the watcher.
+        var isPlaced: Bool
+
+        /// Category watchers get every body as it was published.
+        var categories: CategoryMerge {
+            let elements = (view?.document.categories ?? []) + [legacyInterop?.watcherElement].compactMap { $0 }
+            return CategoryMerge(format == .categories ? elements : elements.map(HostedPresentity.readable))
+        }
+    }
+
+    /// Which of the two models a view is made from.
+    enum Choice {
+        case one(PresenceSource)
+        /// A category watcher sees the model that spoke last, and the other one's categories where that is silent.
+        case both(CategoryMerge, PIDFDocument)
+    }
+
     /// MSRTC and PIDF documents show the legacyInterop of the watcher's container (MS-PRES 3.7.5.1), the state category only where
     /// nobody computes or publishes that.
+    func plan(_ format: WatcherFormat, _ categories: [CategoryName], for identity: WatcherIdentity) -> ViewPlan {
+        var requested = format == .categories ? categories : UpstreamSubscription.standardCategories
+        let legacyInterop = format == .categories ? nil : enhanced.legacyInterop(for: identity)
+        if legacyInterop != nil { requested.removeAll { $0 == .state } }
+        let view = enhanced.instanceCount == 0 ? nil : enhanced.view(of: requested, for: identity)
+        return ViewPlan(
+            format: format, requested: requested, view: view, legacyInterop: legacyInterop,
+            isPlaced: !documents.isEmpty && isPlaced(identity))
+    }
+
+    /// The presentity in a watcher's format; made once per format and set of containers.
     func rendered(
         _ resource: WatchedResource, for watcher: WatcherDialog, by translator: PresenceTranslator, counters: inout GatewayCounters,
         at now: Instant
     ) -> RenderedPresence {
-        var requested = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
-        let legacyInterop = watcher.format == .categories ? nil : enhanced.legacyInterop(for: watcher.identity)
-        if legacyInterop != nil { requested.removeAll { $0 == .state } }
-        let view = enhanced.instanceCount == 0 ? nil : enhanced.view(of: requested, for: watcher.identity)
-        let isPlaced = !documents.isEmpty && self.isPlaced(watcher.identity)
+        let plan = plan(watcher.format, resource.categories, for: watcher.identity)
         let viewKey = ViewKey(
-            format: watcher.format, requested: requested, containers: view?.key, legacyInterop: legacyInterop?.id.container,
-            isPlaced: isPlaced)
+            format: plan.format, requested: plan.requested, containers: plan.view?.key,
+            legacyInterop: plan.legacyInterop?.id.container, isPlaced: plan.isPlaced)
         if let made = views[viewKey] {
             counters.bodiesShared += 1
             return made
         }
-        let elements = (view?.document.categories ?? []) + [legacyInterop?.watcherElement].compactMap { $0 }
-        let made = make(elements, requested, as: watcher.format, isPlaced: isPlaced, by: translator, counters: &counters, at: now)
+        let made = make(plan, by: translator, counters: &counters, at: now)
         views[viewKey] = made
         return made
     }
 
-    private func make(
-        _ elements: [CategoryElement], _ requested: [CategoryName], as format: WatcherFormat, isPlaced: Bool,
-        by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
-    ) -> RenderedPresence {
-        func render(_ source: PresenceSource) -> RenderedPresence {
-            translator.render(source, as: format, entity: uri, requested: requested, of: user, counters: &counters, at: now)
-        }
-        // Category watchers get every body as it was published.
-        var categories = CategoryMerge(format == .categories ? elements : elements.map(Self.readable))
+    func choose(_ plan: ViewPlan) -> Choice {
+        var categories = plan.categories
+        let isCategories = plan.format == .categories
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
-        if format != .categories, hasCategories, [.state, .legacyInterop].allSatisfy({ categories.instances[$0]?.isEmpty ?? true }) {
+        if !isCategories, hasCategories, [.state, .legacyInterop].allSatisfy({ categories.instances[$0]?.isEmpty ?? true }) {
             // A card without a state is somebody offline (MS-PRES 3.7.5.5).
             categories.apply([
                 CategoryElement(name: .legacyInterop, instance: 0, body: .legacyInterop(LegacyInteropDocument(availability: 18_500)))
             ])
         }
-        let composed = documents.document
-        guard !documents.isEmpty, !isPlaced else {
+        guard !documents.isEmpty, !plan.isPlaced else {
             // A category watcher sees empty markers, everybody else somebody offline.
-            return render(hasCategories || format == .categories ? .categories(categories) : .offline)
+            return .one(hasCategories || isCategories ? .categories(categories) : .offline)
         }
-        guard hasCategories else { return render(.pidf(composed)) }
-        guard format == .categories, case .categories(let mapped) = render(.pidf(composed)) else {
-            return render(isSimpleNewer || ownInstanceCount == 0 ? .pidf(composed) : .categories(categories))
+        guard hasCategories else { return .one(.pidf(documents.document)) }
+        if isCategories { return .both(categories, documents.document) }
+        return .one(isSimpleNewer || ownInstanceCount == 0 ? .pidf(documents.document) : .categories(categories))
+    }
+
+    /// Makes the view; nothing is kept of it here.
+    func make(_ plan: ViewPlan, by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant) -> RenderedPresence {
+        func render(_ source: PresenceSource) -> RenderedPresence {
+            translator.render(source, as: plan.format, entity: uri, requested: plan.requested, of: user, counters: &counters, at: now)
         }
-        let (front, back) = isSimpleNewer ? (mapped.merge, categories) : (categories, mapped.merge)
-        return .categories(CategoryView(uri: uri.description, front.filled(from: back)))
+        switch choose(plan) {
+        case .one(let source):
+            return render(source)
+        case .both(let categories, let document):
+            let view = render(.pidf(document))
+            guard case .categories(let mapped) = view else { return view }
+            let (front, back) = isSimpleNewer ? (mapped.merge, categories) : (categories, mapped.merge)
+            return .categories(CategoryView(uri: uri.description, front.filled(from: back)))
+        }
     }
 
     /// Whether the presentity's own membership lists decide about this very watcher: it is in one by name or domain, or in none.

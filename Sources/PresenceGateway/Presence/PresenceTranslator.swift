@@ -6,8 +6,8 @@ import UserDirectory
 /// Makes watchers' views from sources by way of the canonical model; the only place of the gateway that converts (DESIGN section 2).
 struct PresenceTranslator {
     let mapper: PresenceMapper
-    /// Told which table rows decided and how many values were lost, for the log; nil when nobody reads it.
-    var note: ((_ rows: [String], _ losses: Int) -> Void)?
+    /// Told which table rows decided and what was lost; nil when nobody reads it.
+    var note: ((_ rows: [String], _ losses: [MappingLoss]) -> Void)?
 
     /// A source in a watcher's format.
     /// - Parameters:
@@ -47,7 +47,7 @@ struct PresenceTranslator {
     }
 
     private func value<Value>(_ result: MappingResult<Value>) -> Value {
-        if let note, !result.rowIDs.isEmpty { note(result.rowIDs, result.losses.count) }
+        if let note, !result.rowIDs.isEmpty { note(result.rowIDs, result.losses) }
         return result.value
     }
 

@@ -56,6 +56,7 @@ extension Gateway {
         switch verdict.state {
         case .resubscribe:
             log(.info, "far side names another pool", ["call-id": upstream.callID, "pool": verdict.poolFqdn ?? ""])
+            note(.redirected, upstream, resource, rule: "resubscribe to \(verdict.poolFqdn ?? "the presentity itself")", at: now)
             if upstream.follow(poolFqdn: verdict.poolFqdn) {
                 perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
             } else {
@@ -85,6 +86,7 @@ extension Gateway {
     /// The leg is made anew by itself; the watchers are kept and see the last state for a while.
     func lost(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure, retryIn pause: TimeSpan, at now: Instant) {
         counters.upstreamLost += 1
+        note(.lost, upstream, failure, at: now)
         log(
             .notice, "far leg lost",
             [
@@ -117,6 +119,7 @@ extension Gateway {
             return
         }
         guard !sinks.isEmpty else { return }
+        note(.farEnded, upstream, failure, at: now)
         log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
         for (watcher, watched) in sinks { pass(failure, of: watched, to: watcher, at: now) }
     }

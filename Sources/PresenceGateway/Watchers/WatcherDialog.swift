@@ -36,6 +36,8 @@ final class WatcherDialog {
     var held: HeldRequest?
     /// The watcher was told `active` last, not `pending`.
     var wasToldActive = false
+    /// Of its last notification, for whoever asks.
+    var told = NotificationRecord()
     /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
     var rejected: [RejectedResource] = []
     /// Whose only batch it is (MS-PRES 3.4.5.1.3).

@@ -1,0 +1,256 @@
+import EnhancedPresence
+import FederationRouting
+import PresenceDocuments
+import PresenceMapping
+import Registration
+import SIPCore
+import SimplePresence
+
+/// Why a watcher sees what it sees. Nothing here changes anything: views are made anew from the kept source, by the code that makes
+/// notifications, and thrown away.
+extension Gateway {
+    /// - Parameters:
+    ///   - includingBodies: whether the documents that the watcher has are part of the answer.
+    public func explain(
+        watcher: SIPURI, presentity: SIPURI, includingBodies: Bool = false, at now: Instant
+    ) -> Explanation {
+        let key = presentity.aorKey
+        var explanation = Explanation(
+            watcher: party(watcher), presentity: party(presentity), route: RouteReport(routes.decide(presentity)))
+        explanation.subscriptions = explainSubscriptions(of: watcher.aorKey, to: key, includingBodies: includingBodies, at: now)
+        if ShardRouter(shards: shards).shard(ofKey: key) == shard, configuration.domain(presentity.domainKey)?.hosted == true {
+            explanation.home = presentities[key].map { report(home: $0) }
+            if explanation.subscriptions.isEmpty { explanation.preview = preview(watcher, of: presentity, at: now) }
+        }
+        explanation.journal = Array(
+            journal.newestFirst.lazy.filter { $0.isAbout(watcher: watcher.aorKey, presentity: key) }.prefix(10))
+        return explanation
+    }
+
+    private func party(_ uri: SIPURI) -> PartyReport {
+        let domain = configuration.domain(uri.domainKey).flatMap { $0.refuse == nil ? $0 : nil }
+        var isUser: Bool?
+        if let domain, domain.hosted, domain.side == .enterprise, directory.state != .none { isUser = directory.has(uri.aorKey) }
+        return PartyReport(
+            uri: uri.aorKey, side: domain?.side.rawValue, network: domain?.network.rawValue, isHosted: domain?.hosted ?? false,
+            isUser: isUser)
+    }
+
+    private func explainSubscriptions(
+        of watcher: String, to presentity: String, includingBodies: Bool, at now: Instant
+    ) -> [SubscriptionExplanation] {
+        guard dialogsOfWatcher[watcher] != nil else { return [] }
+        var found: [SubscriptionExplanation] = []
+        for dialog in dialogs.values where dialog.watcherKey == watcher {
+            for resource in dialog.resources where resource.key == presentity {
+                found.append(explain(dialog, resource, includingBodies: includingBodies, at: now))
+            }
+            for verdict in dialog.rejected where verdict.uri.aorKey == presentity {
+                found.append(
+                    SubscriptionExplanation(
+                        subscription: report(dialog, nil, at: now), delivery: verdict.isTold ? .current : .waiting,
+                        view: ViewExplanation(origin: .nothing), verdict: VerdictReport(verdict)))
+            }
+        }
+        return found.sorted { $0.subscription.key < $1.subscription.key }
+    }
+
+    private func explain(
+        _ dialog: WatcherDialog, _ resource: WatchedResource, includingBodies: Bool, at now: Instant
+    ) -> SubscriptionExplanation {
+        let (view, fresh) = trace(resource, for: dialog, at: now)
+        var explanation = SubscriptionExplanation(
+            subscription: report(dialog, resource, at: now), delivery: .nothing, view: view)
+        if let spacedUntil = resource.spacedUntil, spacedUntil > now { explanation.spacedUntil = DateTime(spacedUntil) }
+        if resource.isTold { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
+        if includingBodies, let delivered = resource.delivered {
+            explanation.body = delivered.text(of: resource.categories)
+        }
+        return explanation
+    }
+
+    // MARK: views
+
+    /// Makes the view that a notification would carry now, and says how.
+    private func trace(
+        _ resource: WatchedResource, for dialog: WatcherDialog, at now: Instant
+    ) -> (ViewExplanation, RenderedPresence) {
+        let trace = MappingNotes()
+        let translator = tracing(by: trace)
+        var unused = GatewayCounters()
+        if let presentity = presentities[resource.key], resource.upstream == nil {
+            let plan = presentity.plan(dialog.format, resource.categories, for: dialog.identity)
+            let made = presentity.make(plan, by: translator, counters: &unused, at: now)
+            return (explanation(plan, presentity, dialog.identity, trace), made)
+        }
+        let made = translator.render(
+            resource.source, as: dialog.format, entity: resource.uri, requested: resource.categories, counters: &unused, at: now)
+        return (ViewExplanation(origin: .init(resource.source), notes: trace, tables: translator.mapper.tables), made)
+    }
+
+    /// What a watcher without subscription would be shown, in the format that its side usually asks for.
+    private func preview(_ watcher: SIPURI, of presentity: SIPURI, at now: Instant) -> ViewExplanation? {
+        guard let domain = configuration.domain(watcher.domainKey), domain.refuse == nil else { return nil }
+        guard let record = presentities[presentity.aorKey] else { return ViewExplanation(origin: .offline) }
+        let trace = MappingNotes()
+        let format: WatcherFormat = domain.side == .enterprise ? .categories : .pidf(domain.profile, lossless: domain.lossless)
+        let identity = WatcherIdentity(
+            uri: watcher.addressOfRecord().description, network: EnhancedPresence.SourceNetwork(rawValue: domain.network.rawValue))
+        let plan = record.plan(format, UpstreamSubscription.standardCategories, for: identity)
+        var unused = GatewayCounters()
+        _ = record.make(plan, by: tracing(by: trace), counters: &unused, at: now)
+        return explanation(plan, record, identity, trace)
+    }
+
+    private func tracing(by trace: MappingNotes) -> PresenceTranslator {
+        var translator = translator
+        translator.note = { trace.add(rows: $0, losses: $1) }
+        return translator
+    }
+
+    private func explanation(
+        _ plan: HostedPresentity.ViewPlan, _ presentity: HostedPresentity, _ identity: WatcherIdentity, _ notes: MappingNotes
+    ) -> ViewExplanation {
+        var view = ViewExplanation(
+            origin: presentity.choose(plan).origin, notes: notes, tables: translator.mapper.tables)
+        view.isDocumentHidden = plan.isPlaced
+        let resolver = presentity.enhanced.resolver
+        var resolutions = presentity.enhanced.view(of: plan.requested, for: identity).categories.map {
+            (name: $0.name, resolution: $0.resolution, instances: $0.instances)
+        }
+        if plan.format != .categories {
+            let resolution = presentity.enhanced.resolveLegacyInterop(for: identity)
+            resolutions.insert((.legacyInterop, resolution, [plan.legacyInterop].compactMap { $0 }), at: 0)
+        }
+        view.containers = resolutions.map { name, resolution, instances in
+            ContainerReport(
+                category: name.rawValue, container: resolution.container.map { Int($0.rawValue) }, rule: resolution.rule.rawValue,
+                member: resolver.member(deciding: resolution, for: identity).map { "\($0.type)" + ($0.value.map { " \($0)" } ?? "") },
+                candidates: presentity.enhanced.containers(holding: name).map { Int($0.rawValue) },
+                instances: instances.map { InstanceReport($0) })
+        }
+        return view
+    }
+
+    // MARK: the home
+
+    private func report(home presentity: HostedPresentity) -> HomeReport {
+        let enhanced = presentity.enhanced
+        let all = enhanced.pairs.flatMap { enhanced.instances(of: $0) }
+        let documents = presentity.documents.tags.compactMap { presentity.documents.standing(of: $0) }
+        let isPublished = presentity.publicationCount > 0
+        return HomeReport(
+            latest: !isPublished ? nil : presentity.isSimpleNewer || all.isEmpty ? "pidf" : "categories",
+            documents: documents.map { DocumentReport(arrived: $0.arrived, until: $0.until) },
+            published: all.filter { !$0.isComputed }.map { InstanceReport($0) },
+            aggregationInputs: all.filter { !$0.isComputed && EnhancedPresentity.isAggregated($0.id.pair) }.map { InstanceReport($0) },
+            watchers: dialogsOfPresentity[presentity.key] ?? 0,
+            endpoints: home.registrar.bindings(of: presentity.key).compactMap { $0.endpoint?.description })
+    }
+}
+
+/// Collects which rows decided and what they lost.
+final class MappingNotes {
+    private(set) var rows: [String] = []
+    private(set) var losses: [MappingLoss] = []
+
+    func add(rows: [String], losses: [MappingLoss]) {
+        for row in rows where !self.rows.contains(row) { self.rows.append(row) }
+        self.losses += losses
+    }
+}
+
+extension ViewExplanation {
+    init(origin: Origin, notes: MappingNotes, tables: MappingTables) {
+        self.init(origin: origin)
+        rows = notes.rows.map { id in
+            let found = tables.row(id)
+            return RowReport(id: id, table: found?.table ?? "", section: found?.row.section ?? "")
+        }
+        losses = notes.losses.map { LossReport(row: $0.rowID, field: $0.field, value: $0.value, reason: $0.reason) }
+    }
+
+    init(origin: Origin) {
+        self.origin = origin
+        containers = []
+        isDocumentHidden = false
+        rows = []
+        losses = []
+    }
+}
+
+extension ViewExplanation.Origin {
+    init(_ source: PresenceSource) {
+        switch source {
+        case .unknown: self = .nothing
+        case .offline: self = .offline
+        case .categories: self = .categories
+        case .pidf: self = .pidf
+        case .msrtc: self = .msrtc
+        }
+    }
+}
+
+extension HostedPresentity.Choice {
+    fileprivate var origin: ViewExplanation.Origin {
+        switch self {
+        case .one(.categories(let merge)): merge.all.isEmpty ? .offline : .categories
+        case .one(let source): ViewExplanation.Origin(source)
+        case .both: .both
+        }
+    }
+}
+
+extension RouteReport {
+    init(_ decision: RouteDecision) {
+        switch decision.outcome {
+        case .local: self.init(outcome: .local, entry: decision.rule, reason: decision.reason)
+        case .forward(_, let address):
+            self.init(outcome: .forward, entry: decision.rule, reason: decision.reason, nextHop: address.description)
+        case .refuse(let status):
+            self.init(outcome: .refuse, entry: decision.rule, reason: decision.reason, status: status.rawValue)
+        }
+    }
+}
+
+extension VerdictReport {
+    init(_ verdict: WatcherDialog.RejectedResource) {
+        self.init(state: verdict.state, reason: verdict.reason, status: verdict.statusCode, pool: verdict.poolFqdn)
+    }
+}
+
+extension InstanceReport {
+    init(_ instance: CategoryInstance) {
+        self.init(
+            category: instance.id.category.rawValue, container: Int(instance.id.container.rawValue), instance: Int(instance.id.instance),
+            version: Int(instance.version), publishTime: instance.publishTime, expireType: instance.expireType.rawValue,
+            deadline: instance.deadline, endpoint: instance.endpointID, isComputed: instance.isComputed,
+            availability: instance.availability)
+    }
+}
+
+extension CategoryInstance {
+    /// What a state or a legacyInterop says; nil of everything else, and where it cannot be read.
+    fileprivate var availability: Int? {
+        guard id.category == .state || id.category == .legacyInterop, let body,
+            let read = try? CategoryBody.raw(body).read(as: id.category)
+        else { return nil }
+        switch read {
+        case .state(let state): return state.availability.map { Int($0) }
+        case .legacyInterop(let legacy): return legacy.availability.map { Int($0) }
+        default: return nil
+        }
+    }
+}
+
+extension RenderedPresence {
+    /// What the watcher was sent of it.
+    fileprivate func text(of categories: [CategoryName]) -> String {
+        switch self {
+        case .document(let view): return String(decoding: view.bytes, as: UTF8.self)
+        case .categories(let view):
+            var unused = GatewayCounters()
+            return String(decoding: view.document(of: categories, counters: &unused), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+
+/// What is alive, for an operator: pages of bounded length in a stable order. Nothing here changes anything.
+extension Gateway {
+    /// The live subscriptions of this shard by watcher, presentity and dialog; a batch counts once per resource.
+    /// - Parameters:
+    ///   - limit: most rows; 1 to ``inspectionPageLimit``.
+    ///   - after: `next` of the page before; one that never was one is taken for the beginning.
+    public func subscriptions(
+        matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
+    ) -> InspectionPage<SubscriptionReport> {
+        var first = FirstRows<SubscriptionKey, Found>(
+            limit: min(limit, inspectionPageLimit), after: cursor.flatMap { SubscriptionKey(cursor: $0) })
+        func offer(_ watcher: String, _ presentity: String, _ tag: String, _ found: @autoclosure () -> Found) {
+            guard filter.isAbout(watcher: watcher, presentity: presentity) else { return }
+            first.offer(SubscriptionKey(watcher: watcher, presentity: presentity, tag: tag), found())
+        }
+        for dialog in dialogs.values {
+            if let state = filter.state, dialog.state(at: now) != state { continue }
+            for resource in dialog.resources where filter.isIn(dialog, resource.upstream) {
+                offer(dialog.watcherKey, resource.key, dialog.localTag, .watcher(dialog, resource))
+            }
+            if dialog.resources.isEmpty, filter.isIn(dialog, nil) {
+                offer(dialog.watcherKey, "", dialog.localTag, .watcher(dialog, nil))
+            }
+        }
+        for dialog in home.dialogs.all {
+            if let state = filter.state, dialog.state(at: now) != state { continue }
+            if let callID = filter.callID, dialog.dialog.id.callID != callID { continue }
+            offer(dialog.user, dialog.user, dialog.localTag, .own(dialog))
+        }
+        return InspectionPage(
+            rows: first.rows.map { report($0.row, at: now) }, next: first.hasMore ? first.rows.last?.key.cursor : nil)
+    }
+
+    private enum Found {
+        case watcher(WatcherDialog, WatchedResource?)
+        case own(HomeDialog)
+    }
+
+    private func report(_ found: Found, at now: Instant) -> SubscriptionReport {
+        switch found {
+        case .watcher(let dialog, let resource): report(dialog, resource, at: now)
+        case .own(let dialog): report(dialog, at: now)
+        }
+    }
+
+    func report(_ dialog: WatcherDialog, _ resource: WatchedResource?, at now: Instant) -> SubscriptionReport {
+        let isHosted = resource.map { presentities[$0.key] != nil && $0.upstream == nil } ?? false
+        let leg = resource?.upstream
+        return SubscriptionReport(
+            watcher: dialog.watcherKey, presentity: resource?.key ?? "", event: dialog.event.description, format: dialog.formatName,
+            categories: dialog.format == .categories ? resource?.categories.map(\.rawValue) ?? [] : [], isBatch: dialog.isBatch,
+            state: dialog.state(at: now), source: isHosted ? .hosted : leg != nil ? .far : .none,
+            knowledge: isHosted ? .known : resource?.knowledge ?? .unknown, callID: dialog.dialog.id.callID, localTag: dialog.localTag,
+            remoteTag: dialog.dialog.id.remoteTag, expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
+            isBestEffort: dialog.notifier.configuration.bestEffort, notification: dialog.notification,
+            leg: leg.map { LegReport($0, resource.flatMap { leg?.resource($0.key) }) })
+    }
+
+    private func report(_ dialog: HomeDialog, at now: Instant) -> SubscriptionReport {
+        SubscriptionReport(
+            watcher: dialog.user, presentity: dialog.user, event: dialog.event.description, format: dialog.package.mediaType,
+            categories: [], isBatch: false, state: dialog.state(at: now), source: .own, knowledge: .known,
+            callID: dialog.dialog.id.callID, localTag: dialog.localTag, remoteTag: dialog.dialog.id.remoteTag,
+            expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
+            isBestEffort: dialog.notifier.configuration.bestEffort)
+    }
+
+    /// The presentities of this shard by their addresses: those with a record here, and those that are watched elsewhere.
+    public func presentities(
+        matching filter: PresentityFilter = PresentityFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
+    ) -> InspectionPage<PresentityReport> {
+        var first = FirstRows<String, Void>(limit: min(limit, inspectionPageLimit), after: cursor)
+        func offer(_ key: String, _ state: PresentityReport.State) {
+            guard filter.presentity ?? key == key, filter.state ?? state == state, filter.domain.map({ key.isIn(domain: $0) }) ?? true
+            else { return }
+            first.offer(key, ())
+        }
+        for (key, record) in presentities { offer(key, record.publicationCount > 0 ? .published : .silent) }
+        for key in dialogsOfPresentity.keys where presentities[key] == nil { offer(key, .far) }
+        return InspectionPage(
+            rows: first.rows.map { report(of: $0.key) }, next: first.hasMore ? first.rows.last?.key : nil)
+    }
+
+    private func report(of key: String) -> PresentityReport {
+        let record = presentities[key]
+        return PresentityReport(
+            presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? .far,
+            watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? 0,
+            ownDialogs: home.dialogs.of(key).count, endpoints: home.registrar.bindings(of: key).count)
+    }
+}
+
+extension SubscriptionFilter {
+    func isAbout(watcher: String, presentity: String) -> Bool {
+        if let wanted = self.watcher, wanted != watcher { return false }
+        if let wanted = self.presentity, wanted != presentity { return false }
+        guard let domain else { return true }
+        return watcher.isIn(domain: domain) || presentity.isIn(domain: domain)
+    }
+
+    func isIn(_ dialog: WatcherDialog, _ leg: UpstreamSubscription?) -> Bool {
+        guard let callID else { return true }
+        return dialog.dialog.id.callID == callID || leg?.callID == callID
+    }
+}
+
+extension String {
+    /// Whether the address of record is one of the domain.
+    fileprivate func isIn(domain: String) -> Bool { hasSuffix("@" + domain) }
+}
+
+extension DateTime {
+    init(_ instant: Instant) { self.init(nanosecondsSince1970: instant.nanosecondsSince1970) }
+}
+
+extension WatcherDialog {
+    func state(at now: Instant) -> SubscriptionReport.State {
+        if notifier.isEnding { return .ending }
+        if held != nil || notifier.isFetching { return .polling }
+        if isAway { return .away }
+        return notifier.subscriptionState(at: now)
+    }
+
+    var formatName: String {
+        guard case .pidf(let profile, let lossless) = format else { return contentType }
+        return "\(contentType) (\(profile.rawValue)\(lossless ? ", lossless" : ""))"
+    }
+
+    var notification: NotificationReport? {
+        guard told.count > 0 else { return nil }
+        return NotificationReport(
+            at: DateTime(told.at), cause: told.cause, isPiggybacked: told.isPiggybacked, cSeq: dialog.localCSeq,
+            answer: told.answer == 0 ? nil : Int(told.answer), isAwaited: notifier.isAwaitingAnswer, isLost: told.isLost,
+            count: Int(told.count), suppressed: Int(told.suppressed))
+    }
+}
+
+extension HomeDialog {
+    func state(at now: Instant) -> SubscriptionReport.State {
+        if notifier.isEnding { return .ending }
+        return isDetached ? .away : notifier.subscriptionState(at: now)
+    }
+}
+
+extension Notifier {
+    fileprivate func subscriptionState(at now: Instant) -> SubscriptionReport.State {
+        if case .active = status(at: now) { .active } else { .pending }
+    }
+}
+
+extension WatchedResource {
+    var knowledge: SubscriptionReport.Knowledge {
+        switch source {
+        case .unknown: .unknown
+        case .offline: .offline
+        case .categories, .pidf, .msrtc: upstream?.resource(key)?.staleAt == nil ? .known : .stale
+        }
+    }
+}
