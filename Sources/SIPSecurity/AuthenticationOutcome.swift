@@ -3,13 +3,18 @@ import SIPCore
 /// What a listener asks of the users of hosted domains.
 public struct AuthenticationDemand: Hashable, Sendable {
     public var offersNTLM: Bool
+    /// Offered where the ``Authenticator`` has what it needs for it.
+    public var offersTLSDSK: Bool
     /// The algorithms that Digest is offered with, preferred first (RFC 8760 2.4); empty: no Digest.
     public var digestAlgorithms: [DigestAlgorithm]
     /// Status of a challenge that offers nothing but Digest: 401 of a registrar or user agent, 407 of a proxy (RFC 3261 22.2, 22.3).
     public var digestStatus: SIPStatus
 
-    public init(offersNTLM: Bool, digestAlgorithms: [DigestAlgorithm], digestStatus: SIPStatus = .unauthorized) {
+    public init(
+        offersNTLM: Bool, offersTLSDSK: Bool = false, digestAlgorithms: [DigestAlgorithm], digestStatus: SIPStatus = .unauthorized
+    ) {
         self.offersNTLM = offersNTLM
+        self.offersTLSDSK = offersTLSDSK
         self.digestAlgorithms = digestAlgorithms
         self.digestStatus = digestStatus
     }
@@ -17,7 +22,7 @@ public struct AuthenticationDemand: Hashable, Sendable {
 
 /// What becomes of a request whose sender must be known.
 public enum AuthenticationOutcome: Equatable, Sendable {
-    /// The sender is who From says. With NTLM the association under which answers are to be signed.
+    /// The sender is who From says. With NTLM and TLS-DSK the association under which answers are to be signed.
     case accepted(identity: String, association: String?)
     /// The sender is to try (again).
     case challenge(AuthenticationAnswer)
@@ -38,7 +43,7 @@ public struct AuthenticationAnswer: Equatable, Sendable {
     }
 
     public var status: SIPStatus
-    /// Constant text that names the rule and never says whether a user exists.
+    /// Names the rule and never says whether a user exists.
     public var explanation: String
     /// MS-OCER error id; nil: the status speaks for itself.
     public var errorID: UInt32?
@@ -70,7 +75,13 @@ public struct AuthenticationLimits: Hashable, Sendable {
     public var failureSources = 10_000
     /// How long a security association lives (MS-SIPAE 3.2.2).
     public var associationLifetime: TimeSpan = .seconds(8 * 3_600)
-    /// How long the client may take to answer an NTLM challenge.
+    /// TLS handshakes under way, of all clients and of one source address; beyond it 503 with Retry-After.
+    public var handshakes = 2_000
+    public var handshakesPerSource = 100
+    /// What one TLS handshake may take; beyond it the client is challenged anew.
+    public var handshakeRounds = 16
+    public var handshakeOctets = 65_536
+    /// How long the client may take to answer an NTLM challenge, or for a TLS handshake.
     public var handshakeLifetime: TimeSpan = .seconds(120)
     /// How long a Digest nonce may be used.
     public var nonceLifetime: TimeSpan = .seconds(300)

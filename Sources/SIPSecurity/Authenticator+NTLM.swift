@@ -97,8 +97,8 @@ extension Authenticator {
         guard account.identity == claim.identity else { return Self.wrongIdentity }
         let version = min(4, value["version"].flatMap { Int($0) } ?? 2)
         let association = SecurityAssociation(
-            id: opaque, login: login, account: account, endpoint: claim.endpoint, targetName: targetName, version: version,
-            keys: NTLMSessionKeys(exportedSessionKey: exported), expiry: now + limits.associationLifetime)
+            id: opaque, identity: account.identity, proof: .password(login, account), endpoint: claim.endpoint, targetName: targetName,
+            version: version, keys: .ntlm(NTLMSessionKeys(exportedSessionKey: exported)), expiry: now + limits.associationLifetime)
         // Clients of version 4 sign this request already.
         var number: UInt32?
         if value["response"] != nil || version >= 4 {
@@ -115,88 +115,8 @@ extension Authenticator {
         switch insertion {
         case .done: return .accepted(identity: account.identity, association: opaque)
         case .spent: return fail(claim, demand, at: now)
-        case .full:
-            return .refused(
-                AuthenticationAnswer(
-                    .serviceUnavailable, "too many security associations on this node", headers: [.init(.retryAfter, "60")]))
+        case .full: return Self.noRoom
         }
-    }
-
-    // MARK: signatures
-
-    private func checkSignature(
-        _ value: AuthorizationValue, _ opaque: String, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
-        _ demand: AuthenticationDemand, at now: Instant
-    ) -> AuthenticationOutcome {
-        guard let association = tables.withLock({ $0.associations[opaque.lowercased()]?.association }),
-            let number = verifiedNumber(value, association, request)
-        else { return fail(claim, demand, at: now) }
-        guard association.identity == claim.identity else { return Self.wrongIdentity }
-        guard lookup(association.login) == association.account else {
-            tables.withLock { $0.associations.end(association.id) }
-            return fail(claim, demand, at: now)
-        }
-        guard association.endpoint == claim.endpoint,
-            tables.withLock({ $0.associations.accept(association.id, number: number, flow: claim.flow, isProxy: isProxy) })
-        else { return fail(claim, demand, at: now) }
-        return .accepted(identity: association.identity, association: association.id)
-    }
-
-    /// The request's number if its signature is right; nil otherwise.
-    private func verifiedNumber(_ value: AuthorizationValue, _ association: SecurityAssociation, _ request: SIPRequest) -> UInt32? {
-        guard let random = value["crand"], random.utf8.count <= 64, let numberText = value["cnum"], let number = UInt32(numberText),
-            let response = value["response"].flatMap({ Hexadecimal.bytes($0) })
-        else { return nil }
-        let buffer = SignatureBuffer(
-            .init(
-                scheme: value.scheme, random: random, number: numberText, realm: Self.realm, targetName: value["targetname"] ?? ""),
-            request.headers, status: nil, version: association.version)
-        return ConstantTime.equal(association.keys.signature(of: buffer.text, .clientToServer), response) ? number : nil
-    }
-
-    /// Signs an answer under the association of its request; without one, or after its end, the answer stays as it is.
-    public func sign(_ response: inout SIPResponse, under association: String) {
-        guard let (header, name) = signature(under: association, response.headers, status: response.status) else { return }
-        response.headers.set(name, header)
-    }
-
-    /// Signs an answer that is given before anybody has asked who the sender is, if its request is signed as it should be.
-    public func sign(_ response: inout SIPResponse, to request: SIPRequest, from source: MessageSource, at now: Instant) {
-        guard request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization) else { return }
-        let demand = AuthenticationDemand(offersNTLM: true, digestAlgorithms: [])
-        guard case .accepted(_, let association?) = check(request, from: source, under: demand, at: now) else { return }
-        sign(&response, under: association)
-    }
-
-    /// Signs a request of this server if it goes to where a client with an association was heard last (MS-SIPAE 3.3.4).
-    public func sign(_ request: inout SIPRequest, connection: ConnectionID?, remote: TransportAddress?, at now: Instant) {
-        guard let to = request.headers.to else { return }
-        let flow = ClientFlow(identity: to.uri.aorKey, connection: connection, remote: remote)
-        let id = tables.withLock { tables in
-            tables.associations.sweep(at: now)
-            return tables.associations.association(at: flow)
-        }
-        guard let id, let (header, name) = signature(under: id, request.headers, status: nil) else { return }
-        request.headers.set(name, header)
-    }
-
-    private func signature(under id: String, _ message: SIPHeaders, status: SIPStatus?) -> (String, SIPHeaderName)? {
-        let drawn = tables.withLock { tables -> (AssociationTable.Entry, UInt32, [UInt8])? in
-            guard let number = tables.associations.nextServerNumber(id), let entry = tables.associations[id] else { return nil }
-            return (entry, number, tables.keys.draw(4))
-        }
-        guard let (entry, number, octets) = drawn else { return nil }
-        let association = entry.association
-        let random = Hexadecimal.text(octets).uppercased()
-        let buffer = SignatureBuffer(
-            .init(
-                scheme: "NTLM", random: random, number: String(number), realm: Self.realm, targetName: association.targetName),
-            message, status: status, version: association.version)
-        let proof = Hexadecimal.text(association.keys.signature(of: buffer.text, .serverToClient))
-        let header =
-            "NTLM qop=\"auth\", opaque=\"\(id)\", srand=\"\(random)\", snum=\"\(number)\", rspauth=\"\(proof)\", "
-            + "targetname=\"\(association.targetName)\", realm=\"\(Self.realm)\", version=\(association.version)"
-        return (header, entry.isProxy ? .proxyAuthenticationInfo : .authenticationInfo)
     }
 }
 

@@ -1,15 +1,16 @@
 import SIPCore
 import Synchronization
 
-/// Decides who sent a request: NTLM with signatures (MS-SIPAE) or Digest (RFC 7616), without I/O and without a clock.
+/// Decides who sent a request: NTLM or TLS-DSK with signatures (MS-SIPAE), or Digest (RFC 7616), without I/O and without a clock.
 ///
 /// All shards share one, because a client's requests go to the shards of those they are about; its tables are behind one lock, which is
 /// held for look-ups only, never for hashing. Attempts without a right password leave nothing behind but a count per source address: Digest
-/// nonces and NTLM challenges carry their own proof of origin.
+/// nonces and NTLM challenges carry their own proof of origin. TLS handshakes must be remembered; they are few, and not for long.
 ///
 ///     request --> NTLM, opaque only ------> signature, number ----------> accepted, association
 ///             --> NTLM, empty token ------> 401 with CHALLENGE
 ///             --> NTLM, AUTHENTICATE -----> password, signature --------> accepted, association
+///             --> TLS-DSK, token ---------> certificate ----------------> 401 with the next flight, association
 ///             --> Digest -----------------> password, nonce, counter ---> accepted
 ///             --> nothing of these -------> 401 or 407
 public final class Authenticator: Sendable {
@@ -18,6 +19,8 @@ public final class Authenticator: Sendable {
 
     struct Tables: Sendable {
         var keys: SecretKeys
+        var tlsDSK: TLSDSKOffer?
+        var handshakes: HandshakeTable
         var associations: AssociationTable
         var nonces: NonceTable
         var failures: FailureLimiter
@@ -27,22 +30,28 @@ public final class Authenticator: Sendable {
     public let targetName: String
     public let limits: AuthenticationLimits
     let lookup: AccountLookup
+    let isUser: @Sendable (String) -> Bool
     let keys: SecretKeys
     let tables: Mutex<Tables>
 
     /// - Parameters:
     ///   - secret: 32 or more octets; of the system's randomness in production, of the test's choice otherwise.
+    ///   - tlsDSK: what TLS-DSK is offered with; nil: it is not offered.
+    ///   - isUser: asked whether there is a user with this key of an address of record, for those who sign in without a password.
     ///   - lookup: asked for the account of every login name that is tried, at any rate and from any shard.
     public init(
-        targetName: String, secret: [UInt8], limits: AuthenticationLimits = AuthenticationLimits(), lookup: @escaping AccountLookup
+        targetName: String, secret: [UInt8], limits: AuthenticationLimits = AuthenticationLimits(), tlsDSK: TLSDSKOffer? = nil,
+        isUser: @escaping @Sendable (String) -> Bool = { _ in false }, lookup: @escaping AccountLookup
     ) {
         self.targetName = targetName
         self.limits = limits
         self.lookup = lookup
+        self.isUser = isUser
         keys = SecretKeys(secret)
         tables = Mutex(
             Tables(
-                keys: keys,
+                keys: keys, tlsDSK: tlsDSK,
+                handshakes: HandshakeTable(limit: limits.handshakes, limitPerHost: limits.handshakesPerSource),
                 associations: AssociationTable(limit: limits.associations, limitPerUser: limits.associationsPerUser),
                 nonces: NonceTable(limit: limits.nonces),
                 failures: FailureLimiter(
@@ -52,9 +61,17 @@ public final class Authenticator: Sendable {
     /// Live security associations.
     public var associationCount: Int { tables.withLock { $0.associations.count } }
 
+    /// TLS handshakes that are not over.
+    public var handshakeCount: Int { tables.withLock { $0.handshakes.count } }
+
+    /// What TLS-DSK is offered with from now on; handshakes that have begun end with what they began with.
+    public func use(tlsDSK offer: TLSDSKOffer?) { tables.withLock { $0.tlsDSK = offer } }
+
     /// Everything that is remembered, for tests of bounds.
     var rememberedCount: Int {
-        tables.withLock { $0.associations.count + $0.associations.spentCount + $0.nonces.count + $0.failures.sourceCount }
+        tables.withLock {
+            $0.handshakes.count + $0.associations.count + $0.associations.spentCount + $0.nonces.count + $0.failures.sourceCount
+        }
     }
 
     /// Who says to have sent a request.
@@ -84,6 +101,9 @@ public final class Authenticator: Sendable {
                 if demand.offersNTLM, value.isScheme("NTLM"), isOurs(value) {
                     return checkNTLM(value, isProxy: name == .proxyAuthorization, request, claim, demand, at: now)
                 }
+                if demand.offersTLSDSK, value.isScheme("TLS-DSK"), isOurs(value) {
+                    return checkTLSDSK(value, isProxy: name == .proxyAuthorization, request, claim, demand, at: now)
+                }
                 if !demand.digestAlgorithms.isEmpty, value.isScheme("Digest"), value["realm"]?.lowercased() == claim.domain {
                     return checkDigest(value, request, claim, demand, at: now)
                 }
@@ -99,21 +119,43 @@ public final class Authenticator: Sendable {
 
     // MARK: answers
 
-    /// Why a sender is to try (again); the raw value names the rule.
-    enum ChallengeReason: String {
-        case missing = "RFC 3261 22.1: credentials are needed"
-        case wrong = "RFC 3261 22.1: the credentials are not right"
-        case stale = "RFC 7616 3.3: the nonce is too old or was used"
+    /// Why a sender is to try (again).
+    enum ChallengeReason: Equatable {
+        case missing, wrong, stale
+        /// The TLS handshake came to nothing, in OpenSSL's words.
+        case handshake(String)
+
+        /// Names the rule.
+        var text: String {
+            switch self {
+            case .missing: "RFC 3261 22.1: credentials are needed"
+            case .wrong: "RFC 3261 22.1: the credentials are not right"
+            case .stale: "RFC 7616 3.3: the nonce is too old or was used"
+            case .handshake(let problem): "MS-SIPAE 3.3.5.2: the TLS handshake failed: \(problem)"
+            }
+        }
+
+        var isFailure: Bool {
+            switch self {
+            case .missing, .stale: false
+            case .wrong, .handshake: true
+            }
+        }
     }
 
     func challenge(
         _ claim: Claim, _ demand: AuthenticationDemand, _ reason: ChallengeReason, at now: Instant
     ) -> AuthenticationOutcome {
-        let status = demand.offersNTLM ? SIPStatus.unauthorized : demand.digestStatus
+        let offer = demand.offersTLSDSK ? tables.withLock { $0.tlsDSK } : nil
+        let status = demand.offersNTLM || demand.offersTLSDSK ? SIPStatus.unauthorized : demand.digestStatus
         let name: SIPHeaderName = status == .unauthorized ? .wwwAuthenticate : .proxyAuthenticate
         var headers: [AuthenticationAnswer.Header] = []
         if demand.offersNTLM {
             headers.append(.init(name, "NTLM realm=\"\(Self.realm)\", targetname=\"\(targetName)\", version=4"))
+        }
+        if let offer {
+            let service = offer.certificateService.map { ", sts-uri=\"\($0)\"" } ?? ""
+            headers.append(.init(name, "TLS-DSK realm=\"\(Self.realm)\", targetname=\"\(targetName)\", version=4\(service)"))
         }
         if !demand.digestAlgorithms.isEmpty {
             let random = tables.withLock { $0.keys.draw(8) }
@@ -127,14 +169,16 @@ public final class Authenticator: Sendable {
             }
         }
         headers.append(.init(.date, HeaderDate.text(now)))
-        return .challenge(AuthenticationAnswer(status, reason.rawValue, headers: headers, isFailure: reason == .wrong))
+        return .challenge(AuthenticationAnswer(status, reason.text, headers: headers, isFailure: reason.isFailure))
     }
 
     /// The one answer to every wrong password, unknown user and bad signature: a count for the source, then a fresh challenge.
-    func fail(_ claim: Claim, _ demand: AuthenticationDemand, at now: Instant) -> AuthenticationOutcome {
+    func fail(
+        _ claim: Claim, _ demand: AuthenticationDemand, _ reason: ChallengeReason = .wrong, at now: Instant
+    ) -> AuthenticationOutcome {
         if let pause = tables.withLock({ $0.failures.pause(of: claim.source.remote.host, at: now) }) { return tooMany(pause) }
         tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
-        return challenge(claim, demand, .wrong, at: now)
+        return challenge(claim, demand, reason, at: now)
     }
 
     /// nil while the source has not failed too often; ask before a password is tried.
@@ -148,6 +192,10 @@ public final class Authenticator: Sendable {
                 .serviceUnavailable, "too many failed attempts to sign in from this address",
                 headers: [.init(.retryAfter, String(pause))]))
     }
+
+    static let noRoom = AuthenticationOutcome.refused(
+        AuthenticationAnswer(
+            .serviceUnavailable, "too many security associations on this node", headers: [.init(.retryAfter, "60")]))
 
     static let wrongIdentity = AuthenticationOutcome.refused(
         AuthenticationAnswer(.forbidden, "MS-SIPAE 3.3.5.2: the credentials are not those of the user in From", errorID: 4004))

@@ -49,6 +49,19 @@ import Testing
         #expect(configuration.admin == .init(host: "127.0.0.1", port: 8080))
     }
 
+    @Test("TLS-DSK has three files, which start where the configuration is, and perhaps a service that issues certificates")
+    func tlsDSK() throws {
+        let text =
+            "listen: [ { address: \"udp:a:5060\", authentication: tls-dsk } ]\ndomains: { a: { side: enterprise, hosted: true } }\n"
+            + "directory: { file: u.yaml }\ntls-dsk: { certificate: c.pem, key: /k.pem, client-ca: ca.pem, sts-uri: \"https://a.example/s\" }"
+        let configuration = try ConfigurationReader.read(text, file: "etc/isthmus.yaml")
+        #expect(
+            configuration.tlsDSK
+                == TLSDSKFiles(
+                    certificate: "etc/c.pem", key: "/k.pem", clientAuthority: "etc/ca.pem", certificateService: "https://a.example/s"))
+        #expect(configuration.listenerAuthentication.map(\.schemes) == [.tlsDSK])
+    }
+
     @Test("a store in SQLite has a path, how much a commit survives, and how large it may grow") func store() throws {
         let text = "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: "
         let short = try #require(try ConfigurationReader.read(text + "{ sqlite: x.db }", file: "x").store)
@@ -78,7 +91,22 @@ import Testing
                 + "domains: { a: { side: enterprise, hosted: true } }", "1:7", "more than one shard cannot be the home of a"
         ),
         ("listen: [ { address: \"udp:a:5060\", authentication: ntlm } ]\ndomains: { a: { refuse: 403 } }", "1:11", "needs a `directory`"),
-        ("listen: [ { address: \"udp:a:5060\", authentication: no } ]\ndomains: { a: { refuse: 403 } }", "1:52", "none, ntlm, digest, any"),
+        (
+            "listen: [ { address: \"udp:a:5060\", authentication: no } ]\ndomains: { a: { refuse: 403 } }", "1:52",
+            "none, ntlm, digest, tls-dsk, any"
+        ),
+        (
+            "listen: [ { address: \"udp:a:5060\", authentication: tls-dsk } ]\ndomains: { a: { side: enterprise, hosted: true } }\n"
+                + "directory: { file: u.yaml }", "1:11", "needs `tls-dsk: {"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ntls-dsk: { certificate: c.pem, client-ca: ca.pem }", "3:10",
+            "`key` is missing"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\n"
+                + "tls-dsk: { certificate: c, key: k, client-ca: a, sts-uri: \"http://a\" }", "3:59", "must be an https URI"
+        ),
         ("listen: [ { authentication: none } ]\ndomains: { a: { refuse: 403 } }", "1:11", "`address` is missing"),
         (
             "listen: [ { address: \"udp:a:5060\", authentication: none, digest-algorithms: [ MD4 ] } ]\ndomains: { a: { refuse: 403 } }",

@@ -7,7 +7,9 @@ public struct ListenerAuthentication: Hashable, Sendable {
     public enum Schemes: String, Hashable, Sendable, CaseIterable {
         /// From is believed.
         case none
-        case ntlm, digest, any
+        case ntlm, digest
+        case tlsDSK = "tls-dsk"
+        case any
     }
 
     public var schemes: Schemes
@@ -33,8 +35,10 @@ public struct ListenerAuthentication: Hashable, Sendable {
             return nil
         case (.ntlm, _):
             return AuthenticationDemand(offersNTLM: true, digestAlgorithms: [])
+        case (.tlsDSK, _):
+            return AuthenticationDemand(offersNTLM: false, offersTLSDSK: true, digestAlgorithms: [])
         case (.any, .enterprise):
-            return AuthenticationDemand(offersNTLM: true, digestAlgorithms: algorithms)
+            return AuthenticationDemand(offersNTLM: true, offersTLSDSK: true, digestAlgorithms: algorithms)
         case (.any, .simple), (.digest, _):
             return AuthenticationDemand(offersNTLM: false, digestAlgorithms: algorithms, digestStatus: status)
         }

@@ -1,22 +1,27 @@
 import SIPCore
 
-/// What a client and this server share after NTLM has succeeded (MS-SIPAE 3.1.1): keys for signing both ways.
+/// What a client and this server share after a handshake has succeeded (MS-SIPAE 3.1.1): keys for signing both ways.
 struct SecurityAssociation: Sendable {
+    /// What the handshake proved.
+    enum Proof: Sendable {
+        /// A password: whom the client signed in as, and the account as it was then.
+        case password(LoginName, Account)
+        /// The key of a certificate.
+        case certificate
+    }
+
     /// `opaque` on the wire: the association's name.
     var id: String
-    /// Whom the client signed in as, and the account as it was then.
-    var login: LoginName
-    var account: Account
+    /// The key of the user's address of record.
+    var identity: String
+    var proof: Proof
     /// The endpoint (From parameter epid); empty if the client gave none.
     var endpoint: String
     var targetName: String
     /// The protocol version of the client, 2 to 4: decides what is signed.
     var version: Int
-    var keys: NTLMSessionKeys
+    var keys: SigningKeys
     var expiry: Instant
-
-    /// The key of the user's address of record.
-    var identity: String { account.identity }
 }
 
 /// Where a client is: an association's server messages go there.
@@ -71,9 +76,11 @@ struct AssociationTable: Sendable {
 
     func isSpent(_ id: String) -> Bool { spent[id] != nil }
 
-    /// - Parameter spentUntil: when the handshake that made it can no longer come back.
+    /// - Parameters:
+    ///   - flow: where the client is; nil: nothing is sent to it under the association before it has been heard.
+    ///   - spentUntil: when the handshake that made it can no longer come back.
     /// - Returns: false if the table is full; nothing has changed then.
-    mutating func insert(_ association: SecurityAssociation, flow: ClientFlow, spentUntil: Instant, at now: Instant) -> Bool {
+    mutating func insert(_ association: SecurityAssociation, flow: ClientFlow?, spentUntil: Instant, at now: Instant) -> Bool {
         guard entries.count < limit, spent.count < limit else { return false }
         if let own = ofUser[association.identity], own.count >= limitPerUser { remove(own[0]) }
         entries[association.id] = Entry(association: association)
@@ -81,7 +88,7 @@ struct AssociationTable: Sendable {
         order.append(association.id, made: now, until: association.expiry)
         spent[association.id] = spentUntil
         spentOrder.append(association.id, made: now, until: spentUntil)
-        move(association.id, to: flow)
+        if let flow { move(association.id, to: flow) }
         return true
     }
 

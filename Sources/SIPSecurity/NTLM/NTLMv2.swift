@@ -21,24 +21,19 @@ enum NTLMv2 {
 
 /// The keys of a security association, and the signatures made with them (MS-NLMP 3.4.4.2, 3.4.5.2, 3.4.5.3; MS-SIPAE 3.1.4.1).
 struct NTLMSessionKeys: Hashable, Sendable {
-    enum Direction: String {
-        case clientToServer = "client-to-server"
-        case serverToClient = "server-to-client"
-    }
-
-    private let signing: [Direction: [UInt8]]
-    private let sealing: [Direction: [UInt8]]
+    private let signing: [SigningDirection: [UInt8]]
+    private let sealing: [SigningDirection: [UInt8]]
     /// Datagrams carry their own number in SIP, so NTLM's is always 100.
     private static let sequence = NTLMMessage.word(100)
 
     init(exportedSessionKey: [UInt8]) {
-        func key(_ direction: Direction, _ use: String) -> [UInt8] {
+        func key(_ direction: SigningDirection, _ use: String) -> [UInt8] {
             HashAlgorithm.md5.digest(
                 exportedSessionKey + Array("session key to \(direction.rawValue) \(use) key magic constant".utf8) + [0])
         }
-        var signing: [Direction: [UInt8]] = [:]
-        var sealing: [Direction: [UInt8]] = [:]
-        for direction in [Direction.clientToServer, .serverToClient] {
+        var signing: [SigningDirection: [UInt8]] = [:]
+        var sealing: [SigningDirection: [UInt8]] = [:]
+        for direction in [SigningDirection.clientToServer, .serverToClient] {
             signing[direction] = key(direction, "signing")
             sealing[direction] = key(direction, "sealing")
         }
@@ -47,13 +42,13 @@ struct NTLMSessionKeys: Hashable, Sendable {
     }
 
     /// 16 octets: version, encrypted checksum, sequence number.
-    func signature(of text: String, _ direction: Direction) -> [UInt8] {
+    func signature(of text: String, _ direction: SigningDirection) -> [UInt8] {
         let checksum = HashAlgorithm.md5.authenticationCode(Self.sequence + Array(text.utf8), key: signing[direction] ?? [])
         let key = HashAlgorithm.md5.digest((sealing[direction] ?? []) + Self.sequence)
         return [1, 0, 0, 0] + RC4.apply(Array(checksum.prefix(8)), key: key) + Self.sequence
     }
 
-    func key(_ direction: Direction, isSealing: Bool) -> [UInt8] { (isSealing ? sealing : signing)[direction] ?? [] }
+    func key(_ direction: SigningDirection, isSealing: Bool) -> [UInt8] { (isSealing ? sealing : signing)[direction] ?? [] }
 }
 
 extension NTLMSessionKeys: CustomStringConvertible, CustomReflectable {

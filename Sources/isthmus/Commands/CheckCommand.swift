@@ -29,6 +29,7 @@ struct CheckCommand: ParsableCommand {
         }
         var users = ""
         if case .known(let directory) = try configuration.loadDirectory() { users = ", \(directory.count) users" }
+        _ = try configuration.tlsDSK?.load()
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
         Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
     }

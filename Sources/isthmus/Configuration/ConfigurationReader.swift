@@ -57,6 +57,7 @@ struct ConfigurationReader {
     private mutating func readRoot(_ root: ConfigurationNode) {
         let known = [
             "node", "listen", "tls", "store", "directory", "domains", "limits", "timing", "transport", "mappings", "admin",
+            "tls-dsk",
         ]
         guard let fields = root.fields(known) else { return }
         if let node = fields["node"] { readNode(node) }
@@ -66,11 +67,12 @@ struct ConfigurationReader {
         if let node = fields["node"] { checkShards(node) }
         // After the domains: whether users must sign in depends on whether any are hosted.
         if let listen = fields["listen"] {
-            readListen(listen, hasDirectory: fields["directory"] != nil)
+            readListen(listen, hasDirectory: fields["directory"] != nil, hasTLSDSK: fields["tls-dsk"] != nil)
         } else {
             root.refuse("`listen` is missing: at least one listener is needed")
         }
         if let directory = fields["directory"] { readDirectory(directory) }
+        if let tlsDSK = fields["tls-dsk"] { readTLSDSK(tlsDSK) }
         if let limits = fields["limits"] { readLimits(limits) }
         if let timing = fields["timing"] { readTiming(timing) }
         if let transport = fields["transport"] { readTransport(transport) }
@@ -92,7 +94,7 @@ struct ConfigurationReader {
         node.refuse("more than one shard cannot be the home of \(home) in this version: its users subscribe to each other in batches")
     }
 
-    private mutating func readListen(_ listen: ConfigurationNode, hasDirectory: Bool) {
+    private mutating func readListen(_ listen: ConfigurationNode, hasDirectory: Bool, hasTLSDSK: Bool) {
         guard let elements = listen.elements() else { return }
         if elements.isEmpty { listen.refuse("at least one listener is needed") }
         let hosted = configuration.domains.filter(\.value.hosted).keys.min()
@@ -105,9 +107,27 @@ struct ConfigurationReader {
                 listener.node.refuse("is listed twice")
             } else {
                 configuration.listeners.append(address)
-                configuration.listenerAuthentication.append(listener.authentication(hosted: hosted, hasDirectory: hasDirectory))
+                configuration.listenerAuthentication.append(
+                    listener.authentication(hosted: hosted, hasDirectory: hasDirectory, hasTLSDSK: hasTLSDSK))
             }
         }
+    }
+
+    private mutating func readTLSDSK(_ tlsDSK: ConfigurationNode) {
+        guard let fields = tlsDSK.fields(["certificate", "key", "client-ca", "sts-uri"]) else { return }
+        let paths = ["certificate", "key", "client-ca"].map { fields[$0]?.string().map { path($0) } }
+        for (name, value) in zip(["certificate", "key", "client-ca"], paths) where value == nil && fields[name] == nil {
+            tlsDSK.refuse("`\(name)` is missing: the path of a file in PEM form")
+        }
+        var service: String?
+        if let field = fields["sts-uri"], let text = field.string() {
+            let isURI =
+                text.hasPrefix("https://")
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            if isURI { service = text } else { field.refuse("must be an https URI") }
+        }
+        guard let certificate = paths[0], let key = paths[1], let authority = paths[2] else { return }
+        configuration.tlsDSK = TLSDSKFiles(certificate: certificate, key: key, clientAuthority: authority, certificateService: service)
     }
 
     private mutating func readStore(_ store: ConfigurationNode) {
@@ -234,6 +254,7 @@ struct ConfigurationReader {
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
             ("authentication-failures", \.failures), ("security-associations", \.associations),
             ("security-associations-per-user", \.associationsPerUser), ("digest-nonces", \.nonces),
+            ("tls-handshakes", \.handshakes), ("tls-handshakes-per-address", \.handshakesPerSource),
         ]
         guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0)) else { return }
         for (name, path) in paths {

@@ -49,7 +49,11 @@ struct ListenerReader {
     /// - Parameters:
     ///   - hosted: the name of a hosted domain, for the report.
     ///   - hasDirectory: whether the file names a directory of users; without one nobody could sign in.
-    func authentication(hosted: String?, hasDirectory: Bool) -> ListenerAuthentication {
+    ///   - hasTLSDSK: whether the file says what TLS-DSK is offered with.
+    func authentication(hosted: String?, hasDirectory: Bool, hasTLSDSK: Bool) -> ListenerAuthentication {
+        if schemes == .tlsDSK, !hasTLSDSK {
+            node.refuse("`authentication: tls-dsk` needs `tls-dsk: { certificate: ..., key: ..., client-ca: ... }` at the highest level")
+        }
         if !hasDirectory {
             if let schemes, schemes != .none {
                 node.refuse("`authentication: \(schemes.rawValue)` needs a `directory` of the users who may sign in")

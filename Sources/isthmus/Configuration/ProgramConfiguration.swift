@@ -29,6 +29,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     var domains: [String: DomainConfiguration] = [:]
     /// nil: everybody of a hosted domain is a user.
     var directory: DirectorySource?
+    /// nil: TLS-DSK is not offered.
+    var tlsDSK: TLSDSKFiles?
     var limits = GatewayLimits()
     var timing = standardTiming
     var transport = TransportOptions()

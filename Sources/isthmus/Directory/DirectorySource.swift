@@ -66,6 +66,9 @@ final class CurrentDirectory: Sendable {
     /// What signing in under a name needs.
     func account(_ name: LoginName) -> Account? { users?.account(name) }
 
+    /// Whether there is an enabled user with this key of an address of record.
+    func hasUser(_ key: String) -> Bool { users?.enabledUser(key) != nil }
+
     private var users: UserDirectory? {
         if case .known(let users) = state { users } else { nil }
     }

@@ -15,10 +15,11 @@ final class RunningGateway: Sendable {
     private let started: ProgramConfiguration
     private let administration: AdministrationServer?
     private let pages: StatusPages
+    private let authenticator: Authenticator?
     let feed: DirectoryFeed
 
-    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, the directory cannot be read, or users could not sign
-    ///   in.
+    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, the directory or a certificate cannot be read, or
+    ///   users could not sign in.
     static func start(_ configuration: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let users = try configuration.loadDirectory()
@@ -63,7 +64,7 @@ final class RunningGateway: Sendable {
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
-            feed: DirectoryFeed(directory, logger: logger))
+            authenticator: authenticator, feed: DirectoryFeed(directory, logger: logger))
         await node.followDirectory(configuration)
         return node
     }
@@ -78,18 +79,20 @@ final class RunningGateway: Sendable {
         var random = SystemRandomNumberGenerator()
         return Authenticator(
             targetName: configuration.nodeName, secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
-            limits: configuration.authenticationLimits, lookup: { directory.account($0) })
+            limits: configuration.authenticationLimits, tlsDSK: try configuration.tlsDSK?.load(), isUser: { directory.hasUser($0) },
+            lookup: { directory.account($0) })
     }
 
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: AdministrationServer?, pages: StatusPages,
-        feed: DirectoryFeed
+        authenticator: Authenticator?, feed: DirectoryFeed
     ) {
         self.server = server
         self.logger = logger
         self.started = started
         self.administration = administration
         self.pages = pages
+        self.authenticator = authenticator
         self.feed = feed
     }
 
@@ -98,10 +101,12 @@ final class RunningGateway: Sendable {
         server.listeners.map(\.description) + (administration.map { ["http:\($0.host):\($0.port)"] } ?? [])
     }
 
-    /// Takes over domains, limits, timing and the directory; what needs new sockets waits for a restart and is said so.
-    /// - Throws: `CommandFailure` (input refused) when the directory cannot be read; nothing is changed then.
+    /// Takes over domains, limits, timing, the directory and the certificates of TLS-DSK; what needs new sockets waits for a restart and
+    /// is said so.
+    /// - Throws: `CommandFailure` (input refused) when the directory or a certificate cannot be read; nothing is changed then.
     func reload(_ configuration: ProgramConfiguration) async throws(CommandFailure) {
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
+        let tlsDSK = try configuration.tlsDSK?.load()
         if configuration.listeners != started.listeners || configuration.listenerAuthentication != started.listenerAuthentication
             || configuration.admin != started.admin || configuration.shards != started.shards
             || configuration.transport != started.transport || configuration.store != started.store
@@ -119,6 +124,7 @@ final class RunningGateway: Sendable {
             }.get()
         }
         feed.current.replace(by: users)
+        authenticator?.use(tlsDSK: tlsDSK)
         await followDirectory(configuration)
         logger.notice("configuration reloaded", metadata: ["domains": "\(configuration.domains.count)"])
     }

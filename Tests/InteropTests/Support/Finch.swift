@@ -8,6 +8,7 @@ final class Finch: Sendable {
         /// Whatever the server asks for, even nothing.
         case automatic = "auto"
         case ntlm
+        case tlsDSK = "tls-dsk"
     }
 
     /// A contact as the client shows it.
@@ -28,10 +29,11 @@ final class Finch: Sendable {
     /// - Parameters:
     ///   - user: the address without scheme.
     ///   - login: the name to authenticate with; nil is the address.
+    ///   - peers: certificates of HTTPS servers that the client takes without asking its user, by host.
     ///   - name: unique among the clients of the scratch directory.
     init(
         user: String, login: String? = nil, password: String = "secret", server port: Int, authentication: Authentication = .automatic,
-        named name: String, in scratch: ScratchDirectory
+        trusting peers: [String: URL] = [:], named name: String, in scratch: ScratchDirectory
     ) async throws {
         let program = try PeerPrograms.finch.required(package: "finch")
         let session = try PeerPrograms.busSession.required(package: "dbus-daemon")
@@ -48,6 +50,9 @@ final class Finch: Sendable {
             for (key, value) in values { text = text.replacingOccurrences(of: "@\(key)@", with: value) }
             try Data(text.utf8).write(to: home.appendingPathComponent(file))
         }
+        let trusted = home.appendingPathComponent("certificates/x509/tls_peers")
+        try FileManager.default.createDirectory(at: trusted, withIntermediateDirectories: true)
+        for (host, certificate) in peers { try FileManager.default.copyItem(at: certificate, to: trusted.appendingPathComponent(host)) }
         let shim = try await Self.shim(in: scratch)
         bus = try PurpleBus(address: "unix:path=\(socket)", in: home)
         terminal = try PseudoTerminal()

@@ -9,6 +9,7 @@ enum PeerPrograms {
     static let finch = find("finch")
     static let busSession = find("dbus-run-session")
     static let busCaller = find("dbus-send")
+    static let python = find("python3")
     static let compiler = find("gcc")
     static let slapd = find("slapd")
     static let ldapmodify = find("ldapmodify")

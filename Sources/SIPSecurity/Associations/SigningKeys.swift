@@ -1,0 +1,26 @@
+/// Who signs a message of a security association.
+enum SigningDirection: String {
+    case clientToServer = "client-to-server"
+    case serverToClient = "server-to-client"
+}
+
+/// What a security association signs with, by the scheme that made it (MS-SIPAE 3.1.4.1).
+enum SigningKeys: Sendable {
+    case ntlm(NTLMSessionKeys)
+    case tlsDSK(TLSDSKKeys)
+
+    /// The scheme's name on the wire.
+    var scheme: String {
+        switch self {
+        case .ntlm: "NTLM"
+        case .tlsDSK: "TLS-DSK"
+        }
+    }
+
+    func signature(of text: String, _ direction: SigningDirection) -> [UInt8] {
+        switch self {
+        case .ntlm(let keys): keys.signature(of: text, direction)
+        case .tlsDSK(let keys): keys.signature(of: text, direction)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import SIPCore
+import Synchronization
+
+/// What follows every handshake of MS-SIPAE: requests and answers signed under its association (3.1.4, 3.3.4, 3.3.5.2).
+extension Authenticator {
+    func checkSignature(
+        _ value: AuthorizationValue, _ opaque: String, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
+        _ demand: AuthenticationDemand, at now: Instant
+    ) -> AuthenticationOutcome {
+        guard let association = tables.withLock({ $0.associations[opaque.lowercased()]?.association }),
+            value.isScheme(association.keys.scheme),
+            let number = verifiedNumber(value, association, request)
+        else { return fail(claim, demand, at: now) }
+        guard association.identity == claim.identity else { return Self.wrongIdentity }
+        guard isStillUser(association) else {
+            tables.withLock { $0.associations.end(association.id) }
+            return fail(claim, demand, at: now)
+        }
+        guard association.endpoint == claim.endpoint,
+            tables.withLock({ $0.associations.accept(association.id, number: number, flow: claim.flow, isProxy: isProxy) })
+        else { return fail(claim, demand, at: now) }
+        return .accepted(identity: association.identity, association: association.id)
+    }
+
+    /// Whether the user is there, with the password that he signed in with.
+    private func isStillUser(_ association: SecurityAssociation) -> Bool {
+        switch association.proof {
+        case .password(let login, let account): lookup(login) == account
+        case .certificate: isUser(association.identity)
+        }
+    }
+
+    /// The request's number if its signature is right; nil otherwise.
+    func verifiedNumber(_ value: AuthorizationValue, _ association: SecurityAssociation, _ request: SIPRequest) -> UInt32? {
+        guard let random = value["crand"], random.utf8.count <= 64, let numberText = value["cnum"], let number = UInt32(numberText),
+            let response = value["response"].flatMap({ Hexadecimal.bytes($0) })
+        else { return nil }
+        let buffer = SignatureBuffer(
+            .init(
+                scheme: value.scheme, random: random, number: numberText, realm: Self.realm, targetName: value["targetname"] ?? ""),
+            request.headers, status: nil, version: association.version)
+        return ConstantTime.equal(association.keys.signature(of: buffer.text, .clientToServer), response) ? number : nil
+    }
+
+    /// Signs an answer under the association of its request; without one, or after its end, the answer stays as it is.
+    public func sign(_ response: inout SIPResponse, under association: String) {
+        guard let (header, name) = signature(under: association, response.headers, status: response.status) else { return }
+        response.headers.set(name, header)
+    }
+
+    /// Signs an answer that is given before anybody has asked who the sender is, if its request is signed as it should be.
+    public func sign(_ response: inout SIPResponse, to request: SIPRequest, from source: MessageSource, at now: Instant) {
+        guard request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization) else { return }
+        let demand = AuthenticationDemand(offersNTLM: true, offersTLSDSK: true, digestAlgorithms: [])
+        guard case .accepted(_, let association?) = check(request, from: source, under: demand, at: now) else { return }
+        sign(&response, under: association)
+    }
+
+    /// Signs a request of this server if it goes to where a client with an association was heard last (MS-SIPAE 3.3.4).
+    public func sign(_ request: inout SIPRequest, connection: ConnectionID?, remote: TransportAddress?, at now: Instant) {
+        guard let to = request.headers.to else { return }
+        let flow = ClientFlow(identity: to.uri.aorKey, connection: connection, remote: remote)
+        let id = tables.withLock { tables in
+            tables.associations.sweep(at: now)
+            return tables.associations.association(at: flow)
+        }
+        guard let id, let (header, name) = signature(under: id, request.headers, status: nil) else { return }
+        request.headers.set(name, header)
+    }
+
+    private func signature(under id: String, _ message: SIPHeaders, status: SIPStatus?) -> (String, SIPHeaderName)? {
+        let drawn = tables.withLock { tables -> (AssociationTable.Entry, UInt32, [UInt8])? in
+            guard let number = tables.associations.nextServerNumber(id), let entry = tables.associations[id] else { return nil }
+            return (entry, number, tables.keys.draw(4))
+        }
+        guard let (entry, number, octets) = drawn else { return nil }
+        let association = entry.association
+        let random = Hexadecimal.text(octets).uppercased()
+        let buffer = SignatureBuffer(
+            .init(
+                scheme: association.keys.scheme, random: random, number: String(number), realm: Self.realm,
+                targetName: association.targetName),
+            message, status: status, version: association.version)
+        let proof = Hexadecimal.text(association.keys.signature(of: buffer.text, .serverToClient))
+        let header =
+            "\(association.keys.scheme) qop=\"auth\", opaque=\"\(id)\", srand=\"\(random)\", snum=\"\(number)\", rspauth=\"\(proof)\", "
+            + "targetname=\"\(association.targetName)\", realm=\"\(Self.realm)\", version=\(association.version)"
+        return (header, entry.isProxy ? .proxyAuthenticationInfo : .authenticationInfo)
+    }
+}
