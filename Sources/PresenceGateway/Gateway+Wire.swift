@@ -70,7 +70,10 @@ extension Gateway {
     ) {
         var request = request
         sign(&request, to: destination, at: now)
-        let (transaction, actions) = transactions.send(request, to: destination, over: transport, at: now)
+        // Of a NOTIFY that arrived nothing more is asked.
+        var isBrief = false
+        if case .notify = purpose { isBrief = true }
+        let (transaction, actions) = transactions.send(request, to: destination, over: transport, isBrief: isBrief, at: now)
         awaiting[transaction] = purpose
         perform(actions, at: now)
     }

@@ -37,6 +37,9 @@ enum ASCII {
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool { classes[Int(byte)] & token != 0 }
 
+    /// Whether the text can stand as a value without quotes; an empty one can be left out.
+    static func isWord(_ text: String) -> Bool { text.utf8.allSatisfy(isToken) }
+
     @inline(__always)
     static func lower(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte

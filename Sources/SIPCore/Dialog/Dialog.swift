@@ -6,39 +6,37 @@ public struct Dialog: Equatable, Sendable {
         case reject(SIPStatus)
     }
 
-    public let id: DialogID
-    /// Our side of From and To, without tag.
-    public let localParty: NameAddr
-    /// The peer's side of From and To, without tag.
-    public let remoteParty: NameAddr
-    /// Where requests go: the peer's Contact.
-    public private(set) var remoteTarget: SIPURI
-    /// In the order in which our requests visit them.
-    public private(set) var routeSet: [NameAddr]
+    private var text: DialogText
     /// Number of our last request; 0 before the first.
     public private(set) var localCSeq: UInt32
     /// Number of the peer's last request; nil before the first.
     public private(set) var remoteCSeq: UInt32?
     /// Whether the dialog was made over `sips` (RFC 3261 12.1).
     public let isSecure: Bool
+    /// Whether the first hop is a strict router (RFC 3261 12.2.1.1).
+    private var isStrictlyRouted: Bool
+
+    public var id: DialogID { text.id }
+    public var callID: String { text.callID }
+    /// Where requests go: the peer's Contact. Read anew on every call, and so is ``routeSet``.
+    public var remoteTarget: SIPURI { Self.uri(text.targetText) }
+    /// In the order in which our requests visit them.
+    public var routeSet: [NameAddr] { text.routeSet }
 
     init(
         id: DialogID, local: NameAddr, remote: NameAddr, target: SIPURI, routeSet: [NameAddr], localCSeq: UInt32, remoteCSeq: UInt32?,
         isSecure: Bool
     ) {
-        var local = local
-        var remote = remote
-        local.tag = nil
-        remote.tag = nil
-        self.id = id
-        localParty = local
-        remoteParty = remote
-        remoteTarget = target
-        self.routeSet = routeSet
+        text = DialogText(id, local: local, remote: remote, target: target, routeSet: routeSet)
+        isStrictlyRouted = Self.isStrict(routeSet)
         self.localCSeq = localCSeq
         self.remoteCSeq = remoteCSeq
         self.isSecure = isSecure
     }
+
+    private static func isStrict(_ routeSet: [NameAddr]) -> Bool { routeSet.first.map { !$0.uri.isLooseRoute } ?? false }
+
+    private static func uri(_ text: String) -> SIPURI { SIPURI(text) ?? SIPURI(opaque: text, scheme: .init(rawValue: "")) }
 
     /// The dialog that our 2xx to this request makes (RFC 3261 12.1.1); nil if From, To, Call-ID, CSeq or Contact cannot be used, or
     /// if a request over `sips` names a Contact that is none.
@@ -47,7 +45,8 @@ public struct Dialog: Equatable, Sendable {
     public init?(accepting request: SIPRequest, localTag: String) {
         let headers = request.headers
         guard let from = headers.from, let to = headers.to, let callID = headers.callID, let cSeq = headers.cSeq,
-            let contact = headers.contact, contact.uri.scheme.hasHost, contact.uri.isSecure || !request.uri.isSecure
+            let contact = headers.contact, contact.uri.scheme.hasHost, contact.uri.isSecure || !request.uri.isSecure,
+            ASCII.isWord(from.tag ?? "")
         else { return nil }
         self.init(
             id: DialogID(callID: callID, localTag: localTag, remoteTag: from.tag ?? ""), local: to, remote: from, target: contact.uri,
@@ -58,7 +57,7 @@ public struct Dialog: Equatable, Sendable {
     public init?(request: SIPRequest, response: SIPResponse) {
         guard let from = response.headers.from ?? request.headers.from, let to = response.headers.to, let callID = request.headers.callID,
             let cSeq = request.headers.cSeq, let localTag = from.tag, let remoteTag = to.tag, let contact = response.headers.contact,
-            contact.uri.scheme.hasHost, response.status.isSuccess
+            contact.uri.scheme.hasHost, response.status.isSuccess, ASCII.isWord(remoteTag)
         else { return nil }
         self.init(
             id: DialogID(callID: callID, localTag: localTag, remoteTag: remoteTag), local: from, remote: to, target: contact.uri,
@@ -71,7 +70,7 @@ public struct Dialog: Equatable, Sendable {
         let headers = notify.headers
         guard let from = headers.from, let to = headers.to, let callID = headers.callID, callID == subscribe.headers.callID,
             let localTag = to.tag, localTag == subscribe.headers.fromTag, let remoteTag = from.tag, let cSeq = headers.cSeq,
-            let sent = subscribe.headers.cSeq, let contact = headers.contact, contact.uri.scheme.hasHost
+            let sent = subscribe.headers.cSeq, let contact = headers.contact, contact.uri.scheme.hasHost, ASCII.isWord(remoteTag)
         else { return nil }
         self.init(
             id: DialogID(callID: callID, localTag: localTag, remoteTag: remoteTag), local: to, remote: from, target: contact.uri,
@@ -95,15 +94,20 @@ public struct Dialog: Equatable, Sendable {
     /// Takes a response to a request of ours in: a 2xx to a target refresh carries the new Contact (RFC 3261 12.2.1.2). One of
     /// another dialog, from another branch of a forked SUBSCRIBE, changes nothing.
     public mutating func receive(_ response: SIPResponse) {
-        if let tag = response.headers.toTag, tag != id.remoteTag { return }
+        if let tag = response.headers.toTag, tag != text.remoteTag { return }
         if response.status.isSuccess, let method = response.method, Self.isTargetRefresh(method) { follow(response.headers.contact) }
     }
 
     /// Takes the route set over from the first NOTIFY, which is what establishes a subscription (RFC 6665 4.4.1).
-    public mutating func adoptRouteSet(of notify: SIPRequest) { routeSet = notify.headers.recordRoutes }
+    public mutating func adoptRouteSet(of notify: SIPRequest) {
+        let routes = notify.headers.recordRoutes
+        guard !routes.isEmpty || text.hasRoutes else { return }
+        text.setRouteSet(routes)
+        isStrictlyRouted = Self.isStrict(routes)
+    }
 
     private mutating func follow(_ contact: NameAddr?) {
-        if let contact, contact.uri.scheme.hasHost { remoteTarget = contact.uri }
+        if let contact, contact.uri.scheme.hasHost { text.setTarget(contact.uri) }
     }
 
     /// SUBSCRIBE and NOTIFY refresh the remote target (RFC 6665 4.4.1).
@@ -120,38 +124,28 @@ public struct Dialog: Equatable, Sendable {
     public mutating func makeRequest(_ method: SIPMethod, contact: NameAddr? = nil, maxForwards: Int = 70, body: [UInt8] = []) -> SIPRequest
     {
         if localCSeq < CSeq.limit { localCSeq += 1 }
-        var request = SIPRequest(method, uri: requestURI, body: body)
-        var from = localParty
-        var to = remoteParty
-        from.tag = id.localTag
-        to.tag = id.remoteTag.isEmpty ? nil : id.remoteTag
-        request.headers.maxForwards = maxForwards
-        request.headers.from = from
-        request.headers.to = to
-        request.headers.callID = id.callID
-        request.headers.cSeq = CSeq(localCSeq, method)
-        let routes = self.routes
-        if !routes.isEmpty { request.headers.routes = routes }
+        var headers = text.headers(maxForwards: maxForwards, cSeq: CSeq(localCSeq, method), withRoutes: !isStrictlyRouted)
+        var target = text.targetText
+        if isStrictlyRouted {
+            let routes = routeSet
+            headers.routes = Array(routes.dropFirst()) + [NameAddr(Self.uri(target))]
+            target = strictTarget(routes) ?? target
+        }
+        var request = SIPRequest(method, requestURI: target, headers: headers, body: body)
         if let contact { request.headers.contact = contact }
         return request
     }
 
-    /// Whether the first hop is a strict router (RFC 3261 12.2.1.1).
-    private var isStrictlyRouted: Bool { routeSet.first.map { !$0.uri.isLooseRoute } ?? false }
-
-    private var requestURI: SIPURI {
-        guard isStrictlyRouted, var uri = routeSet.first?.uri else { return remoteTarget }
+    /// The strict router's URI as the Request-URI must have it (RFC 3261 12.2.1.1).
+    private func strictTarget(_ routes: [NameAddr]) -> String? {
+        guard var uri = routes.first?.uri else { return nil }
         uri.headers = nil
         uri.parameters.remove("method")
-        return uri
-    }
-
-    private var routes: [NameAddr] {
-        isStrictlyRouted ? Array(routeSet.dropFirst()) + [NameAddr(remoteTarget)] : routeSet
+        return uri.description
     }
 
     /// The URI to which the next request is sent: the first route, else the remote target (RFC 3261 8.1.2).
-    public var nextHop: SIPURI { routeSet.first?.uri ?? remoteTarget }
+    public var nextHop: SIPURI { text.hasRoutes ? routeSet.first?.uri ?? remoteTarget : remoteTarget }
 }
 
 /// A dialog as plain text and numbers, to be stored (see ``Dialog/init(snapshot:)``).
@@ -187,10 +181,11 @@ public struct DialogSnapshot: Hashable, Sendable {
 
 extension Dialog {
     public var snapshot: DialogSnapshot {
-        DialogSnapshot(
-            callID: id.callID, localTag: id.localTag, remoteTag: id.remoteTag, localParty: localParty.description,
-            remoteParty: remoteParty.description, remoteTarget: remoteTarget.description, routeSet: routeSet.map(\.description),
-            localCSeq: localCSeq, remoteCSeq: remoteCSeq, isSecure: isSecure)
+        let id = id
+        return DialogSnapshot(
+            callID: id.callID, localTag: id.localTag, remoteTag: id.remoteTag, localParty: text.localPartyText,
+            remoteParty: text.remotePartyText, remoteTarget: text.targetText, routeSet: text.routeTexts, localCSeq: localCSeq,
+            remoteCSeq: remoteCSeq, isSecure: isSecure)
     }
 
     /// How far ``resumed(from:)`` jumps.
@@ -208,7 +203,8 @@ extension Dialog {
     public init?(snapshot: DialogSnapshot) {
         let routes = snapshot.routeSet.compactMap { NameAddr($0) }
         guard let local = NameAddr(snapshot.localParty), let remote = NameAddr(snapshot.remoteParty),
-            let target = SIPURI(snapshot.remoteTarget), routes.count == snapshot.routeSet.count
+            let target = SIPURI(snapshot.remoteTarget), routes.count == snapshot.routeSet.count, ASCII.isWord(snapshot.localTag),
+            ASCII.isWord(snapshot.remoteTag)
         else { return nil }
         self.init(
             id: DialogID(callID: snapshot.callID, localTag: snapshot.localTag, remoteTag: snapshot.remoteTag), local: local, remote: remote,

@@ -86,6 +86,17 @@ struct ViaSpans {
     }
 }
 
+extension ViaSpans {
+    /// Whether ``Via/sentBy`` would be this text.
+    func isSentBy(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var written = String(decoding: bytes[host], as: UTF8.self)
+        written = ASCII.lowercased(written)
+        if written.utf8.contains(0x3A) { written = "[\(written)]" }
+        if let port { written += ":\(port)" }
+        return written == text
+    }
+}
+
 extension Via: ScannedValue {
     init?(scanner: inout ByteScanner) {
         guard let spans = ViaSpans(&scanner), let parameters = SIPParameters(scanner: &scanner) else { return nil }

@@ -120,6 +120,20 @@ extension SIPHeaders {
 }
 
 extension SIPHeaders {
+    /// Nothing yet, with room for as much.
+    init(reserving bytes: Int, lines: Int) {
+        self.init()
+        storage.reserveCapacity(bytes)
+        entries.reserveCapacity(lines)
+    }
+
+    /// Adds a line whose value came out of a header before: trimmed and harmless.
+    mutating func append(checked known: KnownHeader, _ value: Slice<UnsafeBufferPointer<UInt8>>) {
+        entries.append(
+            Entry(known: known, nameStart: 0, nameLength: 0, valueStart: UInt32(storage.count), valueLength: UInt32(value.count)))
+        storage.append(contentsOf: UnsafeBufferPointer(rebasing: value))
+    }
+
     /// The first element of the first line, read as the given type.
     func parsedFirst<Value: ScannedValue>(_ name: SIPHeaderName) -> Value? {
         guard let entry = firstEntry(name) else { return nil }

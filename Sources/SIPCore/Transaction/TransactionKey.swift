@@ -31,12 +31,6 @@ struct ServerTransactionKey: Hashable, Sendable {
     }
 }
 
-/// What identifies a transaction to its client (RFC 3261 17.1.3).
-struct ClientTransactionKey: Hashable, Sendable {
-    var branch: String
-    var method: SIPMethod
-}
-
 /// What two copies of a request that took different paths have in common (RFC 3261 8.2.2.2).
 struct MergedRequestKey: Hashable, Sendable {
     var callID: String

@@ -2,6 +2,7 @@ extension TransactionLayer {
     /// Takes one framed message in.
     public mutating func receive(_ inbound: InboundMessage, at now: Instant) -> [TransactionAction] {
         let source = MessageSource(inbound)
+        if let actions = receiveQuickly(inbound, source, at: now) { return actions }
         let framing: SIPParser.Framing = inbound.remote.transport.isReliable ? .stream : .datagram
         switch SIPParser.parse(inbound.bytes, framing: framing, limits: configuration.limits) {
         case .success(let message):
@@ -46,9 +47,29 @@ extension TransactionLayer {
 
     // MARK: Responses
 
+    /// The answer to a request of which only the success counts; nil: it is to be read whole.
+    private mutating func receiveQuickly(_ inbound: InboundMessage, _ source: MessageSource, at now: Instant) -> [TransactionAction]? {
+        guard inbound.bytes.count <= configuration.limits.headerBytes else { return nil }
+        let found: (id: UInt64, status: Int)? = inbound.bytes.withUnsafeBufferPointer { bytes in
+            guard let answer = QuickAnswer(bytes) else { return nil }
+            let branch = UnsafeBufferPointer(rebasing: bytes[answer.branch])
+            guard let dot = branch.lastIndex(of: 0x2E),
+                let id = UInt64(String(decoding: branch[(dot + 1)...], as: UTF8.self), radix: 32), let client = clients[id], client.isBrief,
+                client.branch.utf8.elementsEqual(branch), client.method.rawValue.utf8.elementsEqual(bytes[answer.method]),
+                answer.via.isSentBy(client.sentBy, bytes)
+            else { return nil }
+            return (id, answer.status)
+        }
+        guard let found else { return nil }
+        let response = SIPResponse(SIPStatus(rawValue: found.status), reason: "")
+        guard clients[found.id]?.machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
+        settleClient(found.id)
+        return [.response(ClientTransactionID(rawValue: found.id), response, source)]
+    }
+
     private mutating func receive(_ response: SIPResponse, from source: MessageSource, at now: Instant) -> [TransactionAction] {
         guard let via = response.headers.topVia, let branch = via.branch, let method = response.method,
-            let id = clientKeys[ClientTransactionKey(branch: branch, method: method)], let client = clients[id]
+            let id = client(ofBranch: branch), let client = clients[id], client.branch == branch, client.method == method
         else { return [.dropped(.strayResponse)] }
         // A second Via means that the response was meant for somebody behind us; we are nobody's proxy.
         guard via.sentBy == client.sentBy, response.headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }

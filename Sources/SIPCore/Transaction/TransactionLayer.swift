@@ -74,9 +74,24 @@ public struct TransactionLayer: Sendable {
 
     struct Client: Sendable {
         var machine: ClientNonInviteTransaction
-        var key: ClientTransactionKey
+        var branch: String
+        var method: SIPMethod
         var sentBy: String
         var message: OutboundMessage
+        /// Of a 2xx only the status is told.
+        var isBrief: Bool
+    }
+
+    /// The beginning of our Via of one transport, and the sent-by in it.
+    private struct OwnVia: Sendable {
+        var head: String
+        var sentBy: String
+
+        init(_ transport: TransportProtocol, _ local: HostPort) {
+            let via = Via(transport, host: local.host, port: local.port, branch: "")
+            head = "SIP/2.0/\(via.transportToken) \(via.sentBy)\(transport == .udp ? ";rport" : "");branch="
+            sentBy = via.sentBy
+        }
     }
 
     struct Server: Sendable {
@@ -98,12 +113,14 @@ public struct TransactionLayer: Sendable {
         var last: OutboundMessage
     }
 
-    public var configuration: Configuration
+    public var configuration: Configuration {
+        didSet { ownVias.removeAll() }
+    }
+    private var ownVias: [TransportProtocol: OwnVia] = [:]
     var tokens: TokenGenerator
-    var clients: [UInt64: Client] = [:]
+    var clients = SlotTable<Client>()
     var servers: [UInt64: Server] = [:]
     var refusals: [UInt64: Refusal] = [:]
-    var clientKeys: [ClientTransactionKey: UInt64] = [:]
     var serverKeys: [ServerTransactionKey: UInt64] = [:]
     var mergedKeys: [MergedRequestKey: UInt64] = [:]
     /// Client transactions whose request went over this very connection.
@@ -129,42 +146,57 @@ public struct TransactionLayer: Sendable {
 
     /// Sends a request as a new client transaction: prepends Via, keeps the bytes for retransmission.
     ///
-    /// - Parameter request: Without a Via of ours.
+    /// - Parameters:
+    ///   - request: Without a Via of ours.
+    ///   - isBrief: Of a 2xx that does not change the remote target only the status is wanted: ``TransactionAction/response`` then has
+    ///     no headers and no body, and is not read beyond what finds its transaction.
     /// - Returns: The transaction, and what to do. If the table is full the request fails at once.
     public mutating func send(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, isBrief: Bool = false, at now: Instant
     ) -> (ClientTransactionID, [TransactionAction]) {
-        let id = nextID()
         guard clients.count < configuration.clientLimit else {
-            return (ClientTransactionID(rawValue: id), [.transportFailed(ClientTransactionID(rawValue: id), reason: "transaction limit")])
+            let id = ClientTransactionID(rawValue: nextID())
+            return (id, [.transportFailed(id, reason: "transaction limit")])
         }
-        let (message, branch, sentBy) = seal(request, destination, transport, token: id)
-        let key = ClientTransactionKey(branch: branch, method: request.method)
+        let via = ownVia(transport)
+        let token = tokens.branch()
         let machine = ClientNonInviteTransaction(isReliable: transport.isReliable, timers: configuration.timers, at: now)
-        clients[id] = Client(machine: machine, key: key, sentBy: sentBy, message: message)
-        clientKeys[key] = id
+        let id = clients.insert { id in
+            // The branch names its transaction, so that the answer finds it; the token keeps it from being guessed.
+            let branch = token + "." + String(id, radix: 32)
+            let message = Self.seal(request, destination, via: via.head + branch, token: id)
+            return Client(
+                machine: machine, branch: branch, method: request.method, sentBy: via.sentBy, message: message, isBrief: isBrief)
+        }
         if case .connection(let connection, _) = destination { connectionClients[connection, default: []].insert(id) }
         deadlines.set(id, at: machine.nextDeadline)
-        return (ClientTransactionID(rawValue: id), [.send(message)])
+        return (ClientTransactionID(rawValue: id), clients[id].map { [.send($0.message)] } ?? [])
     }
 
     /// Sends a request that nobody answers: BENOTIFY (MS-SIP 3.5).
     public mutating func sendUnanswered(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol
     ) -> [TransactionAction] {
-        [.send(seal(request, destination, transport, token: 0).message)]
+        let via = ownVia(transport).head + tokens.branch()
+        return [.send(Self.seal(request, destination, via: via, token: 0))]
     }
 
-    private mutating func seal(
-        _ request: SIPRequest, _ destination: Destination, _ transport: TransportProtocol, token: UInt64
-    ) -> (message: OutboundMessage, branch: String, sentBy: String) {
-        let local = configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort)
-        let branch = tokens.branch()
-        var via = Via(transport, host: local.host, port: local.port, branch: branch)
-        if transport == .udp { via.parameters.set("rport", nil) }
+    private mutating func ownVia(_ transport: TransportProtocol) -> OwnVia {
+        if let known = ownVias[transport] { return known }
+        let made = OwnVia(transport, configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort))
+        ownVias[transport] = made
+        return made
+    }
+
+    private static func seal(_ request: SIPRequest, _ destination: Destination, via: String, token: UInt64) -> OutboundMessage {
         var request = request
-        request.headers.prepend(.via, via.description)
-        return (OutboundMessage(bytes: request.serialized(), destination: destination, token: token), branch, via.sentBy)
+        request.headers.prepend(.via, via)
+        return OutboundMessage(bytes: request.serialized(), destination: destination, token: token)
+    }
+
+    /// The transaction that a branch of ours names.
+    func client(ofBranch branch: String) -> UInt64? {
+        branch.utf8.lastIndex(of: 0x2E).flatMap { UInt64(branch[branch.utf8.index(after: $0)...], radix: 32) }
     }
 
     /// Forgets a client transaction whose answer nobody waits for any more; late responses are dropped.
@@ -231,8 +263,7 @@ public struct TransactionLayer: Sendable {
     }
 
     mutating func removeClient(_ id: UInt64) {
-        guard let client = clients.removeValue(forKey: id) else { return }
-        clientKeys[client.key] = nil
+        guard let client = clients.remove(id) else { return }
         if case .connection(let connection, _) = client.message.destination {
             connectionClients[connection]?.remove(id)
             if connectionClients[connection]?.isEmpty == true { connectionClients[connection] = nil }

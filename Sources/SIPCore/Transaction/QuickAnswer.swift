@@ -1,0 +1,53 @@
+/// What finds the transaction of an answer, read in one pass without making a text of anything.
+///
+/// The answers to notifications are a third of what a notifier reads, and nothing in them is of interest but that they are there.
+struct QuickAnswer {
+    /// 200 to 299.
+    var status: Int
+    var via: ViaSpans
+    var branch: Range<Int>
+    var method: Range<Int>
+
+    /// nil for everything but a plain 2xx: one Via, no new Contact, no folded line among those that count. It is then for
+    /// ``SIPParser`` to read or refuse.
+    init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let start = "SIP/2.0 2".utf8
+        guard bytes.count > 16, bytes.prefix(start.count).elementsEqual(start), (0x30...0x39).contains(bytes[9]),
+            (0x30...0x39).contains(bytes[10]), bytes[11] == 0x20 || bytes[11] == 0x0D
+        else { return nil }
+        status = 200 + Int(bytes[9] - 0x30) * 10 + Int(bytes[10] - 0x30)
+        var isSound = true
+        guard let line = HeaderBlockReader.lineEnd(bytes, 0, bytes.count, &isSound), isSound else { return nil }
+        var reader = HeaderBlockReader(bytes, from: line.next, to: bytes.count)
+        var via: ViaSpans?
+        var branch: Range<Int>?
+        var method: Range<Int>?
+        reading: while true {
+            switch reader.next() {
+            case .field(_, let value, .via, let isFolded):
+                var scanner = ByteScanner(bytes, value)
+                guard via == nil, !isFolded, let spans = ViaSpans(&scanner) else { return nil }
+                via = spans
+                let isWhole = SIPParameters.scan(&scanner) { scanner, name, value, _ in
+                    if name.count == 6, scanner.matches(name, "branch") { branch = value }
+                }
+                scanner.skipLWS()
+                guard isWhole, scanner.isAtEnd else { return nil }
+            case .field(_, let value, .cSeq, let isFolded):
+                var scanner = ByteScanner(bytes, value)
+                guard method == nil, !isFolded, scanner.number(limit: UInt64(CSeq.limit)) != nil else { return nil }
+                scanner.skipLWS()
+                method = scanner.token()
+                guard scanner.isAtEnd else { return nil }
+            case .field(_, _, .contact, _), .malformed, .truncated:
+                return nil
+            case .field:
+                continue
+            case .end:
+                break reading
+            }
+        }
+        guard let via, let branch, let method else { return nil }
+        (self.via, self.branch, self.method) = (via, branch, method)
+    }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import SIPCore
+
+/// Answers of which only the success counts are found without being read; what is found must be what reading would have found.
+@Suite struct BriefAnswerTests {
+    private let start = Instant(secondsSince1970: 1_000)
+    private let local = TransportAddress(.tcp, "192.0.2.1", 5060)
+    private let remote = TransportAddress(.tcp, "192.0.2.9", 40_001)
+
+    private func layer() -> TransactionLayer {
+        TransactionLayer(
+            configuration: .init(sentBy: [.tcp: .init("gw.Example.net", 5060)]), tokens: TokenGenerator(seed: 7, prefix: "s03"))
+    }
+
+    private func inbound(_ bytes: [UInt8]) -> InboundMessage {
+        InboundMessage(bytes: bytes, local: local, remote: remote, connection: ConnectionID(rawValue: 4))
+    }
+
+    private var notify: SIPRequest {
+        var request = SIPRequest(.notify, requestURI: "sip:bob@192.0.2.9")
+        request.headers.append(.from, "<sip:alice@example.org>;tag=a")
+        request.headers.append(.to, "<sip:bob@contoso.com>;tag=b")
+        request.headers.append(.callID, "c9")
+        request.headers.append(.cSeq, "1 NOTIFY")
+        return request
+    }
+
+    private func send(_ layer: inout TransactionLayer, isBrief: Bool) throws -> (ClientTransactionID, SIPRequest) {
+        let (id, actions) = layer.send(
+            notify, to: .connection(ConnectionID(rawValue: 4), fallback: remote), over: .tcp, isBrief: isBrief, at: start)
+        guard case .send(let message)? = actions.first else { throw Missing() }
+        return (id, try #require(SIPParser.parse(message.bytes, framing: .stream).request))
+    }
+
+    private struct Missing: Error {}
+
+    @Test("a 2xx to a request of which only the success counts is told without its headers, once")
+    func brief() throws {
+        var layer = layer()
+        let (id, request) = try send(&layer, isBrief: true)
+        var answer = SIPResponse(to: request, status: .accepted)
+        answer.headers.append(.server, "example")
+        let actions = layer.receive(inbound(answer.serialized()), at: start)
+        guard case .response(let found, let response, let source)? = actions.first else { throw Missing() }
+        #expect(found == id && response.status == .accepted && response.headers.isEmpty && source.remote == remote)
+        #expect(layer.clientCount == 0)
+        #expect(layer.receive(inbound(answer.serialized()), at: start) == [.dropped(.strayResponse)])
+    }
+
+    @Test("RFC 6665 4.4.1: an answer that names a new Contact, and every refusal, is told whole")
+    func whole() throws {
+        for change in [("contact", "<sip:bob@192.0.2.77>"), ("m", "<sip:bob@192.0.2.77>")] {
+            var layer = layer()
+            let (_, request) = try send(&layer, isBrief: true)
+            var answer = SIPResponse(to: request, status: .ok)
+            answer.headers.append(SIPHeaderName(change.0), change.1)
+            guard case .response(_, let response, _)? = layer.receive(inbound(answer.serialized()), at: start).first else { throw Missing() }
+            #expect(response.headers.contact?.uri.host == "192.0.2.77")
+        }
+        var layer = layer()
+        let (_, request) = try send(&layer, isBrief: true)
+        var refusal = SIPResponse(to: request, status: .serviceUnavailable)
+        refusal.headers.append(.retryAfter, "7")
+        guard case .response(_, let response, _)? = layer.receive(inbound(refusal.serialized()), at: start).first else { throw Missing() }
+        #expect(response.headers.retryAfter?.seconds == 7)
+    }
+
+    @Test("RFC 3261 17.1.3: whatever is done to an answer, the brief way finds the transaction exactly when the whole way does")
+    func sameAsReading() throws {
+        var random = TokenGenerator(seed: 41)
+        var answered = 0
+        for _ in 0..<4_000 {
+            var layers = (layer(), layer())
+            let (_, request) = try send(&layers.0, isBrief: true)
+            let (_, same) = try send(&layers.1, isBrief: false)
+            #expect(request == same)
+            var bytes = SIPResponse(to: request, status: .ok).serialized()
+            for _ in 0..<random.number(below: 3) {
+                let place = Int(random.number(below: UInt64(bytes.count)))
+                switch random.number(below: 4) {
+                case 0: bytes[place] = UInt8(truncatingIfNeeded: random.next())
+                case 1: bytes.insert([0x20, 0x2C, 0x3B, 0x0D, 0x0A, 0x41][Int(random.number(below: 6))], at: place)
+                case 2: bytes.remove(at: place)
+                default: bytes.insert(contentsOf: Array("Via: SIP/2.0/TCP x;branch=y\r\n".utf8), at: place)
+                }
+            }
+            func isAnswered(_ actions: [TransactionAction]) -> Bool {
+                actions.contains { if case .response(_, let response, _) = $0 { response.status.isSuccess } else { false } }
+            }
+            let brief = isAnswered(layers.0.receive(inbound(bytes), at: start))
+            let whole = isAnswered(layers.1.receive(inbound(bytes), at: start))
+            if whole { answered += 1 }
+            // What is broken elsewhere in an answer does not make it another's.
+            if whole != brief { #expect(brief && QuickAnswer.find(bytes), "\(String(decoding: bytes, as: UTF8.self))") }
+        }
+        #expect(answered > 1_000)
+    }
+
+    @Test("names of slots are never used twice, and an old one finds nothing")
+    func slots() {
+        var table = SlotTable<Int>()
+        var names: Set<UInt64> = []
+        var live: [UInt64] = []
+        var random = TokenGenerator(seed: 5)
+        for number in 0..<10_000 {
+            let name = table.insert { _ in number }
+            #expect(names.insert(name).inserted)
+            live.append(name)
+            if random.number(below: 2) == 0 {
+                let gone = live.remove(at: Int(random.number(below: UInt64(live.count))))
+                #expect(table.remove(gone) != nil && table[gone] == nil && table.remove(gone) == nil)
+            }
+        }
+        #expect(table.count == live.count && live.allSatisfy { table[$0] != nil })
+        for name in live { _ = table.remove(name) }
+        #expect(table.count == 0 && table[names.first ?? 1] == nil)
+    }
+}
+
+extension QuickAnswer {
+    fileprivate static func find(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBufferPointer { QuickAnswer($0) != nil } }
+}
