@@ -22,17 +22,24 @@ import XMLCore
 /// Users of a hosted domain exist as soon as their domain does: one that never published is offline, so that nobody can find out
 /// who has an account. With a directory only its users exist in hosted enterprise domains.
 public final class Gateway: SansIOEndpoint {
-    public internal(set) var configuration: GatewayConfiguration
+    public internal(set) var configuration: GatewayConfiguration {
+        didSet { keptScreening = nil }
+    }
+    private var keptScreening: RequestScreening?
     public internal(set) var counters = GatewayCounters()
 
     let shard: Int
     let shards: Int
-    var routes: RoutingTable
+    var routes: RoutingTable {
+        didSet { keptScreening = nil }
+    }
     let contacts: [TransportProtocol: String]
     var tokens: TokenGenerator
     var transactions: TransactionLayer
     var translator: PresenceTranslator
-    var directory: HostedDirectory
+    var directory: HostedDirectory {
+        didSet { keptScreening = nil }
+    }
     /// Kept, because making one costs more than most documents.
     let parser: XMLParser
     /// Shared by all shards; nil: nobody is asked who he is.
@@ -132,7 +139,13 @@ public final class Gateway: SansIOEndpoint {
         noteMappings()
     }
 
-    var screening: RequestScreening { RequestScreening(configuration: configuration, routes: routes, directory: directory) }
+    /// Kept until what it is made of changes.
+    var screening: RequestScreening {
+        if let keptScreening { return keptScreening }
+        let made = RequestScreening(configuration: configuration, routes: routes, directory: directory)
+        keptScreening = made
+        return made
+    }
 
     // MARK: SansIOEndpoint
 
@@ -234,6 +247,7 @@ public final class Gateway: SansIOEndpoint {
         switch sleeper {
         case .dialog(let tag):
             guard let dialog = dialogs[tag] else { return }
+            dialog.wakesAt = nil
             advance(dialog, at: now)
             schedule(dialog)
         case .upstream(let id):
@@ -258,8 +272,10 @@ public final class Gateway: SansIOEndpoint {
     }
 
     func schedule(_ dialog: WatcherDialog) {
-        guard dialogs[dialog.localTag] === dialog else { return }
-        wakes.set(.dialog(dialog.localTag), at: dialog.nextDeadline)
+        let next = dialog.nextDeadline
+        guard next != dialog.wakesAt, dialogs[dialog.localTag] === dialog else { return }
+        dialog.wakesAt = next
+        wakes.set(.dialog(dialog.localTag), at: next)
     }
 
     func schedule(_ upstream: UpstreamSubscription) {

@@ -74,7 +74,7 @@ final class HostedPresentity {
 
     var nextDeadline: Instant? {
         let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
-        return [byTime, publications.nextDeadline, serverPublicationsDue].compactMap(\.self).min()
+        return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue)
     }
 
     func add(_ resource: WatchedResource, of tag: String) { watchers.add(resource, of: tag) }

@@ -2,10 +2,16 @@ import FederationRouting
 import SIPCore
 
 /// The checks that every request passes before its method is looked at, in the order of RFC 3261 8.2 and 16.3.
-struct RequestScreening {
+final class RequestScreening {
     let configuration: GatewayConfiguration
     let routes: RoutingTable
-    var directory = HostedDirectory()
+    let directory: HostedDirectory
+
+    init(configuration: GatewayConfiguration, routes: RoutingTable, directory: HostedDirectory = HostedDirectory()) {
+        self.configuration = configuration
+        self.routes = routes
+        self.directory = directory
+    }
 
     /// Who asks whom, after the checks.
     struct Parties {

@@ -67,7 +67,7 @@ final class UpstreamSubscription {
     }
 
     var nextDeadline: Instant? {
-        var next = [subscriber.nextDeadline, startsAt].compactMap { $0 }.min()
+        var next = Instant.earliest(subscriber.nextDeadline, startsAt)
         for resource in resources {
             if let staleAt = resource.staleAt { next = min(next ?? staleAt, staleAt) }
         }

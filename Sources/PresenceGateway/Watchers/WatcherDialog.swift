@@ -26,6 +26,8 @@ final class WatcherDialog {
     let isBatch: Bool
     /// The key by which the first SUBSCRIBE found this shard.
     let owner: String
+    /// When it is to be woken, as the gateway has it; nil: not at all.
+    var wakesAt: Instant?
     /// After a restart: the watcher was reached over a connection that is gone, and may come back until then.
     var returnsBy: Instant?
     var flow: Flow
@@ -109,7 +111,7 @@ final class WatcherDialog {
     var nextDeadline: Instant? {
         // What the notifier has in hand follows the answer that it waits for.
         let changesFrom = notifier.isIdle && !isAway ? changes.nextDeadline() : nil
-        return [notifier.nextDeadline, held?.until, returnsBy, changesFrom].compactMap { $0 }.min()
+        return Instant.earliest(notifier.nextDeadline, held?.until, returnsBy, changesFrom)
     }
 
     /// The watcher as the resolution of containers sees it.

@@ -57,3 +57,14 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     public static func * (span: TimeSpan, factor: Int) -> TimeSpan { TimeSpan(nanoseconds: span.nanoseconds * Int64(factor)) }
     public static func / (span: TimeSpan, divisor: Int) -> TimeSpan { TimeSpan(nanoseconds: span.nanoseconds / Int64(divisor)) }
 }
+
+extension Instant {
+    /// The earliest of those that are there.
+    public static func earliest(_ first: Instant?, _ second: Instant?, _ third: Instant? = nil, _ fourth: Instant? = nil) -> Instant? {
+        func either(_ one: Instant?, _ other: Instant?) -> Instant? {
+            guard let one, let other else { return one ?? other }
+            return min(one, other)
+        }
+        return either(either(first, second), either(third, fourth))
+    }
+}

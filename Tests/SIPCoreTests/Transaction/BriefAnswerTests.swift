@@ -55,7 +55,9 @@ import Testing
             let (_, request) = try send(&layer, isBrief: true)
             var answer = SIPResponse(to: request, status: .ok)
             answer.headers.append(SIPHeaderName(change.0), change.1)
-            guard case .response(_, let response, _)? = layer.receive(inbound(answer.serialized()), at: start).first else { throw Missing() }
+            guard case .response(_, let response, _)? = layer.receive(inbound(answer.serialized()), at: start).first else {
+                throw Missing()
+            }
             #expect(response.headers.contact?.uri.host == "192.0.2.77")
         }
         var layer = layer()
