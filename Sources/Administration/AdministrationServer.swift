@@ -1,60 +1,78 @@
+import Glibc
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// The administration listener: `GET /health` (JSON) and `GET /metrics` (Prometheus text), read only, without identities of people.
+/// An administration listener: `GET /health` (JSON) and `GET /metrics` (Prometheus text) without identities of people, and where it may
+/// inspect, `GET` of the pages that show who watches whom. Read only.
 ///
-/// It listens on the configured address alone and trusts whoever reaches it; bind it to loopback or to a management network.
+/// It trusts whoever reaches it: a Unix socket is its owner's alone, and inspection over TCP answers only requests that name this machine's
+/// loopback in Host, so that no web page in a browser can ask (DNS rebinding).
 public final class AdministrationServer: Sendable {
-    /// What the two pages show; called on no particular thread.
+    /// What the pages show; called on no particular thread.
     public struct Sources: Sendable {
         public var health: @Sendable () async -> HealthReport
         public var metrics: @Sendable () async -> [Metric]
+        /// nil: this listener shows no identities.
+        public var inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)?
 
-        public init(health: @escaping @Sendable () async -> HealthReport, metrics: @escaping @Sendable () async -> [Metric]) {
+        public init(
+            health: @escaping @Sendable () async -> HealthReport, metrics: @escaping @Sendable () async -> [Metric],
+            inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)? = nil
+        ) {
             self.health = health
             self.metrics = metrics
+            self.inspect = inspect
         }
     }
 
-    public let host: String
-    public let port: Int
+    /// With the port that was picked.
+    public let address: AdministrationAddress
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
 
-    /// - Parameter port: 0 picks a free one.
-    /// - Throws: `IOError` when the address cannot be listened on.
-    public static func start(host: String, port: Int, sources: Sources, logger: Logger) async throws -> AdministrationServer {
+    /// - Parameter address: port 0 picks a free one; a Unix socket gets mode 0600, and replaces one that a dead process left.
+    /// - Throws: `IOError` or ``AdministrationError`` when the address cannot be listened on.
+    public static func start(on address: AdministrationAddress, sources: Sources, logger: Logger) async throws -> AdministrationServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        do {
-            let channel = try await ServerBootstrap(group: group)
-                .serverChannelOption(ChannelOptions.backlog, value: 64)
-                .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
-                .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let pipeline = channel.pipeline.syncOperations
-                        try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(30)))
-                        try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                        try pipeline.addHandler(AdministrationHandler(sources: sources))
-                    }
+        let isSocket: Bool
+        if case .socket = address { isSocket = true } else { isSocket = false }
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(ChannelOptions.backlog, value: 64)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(30)))
+                    try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
+                    try pipeline.addHandler(AdministrationHandler(sources: sources, isSocket: isSocket))
                 }
-                .bind(host: host, port: port).get()
-            return AdministrationServer(host: host, port: channel.localAddress?.port ?? port, channel: channel, group: group)
+            }
+        do {
+            switch address {
+            case .http(let host, let port):
+                let channel = try await bootstrap.serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+                    .bind(host: host, port: port).get()
+                return AdministrationServer(.http(host: host, port: channel.localAddress?.port ?? port), channel: channel, group: group)
+            case .socket(let path):
+                let channel = try await bootstrap.withBoundSocket(try PrivateSocket.bind(path)).get()
+                return AdministrationServer(address, channel: channel, group: group)
+            }
         } catch {
             try? await group.shutdownGracefully()
             throw error
         }
     }
 
-    private init(host: String, port: Int, channel: any Channel, group: MultiThreadedEventLoopGroup) {
-        self.host = host
-        self.port = port
+    private init(_ address: AdministrationAddress, channel: any Channel, group: MultiThreadedEventLoopGroup) {
+        self.address = address
         self.channel = channel
         self.group = group
     }
 
     public func stop() async {
+        // While this process listens, nobody else took the path over.
+        if case .socket(let path) = address { unlink(path) }
         try? await channel.close()
         try? await group.shutdownGracefully()
     }
@@ -66,10 +84,12 @@ private final class AdministrationHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let sources: AdministrationServer.Sources
+    private let isSocket: Bool
     private var head: HTTPRequestHead?
 
-    init(sources: AdministrationServer.Sources) {
+    init(sources: AdministrationServer.Sources, isSocket: Bool) {
         self.sources = sources
+        self.isSocket = isSocket
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -96,16 +116,42 @@ private final class AdministrationHandler: ChannelInboundHandler {
         var status: HTTPResponseStatus
         var type: String
         var body: String
+
+        init(status: HTTPResponseStatus, type: String, body: String) {
+            self.status = status
+            self.type = type
+            self.body = body
+        }
+
+        init(_ answer: AdministrationAnswer) {
+            self.init(status: HTTPResponseStatus(statusCode: answer.status), type: "application/json", body: answer.json + "\n")
+        }
+    }
+
+    /// Whether the request was addressed to the loopback, whatever name led here (RFC 9110 7.2).
+    private static func isForLoopback(_ head: HTTPRequestHead) -> Bool {
+        let values = head.headers["host"]
+        guard values.count == 1, var host = values.first.map({ Substring($0) }) else { return false }
+        if host.first == "[" {
+            guard let end = host.firstIndex(of: "]") else { return false }
+            host = host[host.index(after: host.startIndex)..<end]
+        } else {
+            host = host.prefix { $0 != ":" }
+        }
+        return AdministrationAddress.isLoopback(String(host))
     }
 
     private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
-        let path = head.uri.prefix { $0 != "?" }
         guard head.method == .GET || head.method == .HEAD else {
             return write(Page(status: .methodNotAllowed, type: "text/plain", body: "only GET and HEAD\n"), to: head, context: context)
         }
+        guard let request = AdministrationRequest(target: head.uri) else {
+            return write(
+                Page(.problem(400, "RFC 3986 2.1: the request's URI has an escape that cannot be read")), to: head, context: context)
+        }
         let sources = self.sources
         let page = context.eventLoop.makePromise(of: Page.self)
-        switch path {
+        switch request.path {
         case "/health":
             page.completeWithTask {
                 let report = await sources.health()
@@ -117,7 +163,14 @@ private final class AdministrationHandler: ChannelInboundHandler {
                 Page(status: .ok, type: "text/plain; version=0.0.4; charset=utf-8", body: Metric.text(await sources.metrics()))
             }
         default:
-            page.succeed(Page(status: .notFound, type: "text/plain", body: "there are /health and /metrics\n"))
+            if let inspect = sources.inspect, isSocket || Self.isForLoopback(head) {
+                page.completeWithTask { Page(await inspect(request)) }
+            } else if sources.inspect != nil {
+                page.succeed(Page(.problem(403, "Host must be this machine's loopback: who watches whom is shown to nobody else")))
+            } else {
+                page.succeed(
+                    Page(.problem(404, "there are /health and /metrics; who watches whom is shown with admin.socket or admin.inspect")))
+            }
         }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         page.futureResult.whenSuccess { page in

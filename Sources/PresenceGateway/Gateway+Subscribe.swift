@@ -205,6 +205,9 @@ extension Gateway {
         watcher.reject(
             .init(uri: resource.uri, state: state, reason: reason, statusCode: statusCode, poolFqdn: poolFqdn),
             limit: configuration.limits.resourcesPerBatch)
+        note(
+            .rejected, watcher: watcher.watcherKey, presentity: resource.key, callID: watcher.dialog.id.callID, status: statusCode,
+            rule: "the list said \(state)" + (reason.map { ": \($0)" } ?? "") + " (MS-PRES 3.4.5.1.3.1)", at: desk.now)
     }
 
     /// Lists the watcher with every user whom a batch names; of one whose list is full the resource list says so (MS-PRES 3.4.5.1.3.1).

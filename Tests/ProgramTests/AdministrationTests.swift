@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import FoundationNetworking
+import Glibc
 import Logging
 import Testing
 
@@ -13,9 +14,10 @@ import Testing
             },
             metrics: { [Metric("isthmus_x_total", .counter, help: "h", samples: [.init(1.5, ["leg": "a\"b"]), .init(7)])] })
         let server = try await AdministrationServer.start(
-            host: "127.0.0.1", port: 0, sources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            on: .http(host: "127.0.0.1", port: 0), sources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         func get(_ path: String) async throws -> (Int, String) {
-            let url = URL(string: "http://127.0.0.1:\(server.port)\(path)")!
+            guard case .http(_, let port) = server.address else { throw URLError(.badURL) }
+            let url = URL(string: "http://127.0.0.1:\(port)\(path)")!
             let (data, response) = try await URLSession.shared.data(from: url)
             return ((response as! HTTPURLResponse).statusCode, String(decoding: data, as: UTF8.self))
         }
@@ -30,5 +32,91 @@ import Testing
                 == "# HELP isthmus_x_total h\n# TYPE isthmus_x_total counter\nisthmus_x_total{leg=\"a\\\"b\"} 1.5\nisthmus_x_total 7\n")
         #expect(try await get("/other").0 == 404)
         await server.stop()
+    }
+
+    @Test("a question's target is read and written back: escapes, plus signs, values with equals signs") func targets() throws {
+        let request = try #require(AdministrationRequest(target: "/explain?watcher=sip%3A%2B49%40a.example&x=a=b&flag&n=%C3%A9+1"))
+        #expect(request.path == "/explain")
+        #expect(request.parameters.map(\.name) == ["watcher", "x", "flag", "n"])
+        #expect(request.parameters.map(\.value) == ["sip:+49@a.example", "a=b", "", "é+1"])
+        #expect(AdministrationRequest(target: request.target) == request)
+        #expect(AdministrationRequest(path: "/health").target == "/health")
+        for bad in ["/x?a=%", "/x?a=%4", "/x?a=%zz", "/x?a=%FF", "/%"] { #expect(AdministrationRequest(target: bad) == nil, "\(bad)") }
+    }
+
+    @Test(
+        "an address of the loopback, and no other, is local",
+        arguments: [
+            ("127.0.0.1", true), ("127.8.0.9", true), ("::1", true), ("localhost", true), ("0.0.0.0", false), ("::", false),
+            ("192.0.2.1", false), ("127.0.0.1.example.org", false), ("example.org", false), ("", false),
+        ]) func loopback(host: String, isLocal: Bool)
+    {
+        #expect(AdministrationAddress.http(host: host, port: 1).isLocal == isLocal)
+    }
+
+    static let silent = AdministrationServer.Sources(
+        health: { HealthReport(status: .ok, node: "n", version: "1", uptimeSeconds: 0, listeners: [], counts: [:]) }, metrics: { [] })
+
+    static func start(
+        _ address: AdministrationAddress, inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)? = nil
+    ) async throws -> AdministrationServer {
+        var sources = silent
+        sources.inspect = inspect
+        return try await AdministrationServer.start(
+            on: address, sources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test("who watches whom is shown where that was asked for, and over TCP to nobody who came by another name") func rebinding()
+        async throws
+    {
+        let closed = try await Self.start(.http(host: "127.0.0.1", port: 0))
+        #expect(try await AdministrationClient.get(.init(path: "/subscriptions"), from: closed.address).status == 404)
+        await closed.stop()
+        let open = try await Self.start(.http(host: "127.0.0.1", port: 0)) { .init(json: "\"\($0.path)\"") }
+        #expect(try await AdministrationClient.get(.init(path: "/subscriptions"), from: open.address).body == "\"/subscriptions\"\n")
+        guard case .http(_, let port) = open.address else { return }
+        for (host, status) in [("rebound.example.org", 403), ("127.0.0.1:\(port)", 200), ("[::1]:80", 200), ("localhost", 200)] {
+            var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port)/explain")!)
+            request.setValue(host, forHTTPHeaderField: "Host")
+            let (_, response) = try await URLSession.shared.data(for: request)
+            #expect((response as? HTTPURLResponse)?.statusCode == status, "\(host)")
+        }
+        await open.stop()
+    }
+
+    @Test("a Unix socket is its owner's alone, replaces one that a dead process left, and nothing else") func socket() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-socket-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("a.sock").path
+        func mode() throws -> Int? { try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
+
+        let first = try await Self.start(.socket(path)) { _ in .init(json: "1") }
+        #expect(try mode() == 0o600)
+        #expect(try await AdministrationClient.get(.init(path: "/x"), from: .socket(path)).body == "1\n")
+        let taken = await #expect(throws: AdministrationError.self) { _ = try await Self.start(.socket(path)) }
+        #expect(taken?.reason == "another process listens there")
+        await first.stop()
+        #expect(!FileManager.default.fileExists(atPath: path))
+
+        // A socket whose process is gone.
+        let dead = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(dead, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+        #expect(bound == 0)
+        close(dead)
+        let second = try await Self.start(.socket(path)) { _ in .init(json: "2") }
+        #expect(try await AdministrationClient.get(.init(path: "/x"), from: .socket(path)).body == "2\n")
+        await second.stop()
+
+        try Data("important".utf8).write(to: URL(fileURLWithPath: path))
+        await #expect(throws: AdministrationError.self) { _ = try await Self.start(.socket(path)) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "important")
+        let long = folder.appendingPathComponent(String(repeating: "x", count: 120)).path
+        await #expect(throws: AdministrationError.self) { _ = try await Self.start(.socket(long)) }
     }
 }

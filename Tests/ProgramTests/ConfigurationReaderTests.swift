@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import PresenceGateway
 import SIPCore
@@ -46,7 +47,29 @@ import Testing
         #expect(configuration.timing.notifySpacing == .seconds(5))
         #expect(configuration.directory == .file("users.yaml"))
         #expect(configuration.directoryDomains == ["contoso.com"])
-        #expect(configuration.admin == .init(host: "127.0.0.1", port: 8080))
+        #expect(configuration.admin == [.init(address: .http(host: "127.0.0.1", port: 8080), inspects: false)])
+    }
+
+    @Test("who watches whom is shown on a socket, and over HTTP on the loopback where that is asked for") func inspection() throws {
+        let text = "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: "
+        let both = try ConfigurationReader.read(
+            text + "{ http: \"[::1]:8080\", inspect: true, socket: run/a.sock }", file: "/etc/isthmus/x.yaml")
+        #expect(
+            both.admin == [
+                .init(address: .http(host: "::1", port: 8080), inspects: true),
+                .init(address: .socket("/etc/isthmus/run/a.sock"), inspects: true),
+            ])
+        #expect(both.admin.map(\.address.description) == ["http:[::1]:8080", "unix:/etc/isthmus/run/a.sock"])
+        let alone = try ConfigurationReader.read(text + "{ socket: a.sock }", file: "x.yaml")
+        #expect(alone.admin == [.init(address: .socket("a.sock"), inspects: true)])
+        for (admin, rule) in [
+            ("{ http: \"0.0.0.0:8080\", inspect: true }", "only on loopback, else use `socket`"),
+            ("{ inspect: true, socket: a.sock }", "goes with `http`"), ("{ http: \"127.0.0.1:1\", inspect: yes }", "must be true or false"),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) { try ConfigurationReader.read(text + admin, file: "x") }
+            #expect(error?.lines.count == 1)
+            #expect(error?.lines.first?.contains(rule) == true, "\(admin)")
+        }
     }
 
     @Test("TLS-DSK has three files, which start where the configuration is, and perhaps a service that issues certificates")

@@ -1,3 +1,4 @@
+import Administration
 import PresenceGateway
 import SIPCore
 import SIPSecurity
@@ -249,7 +250,7 @@ struct ConfigurationReader {
             ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
             ("subscribers-per-user", \.subscribersPerUser), ("context-bytes-per-user", \.contextBytesPerUser),
             ("delegates-per-user", \.delegatesPerUser), ("contacts-per-user", \.contactsPerUser), ("groups-per-user", \.groupsPerUser),
-            ("directory-search-results", \.directorySearchResults),
+            ("directory-search-results", \.directorySearchResults), ("journal-entries", \.journalEntries),
         ]
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
             ("authentication-failures", \.failures), ("security-associations", \.associations),
@@ -309,13 +310,23 @@ struct ConfigurationReader {
     }
 
     private mutating func readAdmin(_ admin: ConfigurationNode) {
-        guard let fields = admin.fields(["http"]), let http = fields["http"], let text = http.string() else { return }
-        do {
-            let (host, port) = try TransportAddress.parseHostPort(text[...], defaultPort: nil)
-            configuration.admin = ProgramConfiguration.AdminAddress(host: host, port: port)
-        } catch {
-            http.refuse("\(error.rule); as in 127.0.0.1:8080")
+        guard let fields = admin.fields(["http", "inspect", "socket"]) else { return }
+        let inspects = fields["inspect"].map { $0.bool() ?? false } ?? false
+        if let http = fields["http"], let text = http.string() {
+            do {
+                let (host, port) = try TransportAddress.parseHostPort(text[...], defaultPort: nil)
+                let address = AdministrationAddress.http(host: host, port: port)
+                if inspects, !address.isLocal {
+                    fields["inspect"]?.refuse(
+                        "shows who watches whom to everybody who reaches \(text); only on loopback, else use `socket`")
+                }
+                configuration.admin.append(.init(address: address, inspects: inspects))
+            } catch {
+                http.refuse("\(error.rule); as in 127.0.0.1:8080")
+            }
+        } else {
+            fields["inspect"]?.refuse("goes with `http`; a socket always shows who watches whom")
         }
+        if let socket = fields["socket"]?.string() { configuration.admin.append(.init(address: .socket(path(socket)), inspects: true)) }
     }
-
 }

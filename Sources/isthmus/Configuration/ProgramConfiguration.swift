@@ -1,3 +1,4 @@
+import Administration
 import PresenceGateway
 import SIPCore
 import SIPSecurity
@@ -7,9 +8,14 @@ import Storage
 /// A whole configuration file as values: what the gateway, the transport and the administration listener are told.
 struct ProgramConfiguration: Hashable, Sendable {
     /// Where `serve` answers HTTP.
-    struct AdminAddress: Hashable, Sendable {
-        var host: String
-        var port: Int
+    struct AdminListener: Hashable, Sendable {
+        var address: AdministrationAddress
+        /// Who watches whom is shown there.
+        var inspects: Bool
+
+        var isSocket: Bool {
+            if case .socket = address { true } else { false }
+        }
     }
 
     /// The file in which state outlives the process.
@@ -34,7 +40,7 @@ struct ProgramConfiguration: Hashable, Sendable {
     var limits = GatewayLimits()
     var timing = standardTiming
     var transport = TransportOptions()
-    var admin: AdminAddress?
+    var admin: [AdminListener] = []
     /// nil: in memory.
     var store: Store?
     /// A directory whose tables replace those that are compiled in.

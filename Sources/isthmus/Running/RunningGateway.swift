@@ -13,7 +13,7 @@ final class RunningGateway: Sendable {
     let server: SIPServer
     private let logger: Logger
     private let started: ProgramConfiguration
-    private let administration: AdministrationServer?
+    private let administration: [AdministrationServer]
     private let pages: StatusPages
     private let authenticator: Authenticator?
     let feed: DirectoryFeed
@@ -49,15 +49,12 @@ final class RunningGateway: Sendable {
             throw CommandFailure(.inputRefused, error.description)
         }
         let pages = StatusPages(nodeName: configuration.nodeName, server: server, directory: directory)
-        var administration: AdministrationServer?
-        if let admin = configuration.admin {
-            do {
-                administration = try await AdministrationServer.start(
-                    host: admin.host, port: admin.port, sources: .init(health: pages.health, metrics: pages.metrics), logger: logger)
-            } catch {
-                await server.stop()
-                throw CommandFailure(.inputRefused, "admin.http: \(admin.host):\(admin.port): cannot listen: \(error)")
-            }
+        let administration: [AdministrationServer]
+        do throws(CommandFailure) {
+            administration = try await listeners(configuration.admin, pages, InspectionPages(server: server), logger)
+        } catch {
+            await server.stop()
+            throw error
         }
         var metadata: Logger.Metadata = ["node": "\(configuration.nodeName)", "shards": "\(configuration.shards)"]
         if opened != nil { metadata.merge(Self.metadata(restored.value)) { _, new in new } }
@@ -67,6 +64,25 @@ final class RunningGateway: Sendable {
             authenticator: authenticator, feed: DirectoryFeed(directory, logger: logger))
         await node.followDirectory(configuration)
         return node
+    }
+
+    /// The administration listeners, all or none.
+    private static func listeners(
+        _ wanted: [ProgramConfiguration.AdminListener], _ pages: StatusPages, _ inspection: InspectionPages, _ logger: Logger
+    ) async throws(CommandFailure) -> [AdministrationServer] {
+        var started: [AdministrationServer] = []
+        for listener in wanted {
+            var sources = AdministrationServer.Sources(health: pages.health, metrics: pages.metrics)
+            if listener.inspects { sources.inspect = inspection.answer }
+            do {
+                started.append(try await AdministrationServer.start(on: listener.address, sources: sources, logger: logger))
+            } catch {
+                for server in started { await server.stop() }
+                throw CommandFailure(
+                    .inputRefused, "admin.\(listener.isSocket ? "socket" : "http"): \(listener.address): cannot listen: \(error)")
+            }
+        }
+        return started
     }
 
     /// The one that all shards share; nil: no listener asks for one.
@@ -84,7 +100,7 @@ final class RunningGateway: Sendable {
     }
 
     private init(
-        server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: AdministrationServer?, pages: StatusPages,
+        server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
         authenticator: Authenticator?, feed: DirectoryFeed
     ) {
         self.server = server
@@ -98,7 +114,7 @@ final class RunningGateway: Sendable {
 
     /// Every address that accepts traffic, with its real port, in the form of the `ready` line.
     var addresses: [String] {
-        server.listeners.map(\.description) + (administration.map { ["http:\($0.host):\($0.port)"] } ?? [])
+        server.listeners.map(\.description) + administration.map(\.address.description)
     }
 
     /// Takes over domains, limits, timing, the directory and the certificates of TLS-DSK; what needs new sockets waits for a restart and
@@ -147,7 +163,7 @@ final class RunningGateway: Sendable {
             drain: drain,
             asking: { endpoint, now in (endpoint as? Gateway)?.shutdown(at: now) },
             isFinished: { endpoint in (endpoint as? Gateway)?.isDrained ?? true })
-        await administration?.stop()
+        for listener in administration { await listener.stop() }
         logger.notice("stopped")
     }
 

@@ -36,6 +36,7 @@ final class StatusPages: Sendable {
     func metrics() async -> [Metric] {
         let (counters, counts) = await gatewayNumbers()
         let (sockets, connections) = await server.statistics()
+        let tables = await tableSizes()
         var metrics = [
             Metric("isthmus_uptime_seconds", .gauge, help: "Since the start.", value: Double((server.clock.now() - startedAt).seconds)),
             Metric("isthmus_connections", .gauge, help: "Stream connections alive.", value: Double(connections)),
@@ -51,6 +52,14 @@ final class StatusPages: Sendable {
         for (name, path) in Self.countPaths {
             metrics.append(Metric("isthmus_\(name)", .gauge, help: "Alive now.", value: Double(counts[keyPath: path])))
         }
+        metrics += [
+            Metric(
+                "isthmus_table_entries", .gauge, help: "Entries of a bounded table, of all shards.",
+                samples: tables.map { .init(Double($0.entries), ["table": $0.name]) }),
+            Metric(
+                "isthmus_table_limit", .gauge, help: "How many entries the table may have, in all shards.",
+                samples: tables.map { .init(Double($0.limit), ["table": $0.name]) }),
+        ]
         for (name, path) in Self.counterPaths {
             metrics.append(Metric("isthmus_\(name)_total", .counter, help: "Since the start.", value: Double(counters[keyPath: path])))
         }
@@ -73,6 +82,23 @@ final class StatusPages: Sendable {
             for (_, path) in Self.countPaths { counts[keyPath: path] += shardCounts[keyPath: path] }
         }
         return (counters, counts)
+    }
+
+    private func tableSizes() async -> [TableSize] {
+        var sums: [TableSize] = []
+        for shard in server.shards {
+            let part = try? await shard.perform { endpoint, _ in (endpoint as? Gateway)?.tables }.get()
+            guard let part = part ?? nil else { continue }
+            guard !sums.isEmpty else {
+                sums = part
+                continue
+            }
+            for (index, table) in part.enumerated() {
+                sums[index].entries += table.entries
+                sums[index].limit += table.limit
+            }
+        }
+        return sums
     }
 
     private static var countPaths: [(String, WritableKeyPath<GatewayCounts, Int>)] {

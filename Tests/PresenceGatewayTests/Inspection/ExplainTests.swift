@@ -277,6 +277,7 @@ import Testing
         #expect(only.verdict?.state == "resubscribe")
         #expect(only.verdict?.pool == "sip:pool.contoso.com;gruu")
         #expect(only.delivery == .current)
+        #expect(try explain(bench, Self.ulla, "otto@contoso.com").journal.map(\.event) == [.rejected])
         #expect(try explain(bench, Self.ulla, Self.rob).subscriptions.first?.subscription.isBatch == true)
     }
 

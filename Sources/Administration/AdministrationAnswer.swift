@@ -1,0 +1,97 @@
+/// What a page that asks the running program answers.
+public struct AdministrationAnswer: Hashable, Sendable {
+    /// An HTTP status.
+    public var status: Int
+    /// JSON, without a final line end.
+    public var json: String
+
+    public init(status: Int = 200, json: String) {
+        self.status = status
+        self.json = json
+    }
+
+    /// What is wrong with the question, in the form that every such answer has: `{"error": ...}`.
+    public static func problem(_ status: Int, _ text: String) -> AdministrationAnswer {
+        AdministrationAnswer(status: status, json: JSONText.object([("error", JSONText.string(text))]))
+    }
+}
+
+/// The path and the parameters of a request (RFC 3986 3.3, 3.4).
+public struct AdministrationRequest: Hashable, Sendable {
+    /// With its leading slash.
+    public var path: String
+    /// In the order of the URI, percent-decoded; a plus sign stays one, because telephone numbers have them.
+    public var parameters: [Parameter]
+
+    public struct Parameter: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public init(path: String, parameters: [Parameter] = []) {
+        self.path = path
+        self.parameters = parameters
+    }
+
+    /// Reads the target of a request line; nil when an escape cannot be read, or is no UTF-8.
+    public init?(target: String) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let path = Self.decoded(parts.first ?? "") else { return nil }
+        self.path = path
+        parameters = []
+        for field in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
+            let sides = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(sides[0]), let value = Self.decoded(sides.count > 1 ? sides[1] : "") else { return nil }
+            parameters.append(Parameter(name, value))
+        }
+    }
+
+    /// The target of a request line, with everything escaped that is not unreserved (RFC 3986 2.3).
+    public var target: String {
+        guard !parameters.isEmpty else { return path }
+        return path + "?" + parameters.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }.joined(separator: "&")
+    }
+
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    private static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.utf8.count < 2 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,89 @@
+import Administration
+import ArgumentParser
+import Foundation
+
+/// Which running gateway is asked, and in what form the answer is printed; the same in every command that asks one.
+struct AdminOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The configuration file of the running gateway, which names its administration listeners.", valueName: "file"))
+    var config: String?
+    @Option(
+        help: ArgumentHelp(
+            "Its administration listener instead: http://127.0.0.1:8080, or unix:PATH of a socket.", valueName: "address"))
+    var admin: String?
+    @Flag(help: "Print JSON for machines instead of text.")
+    var json = false
+
+    func validate() throws {
+        guard (config == nil) != (admin == nil) else { throw ValidationError("give either --config or --admin") }
+        if let admin, AdministrationAddress(argument: admin) == nil {
+            throw ValidationError("--admin \(admin): must be like http://127.0.0.1:8080 or unix:./isthmus.sock")
+        }
+    }
+
+    /// - Throws: `CommandFailure`: input refused for what the gateway does not accept, unreachable for one that does not answer.
+    func get<Value: Decodable>(_ request: AdministrationRequest, as type: Value.Type) async throws -> (value: Value, json: String) {
+        let address = try address()
+        let answer: (status: Int, body: String)
+        do {
+            answer = try await AdministrationClient.get(request, from: address)
+        } catch {
+            throw CommandFailure(.unreachable, "\(address): no gateway answers: \(Self.reason(error))")
+        }
+        guard answer.status == 200 else {
+            let problem = try? InspectionJSON.read(answer.body, as: Problem.self).error
+            throw CommandFailure(
+                answer.status < 500 ? .inputRefused : .unreachable,
+                "\(address): \(problem ?? "answered \(answer.status), as no gateway of this version does")")
+        }
+        do {
+            return (try InspectionJSON.read(answer.body, as: type), answer.body)
+        } catch {
+            throw CommandFailure(.inputRefused, "\(address): the answer is none of a gateway of this version")
+        }
+    }
+
+    private struct Problem: Decodable {
+        var error: String
+    }
+
+    /// The listener that is asked.
+    private func address() throws -> AdministrationAddress {
+        if let admin { return try AdministrationAddress(argument: admin).needed("admin") }
+        let file = config ?? ""
+        let listeners = try ConfigurationOption.read(file).admin.filter(\.inspects)
+        // The socket first: nobody else can be there.
+        guard let listener = listeners.min(by: { $0.isSocket && !$1.isSocket }) else {
+            throw CommandFailure(
+                .inputRefused, "\(file): admin: no listener shows who watches whom; add `socket: PATH`, or `inspect: true` to `http`")
+        }
+        if case .http(_, 0) = listener.address {
+            throw CommandFailure(.inputRefused, "\(file): admin.http: has port 0; give the one of the `ready` line with --admin")
+        }
+        return listener.address
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        if let failure = error as? AdministrationClient.Failure { return failure.description }
+        return "\(error)"
+    }
+}
+
+extension AdministrationAddress {
+    /// As it is given on a command line, or printed in the `ready` line.
+    init?(argument text: String) {
+        if text.hasPrefix("unix:") {
+            guard text.count > 5 else { return nil }
+            self = .socket(String(text.dropFirst(5)))
+            return
+        }
+        guard text.hasPrefix("http:") else { return nil }
+        var rest = text.dropFirst(5)
+        if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        guard let url = URL(string: "http://\(rest)"), let host = url.host, let port = url.port, (1...65_535).contains(port),
+            url.path.isEmpty, url.query == nil, url.user == nil
+        else { return nil }
+        self = .http(host: host, port: port)
+    }
+}

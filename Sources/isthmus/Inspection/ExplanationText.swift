@@ -1,0 +1,248 @@
+import PresenceDocuments
+import PresenceGateway
+
+/// An explanation in sentences, with a label in front of each kind of fact.
+struct ExplanationText {
+    private let explanation: Explanation
+    private let time: RelativeTime
+    private var lines: [(label: String, text: String)] = []
+
+    init(_ explanation: Explanation, at now: DateTime) {
+        self.explanation = explanation
+        time = RelativeTime(now: now)
+        describe()
+    }
+
+    var text: String {
+        let watcher = Self.name(explanation.watcher)
+        let presentity = Self.name(explanation.presentity)
+        let verb = explanation.subscriptions.isEmpty ? "does not watch" : "watches"
+        var result = "\(watcher) \(verb) \(presentity)\n\n"
+        var last = ""
+        let width = (lines.map(\.label.count).max() ?? 0) + 2
+        for (label, text) in lines {
+            if label.isEmpty, text.isEmpty {
+                result += "\n"
+                last = ""
+                continue
+            }
+            let shown = label == last ? "" : label
+            last = label
+            result += shown + String(repeating: " ", count: width - shown.count) + text + "\n"
+        }
+        for subscription in explanation.subscriptions {
+            if let body = subscription.body { result += "\n" + body + (body.hasSuffix("\n") ? "" : "\n") }
+        }
+        return result
+    }
+
+    private static func name(_ party: PartyReport) -> String {
+        var traits: [String] = []
+        if let side = party.side { traits.append(side) }
+        if party.isHosted { traits.append("hosted here") } else if let network = party.network { traits.append(network) }
+        if party.isUser == false { traits.append("not in the directory") }
+        if traits.isEmpty { traits.append("of a domain that is not served") }
+        return "\(party.uri) (\(traits.joined(separator: ", ")))"
+    }
+
+    private mutating func add(_ label: String, _ text: String) { lines.append((label, text)) }
+
+    private mutating func describe() {
+        let route = explanation.route
+        switch route.outcome {
+        case .local: add("route", "answered here: \(route.reason)")
+        case .forward: add("route", "to \(route.nextHop ?? ""): \(route.reason)")
+        case .refuse: add("route", "refused with \(route.status ?? 0): \(route.reason)")
+        }
+        for (index, subscription) in explanation.subscriptions.enumerated() {
+            if index > 0 { add("", "") }
+            describe(subscription)
+        }
+        if let preview = explanation.preview {
+            add("would see", "\(Self.origin(preview, isHosted: true)), if it subscribed now")
+            describe(preview)
+        }
+        if let home = explanation.home { describe(home) }
+        for entry in explanation.journal { add("journal", Self.line(of: entry, at: time.now)) }
+        if explanation.subscriptions.isEmpty, explanation.journal.isEmpty {
+            add("journal", "nothing was refused, lost or ended between the two lately")
+        }
+    }
+
+    // MARK: a subscription
+
+    private mutating func describe(_ explained: SubscriptionExplanation) {
+        let subscription = explained.subscription
+        var what = "\(subscription.isBatch ? "batch, " : "")\(subscription.state.rawValue), \(subscription.format)"
+        if !subscription.categories.isEmpty { what += " (\(subscription.categories.joined(separator: ", ")))" }
+        add("subscription", what)
+        add("subscription", "from \(subscription.peer), ends \(time.ahead(subscription.expires)) unless refreshed")
+        add("subscription", "Call-ID \(subscription.callID), tags \(subscription.localTag) (ours) and \(subscription.remoteTag)")
+        describe(subscription.notification, isBestEffort: subscription.isBestEffort)
+        if let verdict = explained.verdict {
+            let details = [verdict.reason, verdict.status.map(String.init), verdict.pool.map { "pool \($0)" }].compactMap { $0 }
+            add("verdict", "the list says \(verdict.state)" + (details.isEmpty ? "" : ": " + details.joined(separator: ", ")))
+            return
+        }
+        switch explained.delivery {
+        case .current: add("has", "exactly what is known now")
+        case .nothing: add("has", "nothing yet")
+        case .waiting:
+            let spaced = explained.spacedUntil.map { ", not before \(time.ahead($0)) to keep the distance of RFC 3856 6.10" } ?? ""
+            add("has", "an older state; the newer one waits its turn\(spaced)")
+        }
+        let isHosted = subscription.source == .hosted
+        add("presence", Self.origin(explained.view, isHosted: isHosted))
+        if let reason = Self.reason(subscription) { add("presence", reason) }
+        describe(explained.view)
+        if let leg = subscription.leg { describe(leg) }
+    }
+
+    private mutating func describe(_ notification: NotificationReport?, isBestEffort: Bool) {
+        guard let notification else { return add("last told", "nothing by this process") }
+        let method = isBestEffort ? "BENOTIFY" : "NOTIFY"
+        let vehicle = notification.isPiggybacked ? "in the answer to its SUBSCRIBE" : "\(method) \(notification.cSeq)"
+        var answer = notification.answer.map { ", answered \($0)" } ?? ""
+        if notification.isLost { answer = ", not delivered" } else if notification.isAwaited { answer = ", not answered yet" }
+        add("last told", "\(time.ago(notification.at)), \(vehicle)\(answer): \(Self.cause(notification.cause))")
+        var counts = "\(notification.count) notification\(notification.count == 1 ? "" : "s") by this process"
+        if notification.suppressed > 0 {
+            counts += "; \(notification.suppressed) more would have told nothing new"
+        }
+        add("last told", counts)
+    }
+
+    private static func cause(_ cause: NotificationCause) -> String {
+        switch cause {
+        case .first: "the first of this dialog"
+        case .refresh: "the watcher refreshed"
+        case .change: "the presence changed"
+        case .pending: "pending, nothing may be told or is known"
+        case .granted: "no longer pending"
+        case .repetition: "the one before did not arrive"
+        case .end: "the last one"
+        }
+    }
+
+    /// Why presence is unknown, stale or offline, where the leg explains it.
+    private static func reason(_ subscription: SubscriptionReport) -> String? {
+        guard subscription.source != .hosted else { return nil }
+        let isLost = subscription.leg.map { $0.state == .resting || $0.failures > 0 } ?? false
+        switch subscription.knowledge {
+        case .stale: return "the far leg is lost: this is its last word, shown for a while (timing.stale-after-ms)"
+        case .offline where subscription.leg == nil: return "the far side ended its leg"
+        case .offline where isLost: return "the far leg is lost for longer than a last word is shown (timing.stale-after-ms)"
+        case .offline: return "the far side granted the subscription and told nothing"
+        case .unknown where subscription.leg?.standing == "pending": return "the far side has not decided yet"
+        case .unknown: return "the far side was not heard yet"
+        case .known: return nil
+        }
+    }
+
+    private static func origin(_ view: ViewExplanation, isHosted: Bool) -> String {
+        let place = isHosted ? "published here" : "told by the far side"
+        switch view.origin {
+        case .nothing: return "nothing is known"
+        case .offline: return "somebody who is offline"
+        case .categories: return "categories \(place)"
+        case .pidf: return "PIDF \(place)"
+        case .msrtc: return "msrtc.pidf \(place)"
+        case .both: return "categories and PIDF \(place); where both speak, the newer"
+        }
+    }
+
+    // MARK: a view
+
+    private mutating func describe(_ view: ViewExplanation) {
+        let (absent, present) = (view.containers.filter(\.isUnpublished), view.containers.filter { !$0.isUnpublished })
+        for container in present {
+            add("container", Self.line(of: container))
+            for instance in container.instances { add("container", "  " + line(of: instance)) }
+        }
+        if !absent.isEmpty { add("container", "not published: \(absent.map(\.category).joined(separator: ", "))") }
+        if view.isDocumentHidden {
+            add("container", "PIDF is hidden: the presentity's own containers decide about this watcher (MS-PRES 3.2.5.3)")
+        }
+        let width = view.rows.map(\.id.count).max() ?? 0
+        let tables = view.rows.map(\.table.count).max() ?? 0
+        for row in view.rows {
+            add("row", row.id.padded(to: width) + "  " + row.table.padded(to: tables) + "  " + row.section)
+        }
+        for loss in view.losses {
+            add("loss", "\(loss.row): \(loss.field) \"\(loss.value)\": \(loss.reason)")
+        }
+        if view.losses.isEmpty, !view.rows.isEmpty { add("loss", "none") }
+    }
+
+    private static func line(of container: ContainerReport) -> String {
+        let others = container.candidates.filter { $0 != container.container }.map(String.init).joined(separator: ", ")
+        guard let number = container.container else {
+            return "\(container.category): nothing is shown (\(container.rule)); held by \(others)"
+        }
+        let rule = container.member.map { "\(container.rule): member \"\($0)\"" } ?? container.rule
+        return "\(container.category): container \(number) (\(rule))" + (others.isEmpty ? "" : "; also in \(others)")
+    }
+
+    private func line(of instance: InstanceReport) -> String {
+        var parts = ["instance \(instance.instance)", "version \(instance.version)"]
+        if let availability = instance.availability { parts.append("availability \(availability)") }
+        parts.append(instance.isComputed ? "computed \(time.ago(instance.publishTime))" : "published \(time.ago(instance.publishTime))")
+        if let endpoint = instance.endpoint { parts.append("by endpoint \(endpoint)") }
+        if let deadline = instance.deadline { parts.append("ends \(time.ahead(deadline))") }
+        return parts.joined(separator: ", ")
+    }
+
+    // MARK: the two ends
+
+    private mutating func describe(_ leg: LegReport) {
+        let shape = leg.resources > 1 ? "\(leg.shape) of \(leg.resources)" : leg.shape
+        add("far leg", "\(leg.state.rawValue), \(leg.format), \(shape), to \(leg.target) by \(leg.route) (\(leg.side))")
+        var moments: [String] = []
+        if let refreshesAt = leg.refreshesAt { moments.append("refreshes \(time.ahead(refreshesAt))") }
+        if let lapsesAt = leg.lapsesAt { moments.append("lapses \(time.ahead(lapsesAt))") }
+        if let retriesAt = leg.retriesAt { moments.append("is asked for anew \(time.ahead(retriesAt))") }
+        if leg.failures > 0 { moments.append("lost \(leg.failures) time\(leg.failures == 1 ? "" : "s") in a row") }
+        if let staleAt = leg.staleAt { moments.append("its last word ends \(time.ahead(staleAt))") }
+        if !moments.isEmpty { add("far leg", moments.joined(separator: ", ")) }
+        add("far leg", "Call-ID \(leg.callID), tags \(leg.localTag) (ours) and \(leg.remoteTag ?? "none yet")")
+        if leg.hopMarks.count > 1 { add("far leg", "passed on by \(leg.hopMarks.count) gateways, this one last") }
+    }
+
+    private mutating func describe(_ home: HomeReport) {
+        var parts = ["\(home.watchers) watcher\(home.watchers == 1 ? "" : "s")"]
+        parts.append("\(home.published.count) published categor\(home.published.count == 1 ? "y" : "ies")")
+        parts.append("\(home.documents.count) PIDF document\(home.documents.count == 1 ? "" : "s")")
+        if !home.endpoints.isEmpty { parts.append("\(home.endpoints.count) registered") }
+        add("home", parts.joined(separator: ", ") + (home.latest.map { "; \($0) spoke last" } ?? ""))
+        for document in home.documents {
+            add("home", "PIDF published \(time.ago(document.arrived)), ends \(time.ahead(document.until))")
+        }
+        for instance in home.aggregationInputs {
+            add("home", "aggregated: \(instance.category) in container \(instance.container), " + line(of: instance))
+        }
+    }
+
+    /// A line of the journal.
+    static func line(of entry: JournalEntry, at now: DateTime) -> String {
+        let event: String
+        switch entry.event {
+        case .refused: event = "\(entry.method ?? "request") refused"
+        case .ended: event = "subscription ended"
+        case .lost: event = "far leg lost"
+        case .farEnded: event = "far leg ended"
+        case .redirected: event = "far side redirected"
+        case .rejected: event = "resource rejected"
+        }
+        let status = entry.status.map { " (\($0))" } ?? ""
+        return "\(RelativeTime(now: now).ago(entry.at)), \(event)\(status): \(entry.rule); Call-ID \(entry.callID)"
+    }
+}
+
+extension ContainerReport {
+    /// There is nothing to decide about.
+    fileprivate var isUnpublished: Bool { container == nil && candidates.isEmpty }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
