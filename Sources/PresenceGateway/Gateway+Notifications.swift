@@ -35,7 +35,7 @@ extension Gateway {
     ) {
         var response = acceptance(
             of: request, tag: watcher.localTag, over: watcher.flow, expires: expires, status, by: watcher.notifier,
-            isList: watcher.format == .categories, piggybacking: isPiggyback(request, watcher.format) ? watcher.event : nil)
+            isList: watcher.isEventList, piggybacking: isPiggyback(request, watcher.format) ? watcher.event : nil)
         if content != .none {
             if case .active = status { watcher.wasToldActive = true }
             watcher.told.sent(status, content, inAnswer: true, at: now)
@@ -96,7 +96,7 @@ extension Gateway {
         request.headers.append(.subscriptionState, status.headerValue)
         // What enterprise clients look at (MS-PRES 3.4.5.1.3).
         if status.isTerminated, watcher.side == .enterprise { request.headers.append(.expires, "0") }
-        if watcher.format == .categories { request.headers.append(.require, "eventlist") }
+        if watcher.isEventList { request.headers.append(.require, "eventlist") }
         if let body {
             request.headers.append(.contentType, body.contentType)
             request.body = body.bytes
@@ -118,6 +118,7 @@ extension Gateway {
     private func body(
         of watcher: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
+        if watcher.list != nil { return listBody(of: watcher, isFull: isFull, at: now) }
         guard watcher.format == .categories else {
             guard let resource = watcher.resources.first, resource.source.isKnown || !resource.isRestored else { return nil }
             let rendered = rendered(resource, for: watcher, at: now)
@@ -129,9 +130,9 @@ extension Gateway {
             if !isFull, case .document(let delivered)? = resource.delivered { previous = delivered }
             deliver(rendered, of: resource, to: watcher, at: now)
             guard watcher.isPartial else { return NotificationBody(contentType: watcher.contentType, bytes: view.bytes) }
-            watcher.partialVersion &+= 1
+            resource.partialVersion &+= 1
             return NotificationBody(
-                contentType: watcher.contentType, bytes: view.partial(after: previous, version: watcher.partialVersion))
+                contentType: watcher.contentType, bytes: view.partial(after: previous, version: resource.partialVersion))
         }
         return isFull ? wholeBody(of: watcher, naming: named, at: now) : changedBody(of: watcher, at: now)
     }
@@ -142,6 +143,8 @@ extension Gateway {
         for resource in watcher.resources where named?.contains(resource.key) ?? true {
             // After a restart nothing can be said of a far presentity before its side was heard.
             if !resource.source.isKnown && resource.isRestored { continue }
+            // The list says so; a part is for what is active (MS-PRES 2.2.2.4.2).
+            if resource.isPending { continue }
             let rendered = rendered(resource, for: watcher, at: now)
             guard case .categories(let view) = rendered else { continue }
             deliver(rendered, of: resource, to: watcher, at: now)
@@ -153,8 +156,8 @@ extension Gateway {
     /// The changes of one publisher (MS-PRES 2.2.2.4.3), or a list of verdicts that came since; what else there is to tell follows.
     private func changedBody(of watcher: WatcherDialog, at now: Instant) -> NotificationBody? {
         if watcher.hasUntoldVerdicts { return list([], of: watcher) { !$0.isTold } }
-        for resource in watcher.changes.due(at: now) {
-            guard resource.source.isKnown, watcher.resources.contains(where: { $0 === resource }) else {
+        for resource in watcher.dueChanges(at: now) {
+            guard resource.source.isKnown, !resource.isPending, watcher.resources.contains(where: { $0 === resource }) else {
                 watcher.changes.remove(resource)
                 continue
             }
@@ -171,7 +174,7 @@ extension Gateway {
     }
 
     /// This is what the watcher has from now on; the next change of the presentity keeps its distance (RFC 3856 6.10).
-    private func deliver(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+    func deliver(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         resource.delivered = rendered
         // The first state that is known is not kept waiting because an empty one was told.
         resource.spacedUntil = resource.source.isKnown ? now + configuration.timing.notifySpacing : nil
@@ -192,7 +195,7 @@ extension Gateway {
     /// Tells what has changed and may be told now; each notification of a batch is about one publisher (MS-PRES 2.2.2.4.3).
     func tellChanges(of watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher, !watcher.isAway, !watcher.notifier.isTelling else { return }
-        guard watcher.changes.hasDue(at: now) || watcher.hasUntoldVerdicts else { return schedule(watcher) }
+        guard watcher.hasDueChange(at: now) || watcher.hasUntoldVerdicts else { return schedule(watcher) }
         perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
     }
 
@@ -220,6 +223,8 @@ extension Gateway {
             return
         }
         guard resource.source.isKnown, !watcher.notifier.isFetching || watcher.isReady else { return }
+        // The first notification of a list waits for all of them, for a while.
+        if watcher.list != nil, watcher.notifier.isHeld, !watcher.isReady { return }
         if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
             watcher.changes.remove(resource)

@@ -11,6 +11,11 @@ extension Gateway {
         guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
             watcher.notifier.isRefreshable
         else { throw .noSuchDialog }
+        if watcher.list != nil, !request.body.isEmpty {
+            throw Refusal(
+                .unsupportedMediaType, "RFC 5367 4: a list stays as it is for the life of its subscription",
+                headers: [.init(.accept, "")])
+        }
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
@@ -65,6 +70,7 @@ extension Gateway {
         let left = Set(after.map(\.key))
         for resource in watcher.resources where !left.contains(resource.key) {
             watcher.resources.removeAll { $0 === resource }
+            watcher.rejected.removeAll { $0.uri.aorKey == resource.key }
             detach(resource, from: watcher, at: now)
         }
         for wanted in after {

@@ -150,6 +150,7 @@ extension Gateway {
         response.headers.append(.accept, Self.acceptedBodies)
         response.headers.append(.acceptEncoding, "identity")
         response.headers.append(.supported, Refusal.supportedTags)
+        if configuration.listServer != nil { response.headers.append(.supported, ListRequest.tag) }
         respond(response, transaction, at: now)
     }
 

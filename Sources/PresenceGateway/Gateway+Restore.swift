@@ -174,7 +174,8 @@ extension Gateway {
                 contentType: stored.contentType == WatcherFormat.pidfDiffType ? WatcherFormat.pidfType : stored.contentType, domain: domain)
         else { return false }
         let resources = stored.resources.compactMap { one in
-            SIPURI(one.uri).map { uri in
+            SIPURI(one.uri).map { written in
+                let uri = written.addressOfRecord()
                 let resource = WatchedResource(uri: uri, key: uri.aorKey, categories: one.categories.map { CategoryName(rawValue: $0) })
                 resource.isRestored = true
                 if !stored.isUnanswered { resource.remembered = one.delivered }
@@ -193,7 +194,15 @@ extension Gateway {
             event: event, format: format, isPartial: stored.contentType == WatcherFormat.pidfDiffType, parties: parties,
             isBatch: stored.isBatch, flow: flow, resources: resources.map(\.0))
         watcher.wasToldActive = stored.wasToldActive
-        watcher.partialVersion = stored.listVersion
+        // A part of a list is numbered no higher than the list.
+        watcher.resources.forEach { $0.partialVersion = stored.listVersion }
+        if let uri = stored.details[StoredDialog.listDetail] {
+            let written = (stored.resources.map(\.uri) + stored.rejected.map(\.uri)).compactMap { text in
+                SIPURI(text).map { ($0.aorKey, text) }
+            }
+            watcher.list = ListSubscription(uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }))
+            watcher.list?.version = stored.listVersion
+        }
         watcher.rejected = stored.rejected.compactMap(WatcherDialog.RejectedResource.init)
         if flow.local.transport.isReliable { watcher.returnsBy = now + configuration.timing.restartGrace }
         insert(watcher)

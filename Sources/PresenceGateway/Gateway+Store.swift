@@ -50,17 +50,25 @@ extension WatcherDialog {
             event: event.description, contentType: contentType, watcher: watcher.description, isBatch: isBatch,
             isBestEffort: notifier.configuration.bestEffort, expiry: notifier.expiry, local: flow.local, remote: flow.remote,
             wasToldActive: wasToldActive, isUnanswered: notifier.isAwaitingAnswer,
-            listVersion: partialVersion,
+            listVersion: list?.version ?? resources.first?.partialVersion ?? 0,
             resources: resources.map { resource in
                 StoredDialog.Resource(
-                    uri: resource.uri.description, categories: resource.categories.map(\.rawValue),
+                    uri: list?.written(resource.uri) ?? resource.uri.description, categories: resource.categories.map(\.rawValue),
                     delivered: resource.deliveredDigests, hopMarks: resource.upstream?.hopMarks)
             },
             rejected: rejected.map {
                 StoredDialog.Rejected(
-                    uri: $0.uri.description, state: $0.state, reason: $0.reason, statusCode: $0.statusCode, poolFqdn: $0.poolFqdn,
+                    uri: list?.written($0.uri) ?? $0.uri.description, state: $0.state, reason: $0.reason, statusCode: $0.statusCode,
+                    poolFqdn: $0.poolFqdn,
                     isTold: $0.isTold)
             },
-            details: endpoint.map { [StoredDialog.endpointDetail: $0.endpoint.description] } ?? [:])
+            details: details)
+    }
+
+    private var details: [String: String] {
+        var details: [String: String] = [:]
+        details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
+        details[StoredDialog.listDetail] = list?.uri
+        return details
     }
 }

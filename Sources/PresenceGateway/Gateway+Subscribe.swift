@@ -29,13 +29,22 @@ extension Gateway {
         }
         guard request.headers.contact != nil else { throw .badRequest("RFC 6665 4.2.1: a SUBSCRIBE needs a Contact") }
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
-        let isBatch = CategoryRequest.isBatch(request.headers)
-        let parties = try screening.parties(request, presentity: isBatch ? to : nil)
+        let isList = screening.isList(request)
+        if isList { try checkListHead(request.headers) }
+        let isBatch = !isList && CategoryRequest.isBatch(request.headers)
+        var parties = try screening.parties(request, presentity: isBatch ? to : isList ? request.headers.from?.uri : nil)
+        if isList { parties.presentityKey = request.uri.aorKey }
         guard let format = WatcherFormat.negotiate(request.headers, domain: parties.watcherDomain) else { throw .notAcceptable }
-        if isBatch && format != .categories { throw .notAcceptable }
-        let wanted = try wantedResources(request, format, isBatch: isBatch, parties, to: to)
+        if isBatch && format != .categories || isList && !format.isListable { throw .notAcceptable }
+        let list = isList ? try listRequest(request) : nil
+        let wanted: [CategoryRequest.Resource]
+        if let list {
+            wanted = list.entries.map { .init(uri: $0.uri, key: $0.key, categories: UpstreamSubscription.standardCategories) }
+        } else {
+            wanted = try wantedResources(request, format, isBatch: isBatch, parties, to: to)
+        }
         let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
-        try checkLimits(parties, isBatch ? [] : wanted)
+        try checkLimits(parties, isBatch || isList ? [] : wanted)
 
         let tag = tokens.tag()
         guard let dialog = Dialog(accepting: request, localTag: tag) else {
@@ -43,25 +52,34 @@ extension Gateway {
         }
         // Only inside the enterprise, where the connection tells when the watcher is gone (MS-SIP 3.5).
         let isBestEffort =
-            parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
+            !isList && parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
             && flow.local.transport.isReliable && request.headers.offers("ms-benotify")
         let policy = notifierConfiguration(parties, bestEffort: isBestEffort)
         var wish = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
-        try checkUsers(wanted.map(\.uri), isBatch: isBatch)
-        if !isBatch, let only = wanted.first { try noteSubscriber(request, parties, only, format, isPoll: wish == 0, at: now) }
+        try checkUsers(wanted.map(\.uri), isBatch: isBatch || isList)
+        if !isBatch, !isList, let only = wanted.first { try noteSubscriber(request, parties, only, format, isPoll: wish == 0, at: now) }
         let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
         let watcher = WatcherDialog(
             localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format,
             isPartial: format.isPartial(request.headers), parties: parties,
             isBatch: isBatch, flow: flow, resources: resources)
+        watcher.list = list.map { list in
+            ListSubscription(
+                uri: request.uri.description,
+                written: Dictionary(list.entries.map { ($0.key, $0.written) }, uniquingKeysWith: { first, _ in first }))
+        }
         insert(watcher)
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in remove(watcher, at: now) }
-        for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, isPoll: wish == 0, at: now) }
+        if isList {
+            attachList(watcher, request, parties: parties, isPoll: wish == 0, at: now)
+        } else {
+            for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, isPoll: wish == 0, at: now) }
+        }
         if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: wish == 0, at: now) }
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
-        if watcher.resources.isEmpty { wish = 0 }
+        if isBatch, watcher.resources.isEmpty { wish = 0 }
         if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request), by: watcher, at: now) }
         watcher.notifier = Notifier(policy, isReady: watcher.isReady)
         let isPiggyback = isPiggyback(request, format)
@@ -160,14 +178,14 @@ extension Gateway {
         at now: Instant
     ) {
         let domain = configuration.domain(resource.uri.domainKey)
-        if watcher.isBatch, dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity {
+        if watcher.namesResources, dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity {
             counters.limitsReached += 1
             reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: 413)
             return
         }
         if let domain, domain.refuse == nil {
             if domain.hosted {
-                if watcher.isBatch, domain.side == .enterprise, !isUser(resource.key) {
+                if watcher.namesResources, domain.side == .enterprise, !isUser(resource.key) {
                     // Not told apart from somebody else's user, who is then asked for alone (MS-PRES 3.4.5.3).
                     reject(resource, of: watcher, state: "resubscribe")
                     return
@@ -188,7 +206,7 @@ extension Gateway {
         }
         // Not served here: a batch says so in its list, and the watcher's single subscription gets the refusal (MS-PRES 3.4.5.3).
         resource.source = .offline
-        guard watcher.isBatch else { return }
+        guard watcher.namesResources else { return }
         if domain?.refuse != nil {
             reject(resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue)
         } else {
@@ -196,10 +214,17 @@ extension Gateway {
         }
     }
 
-    private func reject(
+    func reject(
         _ resource: WatchedResource, of watcher: WatcherDialog, state: String, reason: String? = nil, statusCode: Int? = nil,
         poolFqdn: String? = nil
     ) {
+        var (state, reason) = (state, reason)
+        if watcher.list != nil {
+            // The words of RFC 4662 5.5.
+            if reason == "quotaExceeded" { reason = TerminationReason.probation.rawValue }
+            state = "terminated"
+            reason = reason ?? TerminationReason.noresource.rawValue
+        }
         watcher.resources.removeAll { $0 === resource }
         release(resource)
         watcher.reject(
@@ -218,7 +243,7 @@ extension Gateway {
         for resource in wanted {
             guard let watched = watcher.resources.first(where: { $0.key == resource.key }) else { continue }
             do throws(Refusal) {
-                try noteSubscriber(request, parties, resource, .categories, isPoll: isPoll, at: now)
+                try noteSubscriber(request, parties, resource, watcher.format, isPoll: isPoll, at: now)
             } catch {
                 reject(watched, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)
                 detachHosted(watched, from: watcher)
@@ -303,6 +328,8 @@ extension Gateway {
             }
         }
         tellChanges(of: watcher, at: now)
+        // A list is told what is known of its presentities, and which of them are awaited.
+        if watcher.list != nil { watcher.notifier.becameReady() }
         perform(watcher.notifier.advance(to: now), on: watcher, at: now)
     }
 

@@ -25,7 +25,8 @@ public struct Notifier: Hashable, Sendable {
         public var retryPause: TimeSpan
 
         public init(
-            expiry: ExpiryPolicy, bestEffort: Bool = false, grace: TimeSpan = .zero, fetchWait: TimeSpan = .zero, retryPause: TimeSpan = .seconds(30)
+            expiry: ExpiryPolicy, bestEffort: Bool = false, grace: TimeSpan = .zero, fetchWait: TimeSpan = .zero,
+            retryPause: TimeSpan = .seconds(30)
         ) {
             self.expiry = expiry
             self.bestEffort = bestEffort
@@ -129,6 +130,9 @@ public struct Notifier: Hashable, Sendable {
 
     /// Whether something is still to be told in the live dialog: as soon as the last NOTIFY is answered, or a pause is over.
     public var isTelling: Bool { phase == .live && due != .nothing }
+
+    /// Whether the first NOTIFY waits for state.
+    public var isHeld: Bool { phase == .held }
 
     /// Whether the dialog lives and nothing is in hand.
     public var isIdle: Bool { phase == .live && due == .nothing }

@@ -19,6 +19,8 @@ public struct GatewayConfiguration: Hashable, Sendable {
     /// Whether contact lists may move to a mail server when a client says that it is ready (MS-PRES 3.10.4); see
     /// ``Gateway/usersAwaitingContactMigration``.
     public var allowsUnifiedContactStore = false
+    /// Where watchers send lists of presentities of their own making (RFC 5367); nil: nowhere.
+    public var listServer: SIPURI?
     /// Records below this level are not made.
     public var logLevel = GatewayLog.Level.info
 
@@ -162,7 +164,7 @@ public struct GatewayLimits: Hashable, Sendable {
     public var registrationsPerUser = 16
     /// Registrations of this shard; beyond it 503.
     public var registrations = 200_000
-    /// Resources named in one batch subscription; beyond it 413 (MS-PRES 3.4.5.1.3).
+    /// Resources named in one batch subscription (MS-PRES 3.4.5.1.3), or in one list (RFC 5367); beyond it 413.
     public var resourcesPerBatch = 200
     /// Categories named in one subscription; beyond it 413.
     public var categoriesPerSubscription = 32

@@ -95,15 +95,13 @@ extension Gateway {
         record.user = nil
         for (tag, resource) in record.watchersInOrder {
             guard let watcher = dialogs[tag] else { continue }
-            guard watcher.isBatch else {
+            guard watcher.namesResources else {
                 perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
                 continue
             }
-            watcher.resources.removeAll { $0 === resource }
-            release(resource)
             record.removeWatcher(tag)
-            watcher.rejected.append(.init(uri: resource.uri, state: "resubscribe"))
-            if watcher.resources.isEmpty {
+            reject(resource, of: watcher, state: "resubscribe")
+            if watcher.isBatch, watcher.resources.isEmpty {
                 perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
             } else {
                 perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)

@@ -59,6 +59,10 @@ struct Refusal: Error, Equatable {
             headers: [Header(.unsupported, tags.joined(separator: ", "))])
     }
 
+    static func extensionRequired(_ tag: String, _ explanation: String) -> Refusal {
+        Refusal(.extensionRequired, explanation, headers: [Header(.require, tag)])
+    }
+
     static let notAcceptable = Refusal(.notAcceptable, "RFC 3856 6.7: no acceptable presence format can be produced")
 
     static func unsupportedMediaType(accept: String) -> Refusal {

@@ -48,7 +48,10 @@ final class RequestScreening {
         if let hops = request.headers.maxForwards, hops == 0, request.headers.toTag == nil, request.method != .options {
             throw .tooManyHops
         }
-        let unknown = (request.headers.require + request.headers.proxyRequire).filter { !Self.understoodTags.contains($0.lowercased()) }
+        let unknown = (request.headers.require + request.headers.proxyRequire).filter { tag in
+            !Self.understoodTags.contains(tag.lowercased())
+                && !(tag.lowercased() == ListRequest.tag && (isList(request) || request.headers.toTag != nil))
+        }
         if !unknown.isEmpty { throw .badExtension(unknown) }
         if request.body.count > configuration.limits.bodyBytes { throw .bodyTooLarge }
         if let encoding = request.headers.first(.contentEncoding), !request.body.isEmpty, encoding.lowercased() != "identity" {
@@ -91,6 +94,12 @@ final class RequestScreening {
             watcher: from.addressOfRecord(), watcherKey: from.aorKey, watcherDomain: watcherDomain,
             presentity: presentity.addressOfRecord(), presentityKey: presentity.aorKey, presentityDomain: presentityDomain,
             maxForwards: min(max((request.headers.maxForwards ?? 70) - 1, 0), 254))
+    }
+
+    /// Whether a list server is asked to watch a list (RFC 5367).
+    func isList(_ request: SIPRequest) -> Bool {
+        guard let server = configuration.listServer, request.method == .subscribe else { return false }
+        return request.headers.toTag == nil && request.uri.aorKey == server.aorKey
     }
 
     /// The side whose manner an answer follows: that of the sender's domain, simple when it is unknown.

@@ -43,6 +43,8 @@ public struct StoredDialog: Hashable, Sendable {
 
     /// The key in ``details`` under which the subscriber's endpoint stands, by its UUID.
     static let endpointDetail = "endpoint"
+    /// The key for what the list is called that the dialog is about (RFC 5367).
+    static let listDetail = "list"
 
     /// One watched presentity.
     public struct Resource: Hashable, Sendable {

@@ -77,8 +77,12 @@ extension Gateway {
         if case .pending = status { isPending = true }
         for resource in upstream.resources {
             resource.standing = isPending ? .pending : .active
-            for (watcher, _) in resource.sinks where watcher.resources.count == 1 {
-                perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
+            for (watcher, watched) in resource.sinks {
+                if watcher.namesResources {
+                    standingChanged(isPending: isPending, of: watched, in: watcher, at: now)
+                } else {
+                    perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
+                }
             }
         }
     }
@@ -133,20 +137,17 @@ extension Gateway {
             remove(watcher, at: now)
             return
         }
-        guard watcher.isBatch else {
+        guard watcher.namesResources else {
             let retryAfter = reason.retry == .later ? configuration.timing.retryAfter : nil
             perform(watcher.notifier.terminate(reason, retryAfter: retryAfter, at: now), on: watcher, at: now)
             return
         }
-        watcher.resources.removeAll { $0 === resource }
-        release(resource)
-        watcher.reject(
-            .init(uri: resource.uri, state: "terminated", reason: reason.rawValue), limit: configuration.limits.resourcesPerBatch)
+        reject(resource, of: watcher, state: "terminated", reason: reason.rawValue)
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }
-        } else if watcher.resources.isEmpty {
+        } else if watcher.isBatch, watcher.resources.isEmpty {
             perform(watcher.notifier.terminate(reason, at: now), on: watcher, at: now)
-        } else {
+        } else if watcher.list == nil || watcher.isReady || !watcher.notifier.isHeld {
             perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
         }
     }

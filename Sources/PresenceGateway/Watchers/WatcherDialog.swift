@@ -17,13 +17,13 @@ final class WatcherDialog {
     let format: WatcherFormat
     /// PIDF is sent as differences (RFC 5263).
     let isPartial: Bool
-    /// Of the last partial document; it counts on over refreshes (RFC 5263 4.4).
-    var partialVersion: UInt32 = 0
     let side: DomainSide
     let watcher: SIPURI
     let watcherKey: String
     let network: SourceNetwork
     let isBatch: Bool
+    /// Set when the watcher brought a list along (RFC 5367).
+    var list: ListSubscription?
     /// The key by which the first SUBSCRIBE found this shard.
     let owner: String
     /// When it is to be woken, as the gateway has it; nil: not at all.
@@ -93,6 +93,17 @@ final class WatcherDialog {
         rejected.append(verdict)
     }
 
+    /// Its notifications are of the `eventlist` kind (RFC 4662 4.1); categories always are (MS-PRES 3.4.5.1.3).
+    var isEventList: Bool { format == .categories || list != nil }
+
+    /// Several presentities in one dialog: verdicts concern one of them, not the dialog.
+    var namesResources: Bool { isBatch || list != nil }
+
+    /// The presentities whose changes may be told now.
+    func dueChanges(at now: Instant) -> [WatchedResource] { changes.due(at: now, listSpacedUntil: list?.spacedUntil) }
+
+    func hasDueChange(at now: Instant) -> Bool { changes.hasDue(at: now, listSpacedUntil: list?.spacedUntil) }
+
     /// Nobody knows what the watcher has: it is told everything anew.
     func forgetDelivered() {
         for resource in resources {
@@ -110,7 +121,7 @@ final class WatcherDialog {
 
     var nextDeadline: Instant? {
         // What the notifier has in hand follows the answer that it waits for.
-        let changesFrom = notifier.isIdle && !isAway ? changes.nextDeadline() : nil
+        let changesFrom = notifier.isIdle && !isAway ? changes.nextDeadline(listSpacedUntil: list?.spacedUntil) : nil
         return Instant.earliest(notifier.nextDeadline, held?.until, returnsBy, changesFrom)
     }
 
@@ -151,6 +162,10 @@ final class WatchedResource {
     var rendered: RenderedPresence?
     /// What the watcher has.
     var delivered: RenderedPresence? { didSet { remembered = [:] } }
+    /// The far side has not granted it yet.
+    var isPending = false
+    /// Of the last partial document; it counts on over refreshes (RFC 5263 4.4).
+    var partialVersion: UInt32 = 0
     /// It stands in its dialog's ``WatcherDialog/changes``.
     var isWaiting = false
     /// The next change may be told from then on (RFC 3856 6.10); nil: nothing that is known was told yet.

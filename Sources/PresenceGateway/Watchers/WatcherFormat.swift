@@ -19,6 +19,14 @@ enum WatcherFormat: Hashable {
         }
     }
 
+    /// Whether a standard list subscription may ask for it (RFC 4662).
+    var isListable: Bool {
+        switch self {
+        case .pidf, .xpidf: true
+        case .categories, .msrtc: false
+        }
+    }
+
     static let categoriesType = "application/msrtc-event-categories+xml"
     static let msrtcType = "text/xml+msrtc.pidf"
     static let pidfType = "application/pidf+xml"

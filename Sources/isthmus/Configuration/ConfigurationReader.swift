@@ -82,10 +82,18 @@ struct ConfigurationReader {
     }
 
     private mutating func readNode(_ node: ConfigurationNode) {
-        guard let fields = node.fields(["name", "advertised", "shards"]) else { return }
+        guard let fields = node.fields(["name", "advertised", "shards", "list-server"]) else { return }
         if let name = fields["name"]?.string() { configuration.nodeName = name }
         configuration.advertisedHost = fields["advertised"]?.string()
         if let shards = fields["shards"]?.integer(1...256) { configuration.shards = shards }
+        guard let server = fields["list-server"], let text = server.string() else { return }
+        guard let uri = SIPURI(text), uri.scheme == .sip || uri.scheme == .sips, uri.user?.isEmpty == false else {
+            return server.refuse("is no sip: or sips: URI with a user; as in sip:lists@example.org")
+        }
+        configuration.listServer = uri
+        if configuration.shards > 1 {
+            server.refuse("goes with one shard in this version: the presentities of a list may be anywhere")
+        }
     }
 
     /// A batch of a user's client is served by the user's shard, which knows nothing of users on the others.

@@ -37,6 +37,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     var directory: DirectorySource?
     /// nil: TLS-DSK is not offered.
     var tlsDSK: TLSDSKFiles?
+    /// Where watchers send lists of their own making (RFC 5367); nil: nowhere.
+    var listServer: SIPURI?
     var limits = GatewayLimits()
     var timing = standardTiming
     var transport = TransportOptions()
@@ -61,6 +63,7 @@ struct ProgramConfiguration: Hashable, Sendable {
         var gateway = GatewayConfiguration(
             nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)
         gateway.logLevel = logLevel
+        gateway.listServer = listServer
         for (address, authentication) in zip(bound, listenerAuthentication) { gateway.authentication[address] = authentication }
         return gateway
     }

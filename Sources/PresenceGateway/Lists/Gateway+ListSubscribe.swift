@@ -1,0 +1,71 @@
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// The resource list server: watchers bring their own lists along (RFC 4662 4, RFC 5367).
+extension Gateway {
+    /// Checks the head of a SUBSCRIBE to the list server, before anything else is looked at.
+    ///
+    /// - Throws: 421 without the extensions that it takes, 406 when the answer cannot be understood.
+    func checkListHead(_ headers: SIPHeaders) throws(Refusal) {
+        guard headers.offers("eventlist") else { throw .extensionRequired("eventlist", "RFC 4662 4.2: the resource is a list") }
+        guard headers.hasToken(.require, ListRequest.tag) else {
+            throw .extensionRequired(ListRequest.tag, "RFC 5367 4: lists are not kept here, they come with the request")
+        }
+        let accepted = headers.accept.filter { $0.quality > 0 }
+        for type in [WatcherFormat.rlmiType, WatcherFormat.relatedType] {
+            guard let media = MediaType(type), accepted.contains(where: { $0.accepts(media) }) else {
+                throw Refusal(.notAcceptable, "RFC 4662 4.5: Accept must name \(WatcherFormat.relatedType) and \(WatcherFormat.rlmiType)")
+            }
+        }
+    }
+
+    /// The list in the body.
+    ///
+    /// - Throws: 415 for another body, 400 for none or one that cannot be read, 413 for too many entries.
+    func listRequest(_ request: SIPRequest) throws(Refusal) -> ListRequest {
+        guard !request.body.isEmpty else { throw .badRequest("RFC 5367 4: the list is missing", errorID: 4001) }
+        guard request.headers.contentType?.essence == ListRequest.contentType else {
+            throw .unsupportedMediaType(accept: ListRequest.contentType)
+        }
+        if let disposition = request.headers.first("Content-Disposition"),
+            disposition.prefix(while: { $0 != ";" && $0 != " " }).lowercased() != ListRequest.disposition
+        {
+            throw .unsupportedMediaType(accept: ListRequest.contentType)
+        }
+        let document: ResourceListsDocument
+        do throws(DocumentError) {
+            document = try ResourceListsDocument.decode(request.body, using: parser)
+        } catch {
+            guard error.code == .limit else { throw .badRequest("RFC 5367 4: \(error)", errorID: 4001) }
+            counters.limitsReached += 1
+            throw Refusal(.requestEntityTooLarge, error.message, errorID: 2012)
+        }
+        do throws(Refusal) {
+            return try ListRequest(document, limit: configuration.limits.resourcesPerBatch)
+        } catch {
+            if error.status == .requestEntityTooLarge { counters.limitsReached += 1 }
+            throw error
+        }
+    }
+
+    /// Begins to watch the presentities of a list; one that cannot be watched is listed as terminated (RFC 4662 5.5).
+    func attachList(
+        _ watcher: WatcherDialog, _ request: SIPRequest, parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
+    ) {
+        var parties = parties
+        for resource in watcher.resources {
+            parties.presentity = resource.uri
+            parties.presentityKey = resource.key
+            do throws(Refusal) {
+                let marks = try HopMark(node: configuration.nodeName, presentity: resource.key).passOn(request.headers)
+                attach(resource, to: watcher, parties: parties, marks: marks, isPoll: isPoll, at: now)
+            } catch {
+                // It came from here already: asking on would never end.
+                reject(resource, of: watcher, state: "terminated", reason: TerminationReason.noresource.rawValue)
+            }
+        }
+        let wanted = watcher.resources.map { CategoryRequest.Resource(uri: $0.uri, key: $0.key, categories: [], context: nil) }
+        noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: isPoll, at: now)
+    }
+}

@@ -1,0 +1,54 @@
+import PresenceDocuments
+import SIPCore
+
+/// What a dialog has that watches a list of presentities of its own making (RFC 4662, RFC 5367).
+struct ListSubscription {
+    /// The Request-URI of the SUBSCRIBE: what the list is called in every notification.
+    let uri: String
+    /// How the watcher wrote the URIs of its list, by `aorKey`.
+    var written: [String: String]
+    /// Of the next notification; the first has 0, each later one is one more (RFC 4662 5.2).
+    var version: UInt32 = 0
+    /// Changes are told together at that moment (RFC 4662 4.10 leaves the rate to the server).
+    var spacedUntil: Instant?
+
+    init(uri: String, written: [String: String]) {
+        self.uri = uri
+        self.written = written
+    }
+
+    func written(_ uri: SIPURI) -> String { written[uri.aorKey] ?? uri.description }
+}
+
+/// The list that a SUBSCRIBE brings along (RFC 5367 4).
+struct ListRequest: Equatable {
+    struct Entry: Equatable {
+        var uri: SIPURI
+        var key: String
+        var written: String
+    }
+
+    /// Each presentity once, in the order of the body; lists within the list are opened (RFC 5367 4.1).
+    private(set) var entries: [Entry] = []
+
+    static let tag = "recipient-list-subscribe"
+    static let disposition = "recipient-list"
+    static let contentType = DocumentMediaType.resourceLists.description
+
+    /// - Parameter limit: how many presentities a list may have.
+    /// - Throws: 400 for a list that names nobody or cannot be read, 413 for one that is too long.
+    init(_ document: ResourceListsDocument, limit: Int) throws(Refusal) {
+        var known: Set<String> = []
+        for entry in document.entries {
+            guard let uri = SIPURI(entry.uri), uri.scheme.hasHost else {
+                throw .badRequest("RFC 5367 4: the URI of an entry is not one whose presence can be asked for", errorID: 4001)
+            }
+            guard known.insert(uri.aorKey).inserted else { continue }
+            guard entries.count < limit else {
+                throw Refusal(.requestEntityTooLarge, "RFC 5367 4: the list is longer than is allowed here", errorID: 2012)
+            }
+            entries.append(Entry(uri: uri.addressOfRecord(), key: uri.aorKey, written: entry.uri))
+        }
+        if entries.isEmpty { throw .badRequest("RFC 5367 4: the list names nobody", errorID: 4001) }
+    }
+}
