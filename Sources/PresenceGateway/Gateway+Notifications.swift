@@ -223,6 +223,8 @@ extension Gateway {
             return
         }
         guard resource.source.isKnown, !watcher.notifier.isFetching || watcher.isReady else { return }
+        // What the far side says of it now comes next.
+        if resource.isPending { return }
         // The first notification of a list waits for all of them, for a while.
         if watcher.list != nil, watcher.notifier.isHeld, !watcher.isReady { return }
         if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {

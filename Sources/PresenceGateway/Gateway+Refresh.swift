@@ -85,7 +85,7 @@ extension Gateway {
             parties.presentityKey = wanted.key
             watcher.rejected.removeAll { $0.uri.aorKey == wanted.key }
             watcher.resources.append(resource)
-            dialogsOfPresentity[resource.key, default: 0] += 1
+            countWatched(resource)
             attach(resource, to: watcher, parties: parties, marks: marks[wanted.key] ?? "", at: now)
         }
     }

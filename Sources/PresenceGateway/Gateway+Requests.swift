@@ -35,6 +35,7 @@ extension Gateway {
 
     private func handle(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         do throws(Refusal) {
+            try checkLoad(request)
             try authenticate(request, transaction, flow, at: now)
             try screening.check(request)
             if request.method != .options { try checkStore(at: now) }

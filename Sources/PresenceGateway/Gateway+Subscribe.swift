@@ -152,9 +152,24 @@ extension Gateway {
         if dialogsOfWatcher[parties.watcherKey, default: 0] >= limits.subscriptionsPerWatcher {
             throw full("too many subscriptions of this watcher", errorID: 2012)
         }
+        if watchedResources + wanted.count > limits.watchedResources {
+            counters.limitsReached += 1
+            throw .unavailable("too many watched presentities on this node", retryAfter: retryAfter, errorID: 2012)
+        }
+        for resource in wanted where isCrowdedOut(resource.uri, resource.key) {
+            counters.limitsReached += 1
+            throw .unavailable("too many presentities on this node", retryAfter: retryAfter, errorID: 2012)
+        }
         for resource in wanted where dialogsOfPresentity[resource.key, default: 0] >= limits.subscriptionsPerPresentity {
             throw full("too many subscriptions to this presentity", errorID: 2011)
         }
+    }
+
+    /// Whether a presentity cannot be watched because the table that it would need an entry in is full.
+    private func isCrowdedOut(_ uri: SIPURI, _ key: String) -> Bool {
+        guard let domain = configuration.domain(uri.domainKey), domain.refuse == nil else { return false }
+        if domain.hosted { return presentities[key] == nil && presentities.count >= configuration.limits.presentities }
+        return upstreams.count >= configuration.limits.upstreamSubscriptions
     }
 
     func notifierConfiguration(_ parties: RequestScreening.Parties, bestEffort: Bool) -> Notifier.Configuration {
@@ -178,7 +193,10 @@ extension Gateway {
         at now: Instant
     ) {
         let domain = configuration.domain(resource.uri.domainKey)
-        if watcher.namesResources, dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity {
+        if watcher.namesResources,
+            dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity
+                || watchedResources > configuration.limits.watchedResources || isCrowdedOut(resource.uri, resource.key)
+        {
             counters.limitsReached += 1
             reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: 413)
             return
@@ -257,7 +275,7 @@ extension Gateway {
         dialogs[watcher.localTag] = watcher
         bind(watcher)
         dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
-        for resource in watcher.resources { dialogsOfPresentity[resource.key, default: 0] += 1 }
+        for resource in watcher.resources { countWatched(resource) }
     }
 
     /// A watcher that answers nothing is known to be gone when its connection is (MS-SIP 3.5).
@@ -297,7 +315,7 @@ extension Gateway {
     }
 
     func detach(_ resource: WatchedResource, from watcher: WatcherDialog, at now: Instant) {
-        Self.decrement(&dialogsOfPresentity, resource.key)
+        uncountWatched(resource)
         if resource.upstream != nil {
             leaveUpstream(resource, at: now)
         } else {
@@ -307,7 +325,17 @@ extension Gateway {
 
     /// A resource left a batch by itself.
     func release(_ resource: WatchedResource) {
+        uncountWatched(resource)
+    }
+
+    func countWatched(_ resource: WatchedResource) {
+        dialogsOfPresentity[resource.key, default: 0] += 1
+        watchedResources += 1
+    }
+
+    private func uncountWatched(_ resource: WatchedResource) {
         Self.decrement(&dialogsOfPresentity, resource.key)
+        watchedResources -= 1
     }
 
     private static func decrement(_ table: inout [String: Int], _ key: String) {

@@ -59,6 +59,8 @@ public final class Gateway: SansIOEndpoint {
     var presentities: [String: HostedPresentity] = [:]
     var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]
+    /// The resources of all dialogs.
+    var watchedResources = 0
     /// The batch dialog of each endpoint that has one, by our tag.
     var batchOfEndpoint: [EndpointKey: String] = [:]
     var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
@@ -73,6 +75,7 @@ public final class Gateway: SansIOEndpoint {
     var awaiting: [ClientTransactionID: Awaiting] = [:]
     var wakes = DeadlineQueue<Sleeper>()
     var output: [OutboundMessage] = []
+    var work = WorkMeasure()
     var logs: [GatewayLog] = []
     /// What was refused, lost or ended lately, for an operator who asks why.
     var journal: Journal
@@ -157,7 +160,11 @@ public final class Gateway: SansIOEndpoint {
     public func receive(_ notice: TransportNotice, at now: Instant) {
         desk.now = now
         perform(transactions.receive(notice, at: now), at: now)
-        if case .closed(let connection) = notice { connectionClosed(connection, at: now) }
+        switch notice {
+        case .closed(let connection): connectionClosed(connection, at: now)
+        case .late(let span): work.lateness = span
+        case .failed: break
+        }
     }
 
     public func advance(to now: Instant) {
@@ -198,6 +205,9 @@ public final class Gateway: SansIOEndpoint {
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = wakes.count
+        counts.watchedResources = watchedResources
+        counts.pendingOutput = output.count + desk.staged.count
+        counts.latenessMilliseconds = Int(work.lateness.nanoseconds / 1_000_000)
         counts.securityAssociations = shard == 0 ? authenticator?.associationCount ?? 0 : 0
         return counts
     }

@@ -31,6 +31,8 @@ public final class ShardHost: @unchecked Sendable {
     private var tick: Instant?
     private var timer: Scheduled<Void>?
     private var timerInstant: Instant?
+    /// The endpoint was told that it is served late.
+    private var isLate = false
 
     /// What one shard hands to another.
     enum Mail: Sendable {
@@ -161,6 +163,7 @@ public final class ShardHost: @unchecked Sendable {
             tick = nil
             return
         }
+        reportLateness(to: endpoint)
         let now = self.now()
         if let deadline = endpoint.nextDeadline, deadline <= now { endpoint.advance(to: now) }
         // A failed send is reported at once and may cause more output; bounded, the rest waits for the next tick.
@@ -174,6 +177,16 @@ public final class ShardHost: @unchecked Sendable {
         afterTick?(endpoint, index)
         tick = nil
         armTimer(for: endpoint.nextDeadline)
+    }
+
+    /// Tells the endpoint how long the loop was at reading this tick, or how much later than its timer it came, whichever is more.
+    private func reportLateness(to endpoint: any SansIOEndpoint) {
+        let real = clock.now()
+        var late = real - (tick ?? real)
+        if let deadline = endpoint.nextDeadline { late = max(late, real - deadline) }
+        guard late >= options.latenessReported || isLate else { return }
+        isLate = late >= options.latenessReported
+        endpoint.receive(.late(isLate ? late : .zero), at: now())
     }
 
     /// One timer per loop, moved only when an earlier deadline appears: the endpoint keeps its own heap.

@@ -225,6 +225,8 @@ public class SIPPeer: SansIOEndpoint {
         case .failed(let token, let reason):
             let branches = client.filter { $0.value.token == token }.keys.sorted()
             for branch in branches { finish(branch, .unreachable(reason), at: now) }
+        case .late:
+            break
         }
     }
 

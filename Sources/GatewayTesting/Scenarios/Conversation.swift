@@ -27,6 +27,8 @@ public final class Conversation {
 
     public static let alice = "sip:alice@example.org"
     public static let bob = "sip:bob@contoso.com"
+    /// The gateway as a resource list server.
+    public static let lists = "sip:lists@example.com"
     public static let dave = "sip:dave@hosted.example.net"
 
     public init(
@@ -51,6 +53,7 @@ public final class Conversation {
                 "hosted.example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
                 "refused.example.net": .refused(403),
             ])
+        configuration.listServer = SIPURI(Self.lists)
         configure(&configuration)
         self.configuration = configuration
         self.store = store
@@ -72,6 +75,16 @@ public final class Conversation {
         let (name, address) = try newStation("watcher")
         let peer = SimpleWatcher(
             name: name, watcher: watcher, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        try await join(peer)
+        return peer
+    }
+
+    /// A watcher of a list that it brings along, at the gateway's list server.
+    public func listWatcher(of list: [String], as watcher: String = "sip:carol@example.com") async throws -> ListWatcher {
+        let (name, address) = try newStation("list")
+        let peer = ListWatcher(
+            name: name, watcher: watcher, presentity: Self.lists, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        peer.list = list
         try await join(peer)
         return peer
     }

@@ -42,5 +42,5 @@ public struct Scenario: Sendable, CustomStringConvertible {
 
     public static let all =
         simpleWatcherScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
-        + homeServerScenarios + ownDataScenarios + aggregationScenarios
+        + homeServerScenarios + ownDataScenarios + aggregationScenarios + listWatcherScenarios
 }

@@ -146,9 +146,15 @@ public struct GatewayLimits: Hashable, Sendable {
     public var subscriptionsPerPresentity = 10_000
     /// Live watcher dialogs of this shard; beyond it 503.
     public var subscriptions = 200_000
+    /// Resources of all watcher dialogs of this shard; beyond it 503, in a batch or list a verdict.
+    public var watchedResources = 1_000_000
+    /// Far legs of this shard; beyond it 503, in a batch or list a verdict.
+    public var upstreamSubscriptions = 400_000
+    /// Messages of this shard that have not left; beyond it new work is 503.
+    public var pendingOutput = 50_000
     /// Octets of a body; beyond it 413.
     public var bodyBytes = 262_144
-    /// Transactions of either kind; beyond it 503.
+    /// Transactions of either kind; beyond it 503, and 503 for new work when four fifths of it are live.
     public var transactions = 100_000
     /// Hosted presentities with a record; beyond it 503.
     public var presentities = 200_000
@@ -186,6 +192,9 @@ public struct GatewayLimits: Hashable, Sendable {
     public var journalEntries = 1_000
 
     public init() {}
+
+    /// From so many live transactions on only what was begun is carried on.
+    var transactionsBeforeOverload: Int { max(transactions - transactions / 5, 1) }
 }
 
 /// Spans of time that an operator may set; the protocol's own timers are fixed by their standards.
@@ -228,8 +237,10 @@ public struct GatewayTiming: Hashable, Sendable {
     public var restartGrace: TimeSpan = .seconds(120)
     /// Pause between two far legs that are asked for anew after a restart.
     public var restorePace: TimeSpan = .milliseconds(5)
-    /// Retry-After, in seconds, of a 503.
+    /// Retry-After, in seconds, of a 503; of one for overload, up to twice as long.
     public var retryAfter = 30
+    /// New work is 503 while the event loop is so late; zero: however late it is.
+    public var overloadLateness: TimeSpan = .seconds(1)
 
     public init() {}
 }

@@ -52,6 +52,8 @@ public struct GatewayCounters: Hashable, Sendable {
     public var publicationsRefused: UInt64 = 0
     public var upstreamLost: UInt64 = 0
     public var limitsReached: UInt64 = 0
+    /// Requests answered 503 because too much was unfinished.
+    public var overloadRefusals: UInt64 = 0
     public var bodiesEncoded: UInt64 = 0
     public var bodiesShared: UInt64 = 0
     public var logRecordsDropped: UInt64 = 0
@@ -75,6 +77,12 @@ public struct GatewayCounts: Hashable, Sendable {
     public var homeDialogs = 0
     public var transactions = 0
     public var timers = 0
+    /// Resources of all watcher dialogs: a batch or a list has several.
+    public var watchedResources = 0
+    /// Messages that have not left yet.
+    public var pendingOutput = 0
+    /// How late the event loop was lately.
+    public var latenessMilliseconds = 0
     /// Of the whole node; counted by its first shard.
     public var securityAssociations = 0
 

@@ -140,6 +140,7 @@ final class HostedPresentity {
             return made
         }
         let made = make(plan, by: translator, counters: &counters, at: now)
+        if views.count >= CategoryView.formLimit { views.removeAll() }
         views[viewKey] = made
         return made
     }

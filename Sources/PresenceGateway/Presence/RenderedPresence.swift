@@ -35,6 +35,10 @@ final class CategoryView {
     private var previous: CategoryView?
     private var changesSincePrevious: [[CategoryName]: [CategoryName]] = [:]
 
+    /// Watchers ask for few sets of categories; one who asks for ever new ones is not to fill the memory.
+    static let formLimit = 64
+    var formCount: Int { max(encoded.count, changesSincePrevious.count) }
+
     init(uri: String, _ merge: CategoryMerge) {
         self.uri = uri
         self.merge = merge
@@ -51,6 +55,7 @@ final class CategoryView {
         }
         if let known = changesSincePrevious[requested] { return known }
         let changes = merge.changes(since: earlier.merge, among: requested)
+        if changesSincePrevious.count >= Self.formLimit { changesSincePrevious = [:] }
         changesSincePrevious[requested] = changes
         return changes
     }
@@ -76,6 +81,7 @@ final class CategoryView {
             return known
         }
         counters.bodiesEncoded += 1
+        if encoded.count >= Self.formLimit { encoded = [:] }
         let bytes = CategoriesDocument(uri: uri, categories: merge.elements(of: names)).encoded()
         encoded[names] = bytes
         return bytes

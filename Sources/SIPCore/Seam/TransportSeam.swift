@@ -84,6 +84,8 @@ public enum TransportNotice: Hashable, Sendable {
     case closed(ConnectionID)
     /// The message with this token could not be sent.
     case failed(token: UInt64, reason: String)
+    /// The endpoint was served that much later than it should have been; zero once it is in time again.
+    case late(TimeSpan)
 }
 
 /// Anything that speaks SIP without doing I/O: the gateway, and the scripted peers of the tests.

@@ -29,6 +29,8 @@ extension TransactionLayer {
             return fail(token, reason)
         case .closed(let connection):
             return (connectionClients[connection] ?? []).sorted().flatMap { fail($0, "connection closed") }
+        case .late:
+            return []
         }
     }
 

@@ -251,7 +251,9 @@ struct ConfigurationReader {
     private mutating func readLimits(_ limits: ConfigurationNode) {
         let paths: [(String, WritableKeyPath<GatewayLimits, Int>)] = [
             ("subscriptions-per-watcher", \.subscriptionsPerWatcher), ("subscriptions-per-presentity", \.subscriptionsPerPresentity),
-            ("subscriptions", \.subscriptions), ("body-bytes", \.bodyBytes), ("transactions", \.transactions),
+            ("subscriptions", \.subscriptions), ("watched-resources", \.watchedResources),
+            ("upstream-subscriptions", \.upstreamSubscriptions), ("pending-output", \.pendingOutput),
+            ("body-bytes", \.bodyBytes), ("transactions", \.transactions),
             ("presentities", \.presentities), ("registrations", \.registrations), ("registrations-per-user", \.registrationsPerUser),
             ("publications-per-presentity", \.publicationsPerPresentity), ("publication-bytes", \.publicationBytes),
             ("category-bytes", \.categoryBytes), ("members-per-user", \.membersPerUser),
@@ -284,7 +286,8 @@ struct ConfigurationReader {
         let spans: [(String, WritableKeyPath<GatewayTiming, TimeSpan>)] = [
             ("notify-spacing-ms", \.notifySpacing), ("first-notify-ms", \.firstNotifyGrace), ("poll-wait-ms", \.pollWait),
             ("retry-minimum-ms", \.retryMinimum), ("retry-maximum-ms", \.retryMaximum), ("stale-after-ms", \.staleAfter),
-            ("connection-grace-ms", \.connectionGrace), ("restart-grace-ms", \.restartGrace), ("restore-pace-ms", \.restorePace),
+            ("connection-grace-ms", \.connectionGrace), ("restart-grace-ms", \.restartGrace), ("overload-late-ms", \.overloadLateness),
+            ("restore-pace-ms", \.restorePace),
         ]
         guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s"]) else { return }
         for (name, path) in ranges {

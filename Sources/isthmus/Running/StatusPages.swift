@@ -105,7 +105,9 @@ final class StatusPages: Sendable {
         [
             ("watcher_dialogs", \.watcherDialogs), ("upstream_subscriptions", \.upstreamSubscriptions), ("presentities", \.presentities),
             ("publications", \.publications), ("registrations", \.registrations), ("home_dialogs", \.homeDialogs),
-            ("transactions", \.transactions), ("timers", \.timers),
+            ("transactions", \.transactions), ("timers", \.timers), ("watched_resources", \.watchedResources),
+            ("pending_output", \.pendingOutput),
+            ("lateness_milliseconds", \.latenessMilliseconds),
             ("security_associations", \.securityAssociations),
         ]
     }
@@ -119,6 +121,7 @@ final class StatusPages: Sendable {
             ("notifications_suppressed", \.notificationsSuppressed), ("notifications_failed", \.notificationsFailed),
             ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
             ("publications_refused", \.publicationsRefused), ("upstream_lost", \.upstreamLost), ("limits_reached", \.limitsReached),
+            ("overload_refusals", \.overloadRefusals),
             ("directory_searches", \.directorySearches),
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
             ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
