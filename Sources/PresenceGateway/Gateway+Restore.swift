@@ -206,6 +206,7 @@ extension Gateway {
         watcher.rejected = stored.rejected.compactMap(WatcherDialog.RejectedResource.init)
         if flow.local.transport.isReliable { watcher.returnsBy = now + configuration.timing.restartGrace }
         insert(watcher)
+        resumedCalls.add(watcher, at: now)
         if let endpoint = stored.details[StoredDialog.endpointDetail].flatMap({ EndpointID($0) }) {
             let key = EndpointKey(watcher: uri.aorKey, endpoint: endpoint)
             watcher.endpoint = key

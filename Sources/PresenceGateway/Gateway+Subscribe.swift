@@ -27,6 +27,7 @@ extension Gateway {
         guard !isShuttingDown else {
             throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
         }
+        if answerAgain(request, event, transaction, flow, at: now) { return }
         guard request.headers.contact != nil else { throw .badRequest("RFC 6665 4.2.1: a SUBSCRIBE needs a Contact") }
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
         let isList = screening.isList(request)

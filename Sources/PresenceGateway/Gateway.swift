@@ -71,6 +71,8 @@ public final class Gateway: SansIOEndpoint {
     var returning: [String: Set<String>] = [:]
     /// When the next far leg may be made anew after a restart.
     var nextFarLeg = Instant(nanosecondsSince1970: 0)
+    /// Dialogs of an earlier process whose SUBSCRIBE may come once more, because its answer was lost with that process.
+    var resumedCalls = ResumedCalls()
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaiting] = [:]
     var wakes = DeadlineQueue<Sleeper>()
@@ -213,33 +215,6 @@ public final class Gateway: SansIOEndpoint {
     }
 
     // MARK: life
-
-    /// Ends every dialog: watchers get `terminated;reason=deactivated`, upstream subscriptions are given up (RFC 6665 4.2.2).
-    /// Done when ``isDrained``.
-    public func shutdown(at now: Instant) {
-        desk.now = now
-        guard !isShuttingDown else { return }
-        isShuttingDown = true
-        for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
-            if let held = dialog.held {
-                refuse(
-                    held.request, held.transaction,
-                    .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter), at: now)
-                remove(dialog, at: now)
-                continue
-            }
-            perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
-        }
-        for subscription in home.dialogs.all {
-            perform(subscription.notifier.terminate(.deactivated, at: now), on: subscription, at: now)
-        }
-    }
-
-    /// Whether nothing is left to be sent or awaited after ``shutdown(at:)``.
-    public var isDrained: Bool {
-        isShuttingDown && output.isEmpty && desk.staged.isEmpty && dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty
-            && awaiting.isEmpty
-    }
 
     /// Replaces domains, limits and timing; dialogs that live keep what they were granted.
     public func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) {

@@ -96,6 +96,27 @@ struct RestoreTests {
         #expect(try bench.nextRequest(.notify, at: Bench.simple).headers.cSeq?.number == 3 + Dialog.resumptionGap)
     }
 
+    @Test("RFC 3261 17.1.2 a SUBSCRIBE whose answer was lost with the process is answered in the dialog that it has made")
+    func repeated() throws {
+        let bench = Bench(store: MemoryStore())
+        let subscribe = bench.subscribe("ann@example.org", to: "alice@example.com", expires: 3_600, via: Bench.simple)
+        bench.send(subscribe, from: Bench.simple)
+        let accepted = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        try bench.restart(after: .seconds(2))
+        bench.send(subscribe, from: Bench.simple)
+        let again = try bench.nextResponse(200, at: Bench.simple)
+        #expect(again.headers.toTag == accepted.headers.toTag)
+        #expect(try bench.nextRequest(.notify, at: Bench.simple).headers.cSeq?.number == 2)
+        #expect(bench.gateway.counts.watcherDialogs == 1)
+
+        // Later, it is another one: Call-IDs are only as unique as their makers.
+        try bench.restart(after: .seconds(2))
+        bench.pass(.seconds(60))
+        bench.send(subscribe, from: Bench.simple)
+        #expect(try bench.nextResponse(200, at: Bench.simple).headers.toTag != accepted.headers.toTag)
+    }
+
     @Test("what expired meanwhile expires at the start, and each watcher is told once")
     func expired() throws {
         let store = MemoryStore()

@@ -299,6 +299,12 @@ public final class SimulatedNetwork {
 
     // MARK: Chance and record
 
+    /// Writes what the script does into the transcript.
+    public func remark(_ text: @autoclosure () -> String) {
+        guard transcript.limit > 0 else { return }
+        record(.remark, from: "", to: "", .udp, Array(text().utf8))
+    }
+
     private func conditions(from sender: Int, to receiver: Int) -> NetworkConditions {
         links[Link(from: stations[sender].name, to: stations[receiver].name)] ?? conditions
     }

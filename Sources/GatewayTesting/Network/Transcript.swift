@@ -18,6 +18,8 @@ public struct Transcript: Sendable, CustomStringConvertible {
         case opened
         /// A connection ended.
         case closed
+        /// What the script did, in its own words.
+        case remark
     }
 
     public struct Entry: Sendable, Hashable {
@@ -38,17 +40,18 @@ public struct Transcript: Sendable, CustomStringConvertible {
     public private(set) var entries: [Entry] = []
     /// Every entry ever added, those that were dropped included.
     public private(set) var total = 0
-    /// FNV-1a over every entry ever added: equal for equal runs.
+    /// FNV-1a over every entry ever added: equal for equal runs. Nothing is recorded with a limit of 0.
     public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
     public let limit: Int
     private let start: Instant
 
     init(limit: Int, start: Instant) {
-        self.limit = max(1, limit)
+        self.limit = max(0, limit)
         self.start = start
     }
 
     mutating func append(_ entry: Entry) {
+        guard limit > 0 else { return }
         if entries.count >= limit * 2 { entries.removeFirst(entries.count - limit) }
         entries.append(entry)
         total += 1
@@ -80,6 +83,7 @@ public struct Transcript: Sendable, CustomStringConvertible {
         let milliseconds = (entry.time - start).nanoseconds / 1_000_000
         let fraction = String(milliseconds % 1000)
         let padded = String(repeating: "0", count: 3 - min(3, fraction.count)) + fraction
+        if entry.fate == .remark { return "\(milliseconds / 1000).\(padded)s --- \(entry.startLine)" }
         let fate = entry.fate == .sent ? "" : " [\(entry.fate.rawValue)]"
         return "\(milliseconds / 1000).\(padded)s \(entry.transport.rawValue) \(entry.from) -> \(entry.to)\(fate) \(entry.startLine)"
     }

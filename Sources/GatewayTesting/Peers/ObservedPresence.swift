@@ -22,7 +22,7 @@ public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
 
     public init() {}
 
-    /// Reads a PIDF, a categories document or a msrtc.pidf.
+    /// Reads a PIDF, an xpidf, a categories document or a msrtc.pidf.
     public init(_ document: [UInt8]) throws(XMLError) {
         let root = try XMLTree.parse(document).root
         switch root.localName {
@@ -42,6 +42,10 @@ public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
                 for child in element.children where child.localName != "note" {
                     activities.insert(child.localName == "activity" ? child.trimmedText : child.localName)
                 }
+            case "status" where element.attribute("status") != nil:
+                // xpidf says it in an attribute.
+                basic = basic ?? (element.attribute("status") == "open" ? "open" : "closed")
+            case "msnsubstatus": if let token = element.attribute("substatus") { activities.insert(token) }
             case "note": notes.append(element.trimmedText)
             case "display-name": displayName = displayName ?? element.trimmedText
             default: break

@@ -8,9 +8,12 @@ public final class PIDFPublisher: SIPPeer {
     public private(set) var lastAnswer: PeerAnswer?
     /// Every entity-tag given so far, to see that none is used twice.
     public private(set) var entityTags: [String] = []
+    /// PUBLISHes that had no answer: whether they were taken, nobody knows, and so there may be publications that nobody can name.
+    public private(set) var unansweredCount = 0
     private var number: UInt32 = 0
     private var waiting: (() -> Void)?
-    private var isBusy = false
+    /// Whether an answer is awaited.
+    public private(set) var isBusy = false
 
     public init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
         self.presentity = presentity
@@ -51,6 +54,7 @@ public final class PIDFPublisher: SIPPeer {
         send(request, at: now) { [unowned self] answer, now in
             isBusy = false
             lastAnswer = answer
+            if answer.status == nil { unansweredCount += 1 }
             if case .response(let response) = answer {
                 if response.status.isSuccess {
                     entityTag = expires == 0 ? nil : response.headers.sipETag
@@ -97,6 +101,8 @@ public final class CategoryPublisher: SIPPeer {
     public private(set) var lastAnswer: PeerAnswer?
     public private(set) var lastMembersAnswer: PeerAnswer?
     public private(set) var conflicts = 0
+    /// Publications whose answers are awaited.
+    public private(set) var awaited = 0
     private var versions: [String: UInt32] = [:]
     private var number: UInt32 = 0
 
@@ -105,8 +111,9 @@ public final class CategoryPublisher: SIPPeer {
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
     }
 
-    /// A user state for five minutes, in the containers that other people see; 0 is the one for everybody (MS-PRES 1.3.1.3.3).
-    public func publish(availability: Int, note: String? = nil, at now: Instant) {
+    /// A user state, in the containers that other people see; 0 is the one for everybody (MS-PRES 1.3.1.3.3).
+    /// - Parameter lifetime: seconds.
+    public func publish(availability: Int, note: String? = nil, lifetime: Int = 300, at now: Instant) {
         let state = """
             <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
             xsi:type="userState" manual="true"><availability>\(availability)</availability></state>
@@ -121,20 +128,22 @@ public final class CategoryPublisher: SIPPeer {
                 list.append(Publication("note", instance: 0, container: container, body: body))
             }
         }
-        publish(list, at: now)
+        publish(list, lifetime: lifetime, at: now)
     }
 
     /// Publishes instances with the versions known so far.
-    public func publish(_ list: [Publication], at now: Instant) {
+    public func publish(_ list: [Publication], lifetime: Int = 300, at now: Instant) {
         var text = "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"\(presentity)\">"
         for item in list {
             let version = versions[key(item)] ?? 0
             text +=
                 "<publication categoryName=\"\(item.category)\" instance=\"\(item.instance)\" container=\"\(item.container)\" "
-                + "version=\"\(version)\" expireType=\"\(item.expireType)\"\(item.expireType == "time" ? " expires=\"300\"" : "")>\(item.body ?? "")</publication>"
+                + "version=\"\(version)\" expireType=\"\(item.expireType)\"\(item.expireType == "time" ? " expires=\"\(lifetime)\"" : "")>\(item.body ?? "")</publication>"
         }
         text += "</publications></publish>"
+        awaited += 1
         service("application/msrtc-category-publish+xml", text, at: now) { [unowned self] answer, now in
+            awaited -= 1
             lastAnswer = answer
             guard case .response(let response) = answer else { return }
             if response.status.isSuccess {

@@ -109,6 +109,9 @@ public class ScriptedNotifier: SIPPeer {
         for dialog in dialogs where same(dialog.presentity, presentity) { notify(dialog, at: now) }
     }
 
+    /// Notifies the watchers of a presentity once more, as after a change of manners.
+    public final func notifyAgain(_ presentity: String, at now: Instant) { changed(presentity, at: now) }
+
     /// Ends the subscriptions to a presentity.
     public final func terminate(
         _ presentity: String, _ reason: SubscriptionState.TerminationReason?, retryAfter: UInt32? = nil, at now: Instant

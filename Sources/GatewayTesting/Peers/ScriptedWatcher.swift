@@ -41,6 +41,8 @@ public class ScriptedWatcher: SIPPeer {
     public private(set) var staleNotifications = 0
     /// Refreshes by itself at half the granted time.
     public var refreshesItself = false
+    /// Called after each notification has been taken over.
+    public var whenNotified: (() -> Void)?
     /// The answer to every NOTIFY; nil: none.
     public var notifyAnswer: SIPStatus? = .ok
 
@@ -267,6 +269,7 @@ public class ScriptedWatcher: SIPPeer {
             known.merge(document)
             presence = known
         }
+        whenNotified?()
         if state?.state == .terminated {
             end(state?.reason?.rawValue ?? "")
         } else if let expires = state?.expires, phase == .live {

@@ -15,6 +15,8 @@ public final class EnhancedWatcher: ScriptedWatcher {
     public enum Form: Sendable {
         /// A single category SUBSCRIBE with these categories.
         case categories([String])
+        /// One SUBSCRIBE from the watcher to itself for these resources (MS-PRES 3.4.5.1.1).
+        case batch([String], [String])
         /// `text/xml+msrtc.pidf`.
         case msrtc
         /// `application/pidf+xml`.
@@ -37,23 +39,39 @@ public final class EnhancedWatcher: ScriptedWatcher {
         }
         switch form {
         case .categories(let names):
-            request.headers.append(.accept, "application/msrtc-event-categories+xml, application/rlmi+xml, multipart/related")
-            request.headers.append(.supported, "eventlist")
-            request.headers.append(.contentType, "application/msrtc-adrl-categorylist+xml")
-            request.body = Array(
-                EnhancedDocuments.batchSubscribe(
-                    watcher: watcher, resources: [presentity], categories: names, context: context
-                ).utf8)
+            dress(&request, resources: [presentity], categories: names)
+        case .batch(let resources, let names):
+            request.headers.append(.require, "adhoclist, categoryList")
+            dress(&request, resources: resources, categories: names)
         case .msrtc: request.headers.append(.accept, "text/xml+msrtc.pidf")
         case .pidf: request.headers.append(.accept, "application/pidf+xml")
         }
     }
 
+    private func dress(_ request: inout SIPRequest, resources: [String], categories: [String]) {
+        request.headers.append(.accept, "application/msrtc-event-categories+xml, application/rlmi+xml, multipart/related")
+        request.headers.append(.supported, "eventlist")
+        request.headers.append(.contentType, "application/msrtc-adrl-categorylist+xml")
+        request.body = Array(
+            EnhancedDocuments.batchSubscribe(
+                watcher: watcher, resources: resources, categories: categories, context: context
+            ).utf8)
+    }
+
+    /// Of a batch: what is known of each resource, by its key.
+    public private(set) var seen: [String: ObservedPresence] = [:]
+    /// Of a batch: the resources that the last word said are not active, by their keys, with their states.
+    public private(set) var verdicts: [String: String] = [:]
+
     /// The rejected resources of the last resource list: URI, state and pool.
     public private(set) var rejected: [(uri: String, state: String, pool: String?)] = []
 
     override func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {
-        guard let contentType, contentType.essence == "multipart/related" else { return super.read(body, contentType) }
+        guard let contentType, contentType.essence == "multipart/related" else {
+            let document = super.read(body, contentType)
+            if let document { note(document) }
+            return document
+        }
         guard let multipart = try? MIMEMultipart(body, contentType: contentType) else {
             fault("unreadable multipart body")
             return nil
@@ -64,8 +82,10 @@ public final class EnhancedWatcher: ScriptedWatcher {
             case "application/rlmi+xml":
                 if index != 0 { fault("the resource list is not the first part (MS-PRES 2.2.2.4.2)") }
                 rejected = EnhancedDocuments.rejected(part.body)
+                for verdict in rejected { verdicts[Self.key(verdict.uri)] = verdict.state }
             case "application/msrtc-event-categories+xml":
                 if let document = super.read(part.body, part.contentType) {
+                    note(document)
                     var known = result ?? ObservedPresence()
                     known.merge(document)
                     result = known
@@ -75,4 +95,14 @@ public final class EnhancedWatcher: ScriptedWatcher {
         }
         return result
     }
+
+    private func note(_ document: ObservedPresence) {
+        guard case .batch = form, let entity = document.entity else { return }
+        var known = seen[Self.key(entity)] ?? ObservedPresence()
+        known.merge(document)
+        seen[Self.key(entity)] = known
+        verdicts[Self.key(entity)] = nil
+    }
+
+    static func key(_ uri: String) -> String { SIPURI(uri)?.aorKey ?? uri }
 }

@@ -21,6 +21,8 @@ public struct GatewayConfiguration: Hashable, Sendable {
     public var allowsUnifiedContactStore = false
     /// Where watchers send lists of presentities of their own making (RFC 5367); nil: nowhere.
     public var listServer: SIPURI?
+    /// What ``Gateway/shutdown(at:)`` does to the dialogs.
+    public var onStop = StopPolicy.terminate
     /// Records below this level are not made.
     public var logLevel = GatewayLog.Level.info
 

@@ -8,7 +8,7 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the gateway.",
         discussion: """
             Prints one line `ready ADDRESS...` on standard output when it accepts traffic; logs go to standard error.
-            SIGTERM and SIGINT end every dialog, then the process; SIGHUP reads domains, limits, timing and users anew.
+            SIGTERM and SIGINT end every dialog (or leave them in the store, see on-stop), then the process; SIGHUP reads domains, limits, timing and users anew.
 
             EXAMPLES
               isthmus serve --config isthmus.yaml

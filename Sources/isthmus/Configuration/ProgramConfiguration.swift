@@ -22,6 +22,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     struct Store: Hashable, Sendable {
         var path: String
         var options = SQLiteStore.Options()
+        /// A restart for an upgrade is not seen by anybody.
+        var onStop = StopPolicy.keep
     }
 
     var nodeName = "localhost"
@@ -64,6 +66,7 @@ struct ProgramConfiguration: Hashable, Sendable {
             nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)
         gateway.logLevel = logLevel
         gateway.listServer = listServer
+        gateway.onStop = store?.onStop ?? .terminate
         for (address, authentication) in zip(bound, listenerAuthentication) { gateway.authentication[address] = authentication }
         return gateway
     }

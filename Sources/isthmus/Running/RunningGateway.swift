@@ -154,7 +154,7 @@ final class RunningGateway: Sendable {
         }
     }
 
-    /// Ends every dialog, waits at most `drain` for the far sides, and closes all sockets.
+    /// Ends every dialog or leaves them in the store, as configured, waits at most `drain` for the far sides, and closes all sockets.
     func stop(drain: TimeSpan) async {
         logger.notice("stopping")
         pages.beginStopping()

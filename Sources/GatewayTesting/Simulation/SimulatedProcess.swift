@@ -1,0 +1,63 @@
+import PresenceGateway
+import SIPCore
+
+/// A gateway that can be killed: from then on it takes nothing in and nothing comes out, and only its store remains.
+final class SimulatedProcess: SansIOEndpoint {
+    /// When a kill -9 hits, counted from the inputs that are still taken.
+    enum Death {
+        /// After the input was worked on, before anything was committed.
+        case beforeCommit(inputs: Int)
+        /// After the commit, before what it allowed was sent.
+        case afterCommit(inputs: Int)
+    }
+
+    let gateway: Gateway
+    private(set) var isDead = false
+    private var death: Death?
+    private var inputs = 0
+
+    init(_ gateway: Gateway) { self.gateway = gateway }
+
+    func die(_ death: Death) {
+        self.death = death
+        inputs = 0
+    }
+
+    func kill() { isDead = true }
+
+    func receive(_ message: InboundMessage, at now: Instant) {
+        guard !isDead else { return }
+        inputs += 1
+        gateway.receive(message, at: now)
+    }
+
+    func receive(_ notice: TransportNotice, at now: Instant) {
+        guard !isDead else { return }
+        inputs += 1
+        gateway.receive(notice, at: now)
+    }
+
+    func advance(to now: Instant) {
+        guard !isDead else { return }
+        inputs += 1
+        gateway.advance(to: now)
+    }
+
+    var nextDeadline: Instant? { isDead ? nil : gateway.nextDeadline }
+
+    func takeOutput() -> [OutboundMessage] {
+        guard !isDead else { return [] }
+        switch death {
+        case .beforeCommit(let count) where inputs > count:
+            isDead = true
+            return []
+        case .afterCommit(let count) where inputs > count:
+            _ = gateway.takeOutput()
+            isDead = true
+            return []
+        default:
+            _ = gateway.takeLogs()
+            return gateway.takeOutput()
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import PresenceGateway
+import SIPCore
+
+/// The end of a simulation: everything heals, and then everything must be right.
+extension SimulatedWorld {
+    /// Takes all trouble away and lets time pass, longer than any subscription and any pause.
+    func heal() throws {
+        network.remark("quiet")
+        network.conditions = .perfect
+        store.failure = nil
+        try live(for: .seconds(1))
+        for server in servers {
+            server.manners.answer = .accept
+            server.manners.isPending = false
+            server.manners.shortestExpiry = 0
+        }
+        for presentity in presentities where presentity.number > 0 {
+            if presentity.isHosted, presentity.mood == .offline, presentity.isTaken { continue }
+            presentity.show(SimulatedMood.allCases.randomElement(using: &random) ?? .busy, at: network.now)
+        }
+        for _ in 0..<3 {
+            try live(for: .seconds(40))
+            for presentity in presentities where presentity.isHosted && presentity.number > 0 && !presentity.isTaken {
+                presentity.publish(at: network.now)
+            }
+        }
+        try live(for: .seconds(1400))
+    }
+
+    func judge() throws {
+        var wrong = followers.flatMap { $0.complaints + $0.shortcomings } + faults
+        for follower in followers where follower.watcher.staleNotifications > 0 {
+            wrong.append("\(follower.watcher.name): CSeq went backwards \(follower.watcher.staleNotifications) times")
+        }
+        let counts = gateway.counts
+        let live = followers.filter { $0.watcher.phase == .live }.count
+        if counts.watcherDialogs != live { wrong.append("\(counts.watcherDialogs) watcher dialogs for \(live) live watchers") }
+        let served = servers.reduce(0) { $0 + $1.dialogCount }
+        if counts.upstreamSubscriptions != served {
+            wrong.append("\(counts.upstreamSubscriptions) far legs, \(served) dialogs at their servers")
+        }
+        try report(wrong, "after the quiet")
+    }
+
+    /// Everybody goes; nothing may be left.
+    func end() throws {
+        network.remark("everybody leaves")
+        for follower in followers { follower.leave(at: network.now) }
+        for presentity in presentities { presentity.withdraw(at: network.now) }
+        try network.run(for: .seconds(Int(SimulatedPresentity.lifetime) + 400))
+        var wrong = followers.flatMap(\.complaints) + faults
+        var counts = gateway.counts
+        // Users whom enterprise watchers asked for keep them on their lists (MS-PRES 3.6.5).
+        if counts.presentities > presentities.filter(\.isHosted).count { wrong.append("\(counts.presentities) presentities are left") }
+        counts.presentities = 0
+        // What one shows to those whom he blocks is static.
+        if presentities.contains(where: { !$0.blocked.isEmpty }), counts.publications == 3 { counts.publications = 0 }
+        if counts != GatewayCounts() { wrong.append("left behind: \(counts)") }
+        for server in servers where server.dialogCount > 0 { wrong.append("\(server.name) has \(server.dialogCount) dialogs left") }
+        let sizes = gateway.tableSizes.filter { $0.value > 0 && $0.key != "presentities" }
+        if !sizes.isEmpty { wrong.append("not empty: \(sizes.sorted { $0.key < $1.key })") }
+        let records = store.records.keys.filter { if case .presentity = $0 { false } else { true } }
+        if !records.isEmpty { wrong.append("still kept: \(records)") }
+        try report(wrong, "at the end")
+    }
+
+    private func report(_ wrong: [String], _ moment: String) throws {
+        if !wrong.isEmpty { throw SimulationFailure("\(moment): " + wrong.joined(separator: "\n")) }
+    }
+}

@@ -1,0 +1,219 @@
+import PresenceGateway
+import SIPCore
+
+/// What happens to a simulated world.
+extension SimulatedWorld {
+    /// Everybody shows something, and some watch already.
+    func begin() throws {
+        for presentity in presentities where random.chance(0.8) { presentity.show(anyMood(), at: network.now) }
+        try live(for: .seconds(1))
+        if random.chance(0.4) { block() }
+        for follower in followers where random.chance(0.3) { follower.isInterested = false }
+        try live(for: .seconds(Int.random(in: 0...12, using: &random)))
+    }
+
+    /// Lets time pass; who wants to watch tries to, and a gateway that died is started again.
+    func live(for span: TimeSpan) throws {
+        let end = network.now + span
+        repeat {
+            let step = min(end, network.now + .seconds(5))
+            if try network.run(atMost: step - network.now, until: { process.isDead }) { try revive(after: anyDowntime()) }
+            for presentity in presentities { presentity.refresh(at: network.now) }
+            for follower in followers { follower.pursue(at: network.now, random: &random) }
+        } while network.now < end
+    }
+
+    private func revive(after span: TimeSpan) throws {
+        network.remark("the gateway is dead for \(span.nanoseconds / 1_000_000) ms")
+        for presentity in presentities { presentity.noteDeath() }
+        network.takeDown(Self.gatewayName)
+        try network.run(for: span)
+        try start()
+    }
+
+    private func anyDowntime() -> TimeSpan {
+        random.chance(0.1) ? .seconds(Int.random(in: 20...300, using: &random)) : .milliseconds(Int.random(in: 0...8000, using: &random))
+    }
+
+    private func anyMood() -> SimulatedMood { SimulatedMood.allCases.randomElement(using: &random) ?? .available }
+
+    /// One watcher is politely blocked by the hosted user who can: container 32000 shows him somebody who is not there (MS-PRES 4.4.2).
+    private func block() {
+        for presentity in presentities {
+            guard case .endpoint(let publisher) = presentity.home,
+                let follower = followers.filter({ $0.presentities.contains { $0 === presentity } }).randomElement(using: &random)
+            else { continue }
+            presentity.blocked = [follower.watcher.watcher]
+            network.remark("\(presentity.uri) blocks \(follower.watcher.watcher)")
+            publisher.setMembers(container: 32_000, version: 0, adding: [follower.watcher.watcher], at: network.now)
+            let offline = """
+                <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+                xsi:type="aggregateState"><availability>18500</availability></state>
+                """
+            let plausible: [CategoryPublisher.Publication] = [
+                .init("state", instance: 0, container: 32_000, expireType: "static", body: offline),
+                .init(
+                    "note", instance: 0, container: 32_000, expireType: "static",
+                    body: "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"/>"),
+                .init(
+                    "legacyInterop", instance: 1, container: 32_000, expireType: "static",
+                    body: "<legacyInterop xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" availability=\"18500\"/>"),
+            ]
+            publisher.publish(plausible, at: network.now)
+        }
+    }
+
+    // MARK: one thing more
+
+    /// Does one of the things that can happen.
+    /// - Returns: 1 when it kills the gateway.
+    func disturb() throws -> Int {
+        let now = network.now
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<24:
+            guard let presentity = presentities.randomElement(using: &random), !presentity.isHosted || presentity.isTaken else { break }
+            network.remark("\(presentity.uri) publishes")
+            presentity.show(anyMood(), at: now)
+        case 24..<27:
+            guard let presentity = presentities.randomElement(using: &random), !presentity.isHosted || presentity.isTaken else { break }
+            network.remark("\(presentity.uri) shows nothing")
+            presentity.withdraw(at: now)
+        case 27..<45: disturbFollower()
+        case 45..<60: try disturbServer()
+        case 60..<76: try disturbNetwork()
+        case 76..<88:
+            kill()
+            return 1
+        case 88..<91: try stop()
+        case 91..<95: reload()
+        case 95..<98:
+            let fails = store.failure == nil
+            network.remark(fails ? "the store fails" : "the store works again")
+            store.failure = fails ? StoreFailure("disk full") : nil
+        default:
+            network.remark("time passes")
+            try live(for: .seconds(Int.random(in: 600...2400, using: &random)))
+        }
+        return 0
+    }
+
+    private func disturbFollower() {
+        guard let follower = followers.randomElement(using: &random) else { return }
+        let now = network.now
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<2 where !follower.watcher.isMute:
+            network.remark("\(follower.watcher.name) vanishes")
+            follower.vanish()
+            if random.chance(0.7) { network.closeConnections(of: follower.watcher.name) }
+        case 2..<4:
+            network.remark("\(follower.watcher.name) leaves")
+            follower.leave(at: now)
+        case 4..<6:
+            network.remark("\(follower.watcher.name) refreshes")
+            follower.watcher.refresh(expires: follower.expires, at: now)
+        default:
+            network.remark("\(follower.watcher.name) is there")
+            follower.comeBack()
+        }
+    }
+
+    private func disturbServer() throws {
+        guard let server = servers.randomElement(using: &random) else { return }
+        let now = network.now
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<2:
+            network.remark("\(server.name) forgets its dialogs")
+            server.forgetDialogs()
+        case 2..<4:
+            network.remark("\(server.name) is down")
+            network.takeDown(server.name)
+            try live(for: anyDowntime())
+            if random.chance(0.5) { server.forgetDialogs() }
+            network.bringUp(server.name)
+            network.remark("\(server.name) is up")
+        case 4..<6:
+            let reasons: [SubscriptionState.TerminationReason] = [.deactivated, .timeout, .probation, .giveup, .noresource, .rejected]
+            guard let reason = reasons.randomElement(using: &random), let presentity = presentities.randomElement(using: &random) else {
+                return
+            }
+            network.remark("\(server.name) ends subscriptions to \(presentity.uri): \(reason.rawValue)")
+            server.terminate(presentity.uri, reason, retryAfter: random.chance(0.5) ? 20 : nil, at: now)
+        case 6..<8:
+            let statuses: [SIPStatus] = [.serviceUnavailable, .serverInternalError, .temporarilyUnavailable, .notFound, .forbidden]
+            server.manners.answer = random.chance(0.3) ? .silence : .refuse(statuses.randomElement(using: &random) ?? .forbidden)
+            network.remark("\(server.name) answers \(server.manners.answer)")
+        case 8:
+            server.manners.isPending.toggle()
+            network.remark("\(server.name) says \(server.manners.isPending ? "pending" : "active")")
+            for presentity in presentities { server.notifyAgain(presentity.uri, at: now) }
+        case 9:
+            server.manners.notifiesBeforeAnswering.toggle()
+        case 10:
+            server.manners.announcesExpiry.toggle()
+            server.manners.shortestExpiry = random.chance(0.5) ? 300 : 0
+        default:
+            // Only answers in categories can say so.
+            guard let enterprise = server as? EnhancedServer, enterprise.forms.contains(.categories) else { return }
+            network.remark("presentities of \(server.name) move to another pool")
+            for presentity in presentities {
+                if case .enterprise(let home) = presentity.home, home === enterprise {
+                    let isKnown = enterprise.elsewhere[presentity.uri] != nil
+                    enterprise.elsewhere[presentity.uri] = isKnown ? nil : .some("sip:pool2.\(server.name).example.com;gruu")
+                }
+            }
+        }
+    }
+
+    private func disturbNetwork() throws {
+        let names = servers.map(\.name) + followers.map(\.watcher.name) + ["source", "endpoint"]
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0..<4:
+            network.conditions = [.perfect, .poor, .poor, .terrible].randomElement(using: &random) ?? .poor
+            network.remark("the network has a loss of \(network.conditions.loss)")
+        case 4, 5:
+            guard let name = names.randomElement(using: &random) else { return }
+            network.remark("\(name) is cut off")
+            network.setConditions(.partitioned, between: Self.gatewayName, and: name)
+            try live(for: .seconds(Int.random(in: 1...60, using: &random)))
+            network.setConditions(nil, between: Self.gatewayName, and: name)
+            network.remark("\(name) is within reach")
+        case 6:
+            guard let name = names.randomElement(using: &random) else { return }
+            network.remark("connections of \(name) end")
+            network.closeConnections(of: name)
+        default:
+            network.remark("connections of the gateway end")
+            network.closeConnections(of: Self.gatewayName)
+        }
+    }
+
+    private func kill() {
+        let inputs = Int.random(in: 0...3, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0:
+            network.remark("kill -9")
+            process.kill()
+        case 1:
+            network.remark("kill -9 before a commit")
+            process.die(.beforeCommit(inputs: inputs))
+        default:
+            network.remark("kill -9 after a commit")
+            process.die(.afterCommit(inputs: inputs))
+        }
+    }
+
+    /// SIGTERM: the gateway says goodbye, for as long as it is let, or leaves its dialogs to the next process.
+    private func stop() throws {
+        network.remark("the gateway is told to stop: \(configuration.onStop)")
+        gateway.shutdown(at: network.now)
+        _ = try network.run(atMost: .seconds(20)) { process.isDead || gateway.isDrained }
+        process.kill()
+    }
+
+    private func reload() {
+        configuration.timing.notifySpacing = random.chance(0.5) ? .zero : .seconds(5)
+        configuration.timing.staleAfter = .seconds(random.chance(0.5) ? 180 : 30)
+        network.remark("the configuration is read again")
+        gateway.reconfigure(configuration, at: network.now)
+    }
+}

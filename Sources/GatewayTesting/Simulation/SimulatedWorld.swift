@@ -1,0 +1,197 @@
+import PresenceGateway
+import SIPCore
+
+/// A small world around one gateway, made by its seed: servers of both models, users at the gateway, and watchers of every format.
+///
+///     contoso.com     enterprise presentities of a partner      fabrikam.com    of our own enterprise
+///     example.org     SIMPLE presentities                       example.net     users at the gateway, by PUBLISH and by SERVICE
+///     example.com     SIMPLE watchers      partner.example.com, inside.example.com    enterprise watchers
+final class SimulatedWorld {
+    let seed: UInt64
+    let network: SimulatedNetwork
+    let store = MemoryStore()
+    var random: SeededRandom
+    var configuration: GatewayConfiguration
+    private(set) var process: SimulatedProcess
+    private(set) var partner: EnhancedServer
+    private(set) var inside: EnhancedServer
+    private(set) var standard: SimplePresenceServer
+    private(set) var presentities: [SimulatedPresentity] = []
+    private(set) var followers: [SimulatedFollower] = []
+    private var peers: [SIPPeer] = []
+    private var starts: UInt64 = 0
+    private var hosts = 0
+    private let gatewayPlace: TransportAddress
+
+    static let gatewayName = "gateway"
+
+    init(seed: UInt64, isRecorded: Bool) {
+        self.seed = seed
+        random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+        network = SimulatedNetwork(seed: seed, transcriptLimit: isRecorded ? 200_000 : 0)
+        gatewayPlace = TransportAddress(.udp, "192.0.2.1", 5060)
+        hosts = 1
+        func place(_ transport: TransportProtocol, _ hosts: inout Int) -> TransportAddress {
+            hosts += 1
+            return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
+        }
+        // MS-SIP is spoken over streams only.
+        let partnerPlace = place(.tcp, &hosts)
+        let insidePlace = place(.tcp, &hosts)
+        let standardPlace = place(random.chance(0.7) ? .udp : .tcp, &hosts)
+        configuration = GatewayConfiguration(
+            nodeName: "gateway.example.net", listeners: [gatewayPlace, TransportAddress(.tcp, gatewayPlace.host, 5060)],
+            domains: [
+                "contoso.com": DomainConfiguration(side: .enterprise, route: partnerPlace),
+                "fabrikam.com": DomainConfiguration(side: .enterprise, route: insidePlace, network: .sameEnterprise),
+                "example.org": DomainConfiguration(side: .simple, route: standardPlace),
+                "example.com": DomainConfiguration(side: .simple, route: standardPlace),
+                "partner.example.com": DomainConfiguration(side: .enterprise, route: partnerPlace),
+                "inside.example.com": DomainConfiguration(side: .enterprise, route: insidePlace, network: .sameEnterprise),
+                "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
+            ])
+        configuration.timing.retryMaximum = .seconds(60)
+        configuration.timing.restartGrace = .seconds(30)
+        configuration.onStop = random.chance(0.5) ? .keep : .terminate
+        configuration.timing.staleAfter = .seconds(random.chance(0.5) ? 180 : 30)
+        process = SimulatedProcess(Gateway(configuration: configuration, seed: seed, store: store))
+        let hop = gatewayPlace
+        let stream = TransportAddress(.tcp, hop.host, hop.port)
+        partner = EnhancedServer(name: "partner", address: partnerPlace, nextHop: stream, seed: seed)
+        inside = EnhancedServer(name: "inside", address: insidePlace, nextHop: stream, seed: seed)
+        standard = SimplePresenceServer(
+            name: "standard", address: standardPlace, nextHop: standardPlace.transport == .udp ? hop : stream, seed: seed)
+        attach(process, Self.gatewayName, gatewayPlace)
+        for server in servers {
+            server.manners.longestExpiry = UInt32.random(in: 600...1200, using: &random)
+            join(server)
+        }
+        partner.forms =
+            [[.categories, .msrtc, .pidf], [.categories, .msrtc, .pidf], [.msrtc], [.pidf]].randomElement(using: &random) ?? []
+        partner.piggybacks = random.chance(0.7)
+        inside.usesBenotify = random.chance(0.5)
+        makePresentities()
+        makeFollowers()
+    }
+
+    var gateway: Gateway { process.gateway }
+    var servers: [ScriptedNotifier] { [partner, inside, standard] }
+    var faults: [String] { peers.flatMap(\.faults) }
+
+    // MARK: who lives there
+
+    private func makePresentities() {
+        let partnerHasNotes = partner.forms.contains(.categories)
+        presentities = [
+            SimulatedPresentity("sip:bob@contoso.com", home: .enterprise(partner), hasNotes: partnerHasNotes),
+            SimulatedPresentity("sip:ben@fabrikam.com", home: .enterprise(inside)),
+            SimulatedPresentity("sip:alice@example.org", home: .simple(standard)),
+            SimulatedPresentity("sip:anna@example.org", home: .simple(standard)),
+        ]
+        let transport: TransportProtocol = random.chance(0.5) ? .udp : .tcp
+        let source = PIDFPublisher(
+            name: "source", presentity: "sip:dora@example.net", address: nextPlace(transport), nextHop: hop(transport), seed: seed)
+        join(source)
+        presentities.append(SimulatedPresentity(source.presentity, home: .source(source)))
+        let endpoint = CategoryPublisher(
+            name: "endpoint", presentity: "sip:dave@example.net", address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+        join(endpoint)
+        presentities.append(SimulatedPresentity(endpoint.presentity, home: .endpoint(endpoint)))
+    }
+
+    private func makeFollowers() {
+        let count = Int.random(in: 4...7, using: &random)
+        for index in 0..<count {
+            guard let presentity = presentities.randomElement(using: &random) else { continue }
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<3: addSimple(index, presentity, accept: "application/pidf+xml")
+            case 3: addSimple(index, presentity, accept: "application/xpidf+xml")
+            case 4: addEnhanced(index, presentity, .msrtc)
+            case 5: addEnhanced(index, presentity, .pidf)
+            case 6, 7: addEnhanced(index, presentity, .categories(["state", "note"]))
+            default: addBatch(index)
+            }
+        }
+    }
+
+    private func addSimple(_ index: Int, _ presentity: SimulatedPresentity, accept: String) {
+        let transport: TransportProtocol = random.chance(0.7) ? .udp : .tcp
+        let watcher = SimpleWatcher(
+            name: "simple\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextPlace(transport),
+            nextHop: hop(transport), seed: seed)
+        watcher.accept = accept
+        follow(watcher, [presentity])
+    }
+
+    private func addEnhanced(_ index: Int, _ presentity: SimulatedPresentity, _ form: EnhancedWatcher.Form) {
+        let isInside = random.chance(0.5)
+        let watcher = EnhancedWatcher(
+            name: "enhanced\(index)", watcher: "sip:erin\(index)@\(isInside ? "inside" : "partner").example.com",
+            presentity: presentity.uri, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+        watcher.form = form
+        watcher.offersBenotify = isInside && random.chance(0.7)
+        watcher.offersPiggyback = random.chance(0.8)
+        follow(watcher, [presentity])
+    }
+
+    /// Of users at the gateway and of SIMPLE ones; those of other enterprises are subscribed to one by one (MS-PRES 3.4.5.1.3.1).
+    private func addBatch(_ index: Int) {
+        let wanted = presentities.filter { presentity in
+            if case .enterprise = presentity.home { return false }
+            return true
+        }
+        let user = "sip:erin\(index)@inside.example.com"
+        let watcher = EnhancedWatcher(
+            name: "batch\(index)", watcher: user, presentity: user, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+        watcher.form = .batch(wanted.map(\.uri), ["state", "note"])
+        watcher.offersBenotify = random.chance(0.7)
+        follow(watcher, wanted)
+    }
+
+    private func follow(_ watcher: ScriptedWatcher, _ wanted: [SimulatedPresentity]) {
+        join(watcher)
+        followers.append(SimulatedFollower(watcher, of: wanted, expires: UInt32.random(in: 600...1200, using: &random)))
+    }
+
+    // MARK: stations
+
+    private func nextPlace(_ transport: TransportProtocol) -> TransportAddress {
+        hosts += 1
+        return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
+    }
+
+    private func hop(_ transport: TransportProtocol) -> TransportAddress {
+        TransportAddress(transport, gatewayPlace.host, gatewayPlace.port)
+    }
+
+    private func join(_ peer: SIPPeer) {
+        peers.append(peer)
+        attach(peer, peer.name, peer.address)
+    }
+
+    private func attach(_ endpoint: any SansIOEndpoint, _ name: String, _ address: TransportAddress) {
+        let addresses = [TransportProtocol.udp, .tcp].map { TransportAddress($0, address.host, address.port) }
+        network.attach(endpoint, name: name, at: addresses.sorted { one, _ in one.transport == address.transport })
+    }
+
+    // MARK: the gateway's lives
+
+    /// Builds the gateway anew on what its store holds.
+    func start() throws {
+        starts += 1
+        // A store that cannot be read stops the start; whoever starts it again has mended that.
+        store.failure = nil
+        let gateway = Gateway(configuration: configuration, seed: seed &+ starts &* 0x1_0001, store: store)
+        let restored = try gateway.restore(at: network.now)
+        network.remark("the gateway starts: \(restored)")
+        if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }
+        process = SimulatedProcess(gateway)
+        network.bringUp(Self.gatewayName, with: process)
+    }
+}
+
+/// What a simulation found wrong.
+public struct SimulationFailure: Error, CustomStringConvertible {
+    public var description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,83 @@
+import PresenceGateway
+import SIPCore
+
+/// Some minutes of a small world in which everything fails that can, in an order that the seed decides; then an hour of quiet; then
+/// the judgement.
+///
+///     seed --> world --> mayhem: operations on a bad network --> quiet: all heal --> every live watcher sees what is so
+///                                                                              --> everybody leaves --> nothing is left
+///
+/// The same seed gives the same run, message by message.
+public struct Simulation {
+    /// What happened, for those who count.
+    public struct Summary: Sendable {
+        public var messages: UInt64 = 0
+        public var kills = 0
+        public var commits = 0
+        public var virtualTime = TimeSpan.zero
+    }
+
+    public let seed: UInt64
+    private let world: SimulatedWorld
+    private var kills = 0
+    private let begin: Instant
+
+    private init(seed: UInt64, isRecorded: Bool) {
+        self.seed = seed
+        world = SimulatedWorld(seed: seed, isRecorded: isRecorded)
+        begin = world.network.now
+    }
+
+    /// Plays one seed.
+    /// - Throws: ``SimulationFailure`` with the seed, what is wrong and, played once more to write it down, all that happened.
+    @discardableResult
+    public static func play(seed: UInt64) throws -> Summary {
+        do {
+            return try attempt(seed: seed, isRecorded: false)
+        } catch {
+            let recorded = Simulation(seed: seed, isRecorded: true)
+            var simulation = recorded
+            let again: String
+            do {
+                _ = try simulation.run()
+                again = "it did not happen again: the run is not repeatable"
+            } catch let second {
+                again = "\(second)" == "\(error)" ? "\(error)" : "\(error)\nand when played again: \(second)"
+            }
+            throw SimulationFailure("seed \(seed): \(again)\n\(recorded.world.network.transcript.ladder)")
+        }
+    }
+
+    private static func attempt(seed: UInt64, isRecorded: Bool) throws -> Summary {
+        var simulation = Simulation(seed: seed, isRecorded: isRecorded)
+        return try simulation.run()
+    }
+
+    private mutating func run() throws -> Summary {
+        try world.begin()
+        for _ in 0..<Int.random(in: 15...45, using: &world.random) {
+            kills += try world.disturb()
+            try world.live(for: Self.pause(&world.random))
+        }
+        try world.heal()
+        try world.judge()
+        try world.end()
+        var summary = Summary()
+        let counters = world.gateway.counters
+        summary.messages = counters.requestsReceived + counters.requestsSent + counters.responsesReceived + counters.responsesSent
+        summary.kills = kills
+        summary.commits = world.store.commits
+        summary.virtualTime = world.network.now - begin
+        return summary
+    }
+
+    /// Mostly short, so that one trouble meets the next; sometimes long enough for timers.
+    private static func pause(_ random: inout SeededRandom) -> TimeSpan {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<10: .milliseconds(Int.random(in: 0...400, using: &random))
+        case 10..<16: .milliseconds(Int.random(in: 400...5000, using: &random))
+        case 16..<19: .seconds(Int.random(in: 5...60, using: &random))
+        default: .seconds(Int.random(in: 60...400, using: &random))
+        }
+    }
+}

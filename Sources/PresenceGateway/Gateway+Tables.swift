@@ -1,0 +1,19 @@
+import Registration
+import SIPCore
+
+/// How much every table holds.
+extension Gateway {
+    /// The number of entries of every table by its name; all are empty once all dialogs, publications and transactions have ended and
+    /// no user keeps anything here. For tests that look for growth.
+    public var tableSizes: [String: Int] {
+        [
+            "dialogs": dialogs.count, "upstreams": upstreams.count, "upstreamsByTag": upstreamsByTag.count,
+            "presentities": presentities.count, "dialogsOfWatcher": dialogsOfWatcher.count,
+            "dialogsOfPresentity": dialogsOfPresentity.count, "batchOfEndpoint": batchOfEndpoint.count,
+            "dialogsOfConnection": dialogsOfConnection.count, "returning": returning.count, "awaiting": awaiting.count,
+            "wakes": wakes.count, "homeDialogs": home.dialogs.count, "registrations": home.registrar.count,
+            "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount, "unkept": desk.unkept.count,
+            "staged": desk.staged.count, "undo": desk.undo.count,
+        ]
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import GatewayTesting
+import Testing
+
+/// A thousand small worlds in which everything fails that can. `ISTHMUS_SEED=n` plays one, `ISTHMUS_SEEDS=n` the first n.
+@Suite("A simulated world") struct SimulationTests {
+    private static let shards = 16
+
+    private static var seeds: Range<UInt64> {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["ISTHMUS_SEED"].flatMap({ UInt64($0) }) { return seed..<seed + 1 }
+        return 1..<(environment["ISTHMUS_SEEDS"].flatMap { UInt64($0) } ?? 1000) + 1
+    }
+
+    @Test(
+        "after loss, duplication, reordering, restarts of peers and kill -9 every live watcher sees what is so, and nothing is left",
+        arguments: 0..<shards)
+    func seeds(shard: Int) {
+        for seed in Self.seeds where Int(seed % UInt64(Self.shards)) == shard {
+            do {
+                try Simulation.play(seed: seed)
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+    }
+}
