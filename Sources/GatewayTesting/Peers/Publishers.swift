@@ -158,7 +158,9 @@ public final class CategoryPublisher: SIPPeer {
     /// Takes over the versions that the fault names (MS-PRES 2.2.2.2.3).
     private func reconcile(_ list: [Publication], _ fault: [UInt8]) {
         guard let root = try? XMLTree.parse(fault).root else { return self.fault("a 409 without a readable fault") }
-        for operation in root.children where operation.localName == "operation" {
+        let operations = root.children.filter { $0.localName == "details" }.flatMap(\.children)
+        if operations.isEmpty { self.fault("a 409 whose fault names no operation (MS-PRES 2.2.2.2.3)") }
+        for operation in operations where operation.localName == "operation" {
             guard let index = operation.attribute("index").flatMap({ Int($0) }), list.indices.contains(index - 1),
                 let version = operation.attribute("curVersion").flatMap({ UInt32($0) })
             else { continue }
