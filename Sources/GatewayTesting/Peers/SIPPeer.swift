@@ -43,6 +43,8 @@ public class SIPPeer: SansIOEndpoint {
     }
 
     private var client: [String: ClientTransaction] = [:]
+    /// What to do when a request that awaits no answer cannot be sent; of the newest ones.
+    private var unanswered: [UInt64: () -> Void] = [:]
     private var finishedBranches: Set<String> = []
     private var server: [String: (answer: [UInt8]?, forgetAt: Instant)] = [:]
     private var alarms: [(id: UInt64, at: Instant, action: (Instant) -> Void)] = []
@@ -106,13 +108,17 @@ public class SIPPeer: SansIOEndpoint {
     }
 
     /// Sends a request that is never answered nor repeated (BENOTIFY, MS-SIP 3.5).
-    final func sendUnanswered(_ request: SIPRequest, to destination: Destination) {
+    /// - Parameter failed: called when the transport could not send it.
+    final func sendUnanswered(_ request: SIPRequest, to destination: Destination, failed: @escaping () -> Void = {}) {
         var request = request
         let via =
             "SIP/2.0/\(address.transport.rawValue.uppercased()) \(address.host):\(address.port);branch=z9hG4bK\(token())"
         request.headers.prepend(.via, via)
         request.headers.set(.maxForwards, "70")
-        emit(request.serialized(), to: destination, token: 0)
+        counter += 1
+        if unanswered.count > 64 { unanswered.removeAll() }
+        unanswered[counter] = failed
+        emit(request.serialized(), to: destination, token: counter)
     }
 
     /// Sends an answer that was held back.
@@ -223,6 +229,7 @@ public class SIPPeer: SansIOEndpoint {
         case .closed(let connection):
             lost(connection, at: now)
         case .failed(let token, let reason):
+            unanswered.removeValue(forKey: token)?()
             let branches = client.filter { $0.value.token == token }.keys.sorted()
             for branch in branches { finish(branch, .unreachable(reason), at: now) }
         case .late:

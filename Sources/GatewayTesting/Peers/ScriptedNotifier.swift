@@ -276,7 +276,7 @@ public class ScriptedNotifier: SIPPeer {
         }
         if request.method == .benotify {
             dialog.isInFlight = false
-            sendUnanswered(request, to: goal)
+            sendUnanswered(request, to: goal) { dialog.lastSaid = nil }
             return
         }
         send(request, to: goal, at: now) { [unowned self] answer, now in
@@ -296,6 +296,10 @@ public class ScriptedNotifier: SIPPeer {
     }
 
     override final func lost(_ connection: ConnectionID, at now: Instant) {
-        for dialog in dialogs where dialog.connection == connection { dialog.connection = nil }
+        for dialog in dialogs where dialog.connection == connection {
+            dialog.connection = nil
+            // What was on its way and awaits no answer may be lost with it.
+            dialog.lastSaid = nil
+        }
     }
 }
