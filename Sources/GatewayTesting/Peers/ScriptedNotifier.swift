@@ -285,6 +285,7 @@ public class ScriptedNotifier: SIPPeer {
                 if dialog.isDirty { notify(dialog, at: now) }
             } else {
                 failedNotifications += 1
+                dialog.lastSaid = nil
                 if answer.status.map({ $0 != .serverInternalError && $0 != .serviceUnavailable }) ?? true {
                     cancel(dialog.expiryAlarm)
                     dialogs.removeAll { $0 === dialog }
