@@ -38,7 +38,8 @@ extension Gateway {
             try checkLoad(request)
             try authenticate(request, transaction, flow, at: now)
             try screening.check(request)
-            if request.method != .options { try checkStore(at: now) }
+            // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.
+            if request.method != .options, request.method != .benotify { try checkStore(at: now) }
             switch request.method {
             case .options: answerOptions(request, transaction, at: now)
             case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
