@@ -205,10 +205,12 @@ extension Gateway {
         }
         watcher.rejected = stored.rejected.compactMap(WatcherDialog.RejectedResource.init)
         if flow.local.transport.isReliable { watcher.returnsBy = now + configuration.timing.restartGrace }
+        let endpoint = stored.details[StoredDialog.endpointDetail].flatMap { EndpointID($0) }
+        let key = endpoint.map { EndpointKey(watcher: uri.aorKey, endpoint: $0) }
+        if domain.hosted { watcher.origin = key }
         insert(watcher)
         resumedCalls.add(watcher, at: now)
-        if let endpoint = stored.details[StoredDialog.endpointDetail].flatMap({ EndpointID($0) }) {
-            let key = EndpointKey(watcher: uri.aorKey, endpoint: endpoint)
+        if let key, watcher.isBatch {
             watcher.endpoint = key
             batchOfEndpoint[key] = watcher.localTag
         }

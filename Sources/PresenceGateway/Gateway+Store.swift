@@ -67,7 +67,7 @@ extension WatcherDialog {
 
     private var details: [String: String] {
         var details: [String: String] = [:]
-        details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
+        details[StoredDialog.endpointDetail] = (endpoint ?? origin)?.endpoint.description
         details[StoredDialog.listDetail] = list?.uri
         return details
     }

@@ -70,6 +70,7 @@ extension Gateway {
                 uri: request.uri.description,
                 written: Dictionary(list.entries.map { ($0.key, $0.written) }, uniquingKeysWith: { first, _ in first }))
         }
+        if parties.watcherDomain.hosted { watcher.origin = EndpointKey(request) }
         insert(watcher)
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in remove(watcher, at: now) }
@@ -127,7 +128,7 @@ extension Gateway {
         }
         let document: BatchSubscribeDocument
         do throws(DocumentError) {
-            document = try BatchSubscribeDocument(parsing: request.body)
+            document = try BatchSubscribeDocument(parsing: request.body, limits: documentLimits)
         } catch {
             guard error.code == .limit else { throw .badRequest("MS-PRES 3.4.5.3: \(error)", errorID: 4001) }
             counters.limitsReached += 1
@@ -275,6 +276,7 @@ extension Gateway {
     func insert(_ watcher: WatcherDialog) {
         dialogs[watcher.localTag] = watcher
         bind(watcher)
+        if let origin = watcher.origin { dialogsOfEndpoint[origin, default: []].insert(watcher.localTag) }
         dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
         for resource in watcher.resources { countWatched(resource) }
     }
@@ -306,6 +308,10 @@ extension Gateway {
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }
         unbind(watcher)
+        if let origin = watcher.origin {
+            dialogsOfEndpoint[origin]?.remove(watcher.localTag)
+            if dialogsOfEndpoint[origin]?.isEmpty == true { dialogsOfEndpoint[origin] = nil }
+        }
         if let endpoint = watcher.endpoint, batchOfEndpoint[endpoint] == watcher.localTag { batchOfEndpoint[endpoint] = nil }
         counters.subscriptionsEnded += 1
         Self.decrement(&dialogsOfWatcher, watcher.watcherKey)

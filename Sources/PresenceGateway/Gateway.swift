@@ -63,6 +63,8 @@ public final class Gateway: SansIOEndpoint {
     var watchedResources = 0
     /// The batch dialog of each endpoint that has one, by our tag.
     var batchOfEndpoint: [EndpointKey: String] = [:]
+    /// Tags of the dialogs of one endpoint, which end with its registration.
+    var dialogsOfEndpoint: [EndpointKey: Set<String>] = [:]
     var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
     /// Which endpoints published over which connection, by presentity.
     var publishingConnections = PublishingConnections()
@@ -224,6 +226,17 @@ public final class Gateway: SansIOEndpoint {
         journal.limit = configuration.limits.journalEntries
         transactions.configuration.homeDomains = configuration.hostedDomains
         noteMappings()
+    }
+
+    /// Replaces the mapping tables; watchers who are shown something else by the new ones are told.
+    public func use(mapper: PresenceMapper, at now: Instant) {
+        desk.now = now
+        translator = PresenceTranslator(mapper: mapper)
+        noteMappings()
+        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) { tellWatchers(of: presentity, at: now) }
+        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+            for resource in watcher.resources where resource.upstream != nil { sourceChanged(resource, of: watcher, at: now) }
+        }
     }
 
     // MARK: time

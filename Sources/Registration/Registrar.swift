@@ -155,6 +155,12 @@ public struct Registrar: Sendable {
 
     // MARK: ends
 
+    /// The users who have bindings, in no order.
+    public var boundUsers: [String] { Array(users.keys) }
+
+    /// Ends every binding of a user who may have none any more (MS-PRES 1.3.1.3.10: administrative offline).
+    public mutating func endAll(of user: String) -> [Ended] { bindings(of: user).map { end($0) } }
+
     /// A connection closed: what was bound over it ends after the grace, unless it registers again.
     public mutating func connectionClosed(_ connection: ConnectionID, at now: Instant) {
         for key in connections.removeValue(forKey: connection) ?? [] {

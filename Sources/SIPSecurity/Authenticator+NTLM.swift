@@ -32,13 +32,18 @@ extension Authenticator {
     private func challengeNTLM(_ claim: Claim, at now: Instant) -> AuthenticationOutcome {
         let random = tables.withLock { $0.keys.draw(8) }
         let opaque = handshake(at: now, random: random, claim)
-        let message = NTLMChallenge(serverChallenge: serverChallenge(opaque), domain: claim.domain, server: targetName).encoded()
+        let message = challengeMessage(opaque, claim)
         let value =
             "NTLM opaque=\"\(opaque)\", gssapi-data=\"\(Base64.text(message))\", targetname=\"\(targetName)\", realm=\"\(Self.realm)\", version=4"
         return .challenge(
             AuthenticationAnswer(
                 .unauthorized, "MS-SIPAE 3.3.5.1: the challenge is to be answered",
                 headers: [.init(.wwwAuthenticate, value), .init(.date, HeaderDate.text(now))], isFailure: false))
+    }
+
+    /// The same for the same handshake, whenever it is asked for.
+    private func challengeMessage(_ opaque: String, _ claim: Claim) -> [UInt8] {
+        NTLMChallenge(serverChallenge: serverChallenge(opaque), domain: claim.domain, server: targetName).encoded()
     }
 
     /// The name of a handshake: its second, random octets, and a keyed hash that binds both to user and endpoint.
@@ -93,7 +98,8 @@ extension Authenticator {
         let nobody = Array(HashAlgorithm.sha256.authenticationCode(message.user.utf8, key: keys.unknownUser).prefix(16))
         let exported = NTLMv2.exportedSessionKey(
             message, ntHash: account?.verifiers.ntHash ?? nobody, serverChallenge: serverChallenge(opaque))
-        guard let exported, let account else { return fail(claim, demand, at: now) }
+        guard let exported, let account, message.isIntact(challenge: challengeMessage(opaque, claim), exportedSessionKey: exported)
+        else { return fail(claim, demand, at: now) }
         guard account.identity == claim.identity else { return Self.wrongIdentity }
         let version = min(4, value["version"].flatMap { Int($0) } ?? 2)
         let association = SecurityAssociation(

@@ -239,4 +239,25 @@ import Testing
         let notifies = try bench.takeNotifies()
         #expect(notifies.count == 1 && notifies.first?.text.contains("here") == true && notifies.first?.text.contains("6500") == true)
     }
+
+    @Test("a body as long as `body-bytes` allows is read, a longer one is 413, and so is a document beyond the parser's limits")
+    func largeBodies() throws {
+        let bench = Bench {
+            $0.limits.bodyBytes = 600_000
+            $0.limits.publicationBytes = 550_000
+            $0.limits.categoryBytes = 600_000
+        }
+        let rob = SignedInEndpoint(bench, "rob@fabrikam.com", connection: 1)
+        rob.register()
+        _ = try rob.response(200)
+        rob.publish(SignedInEndpoint.note(String(repeating: "x", count: 500_000), expire: "static"))
+        _ = try rob.response(200)
+        rob.publish(SignedInEndpoint.note(String(repeating: "x", count: 600_000), expire: "static", version: 1))
+        #expect(try rob.response(413).headers.msDiagnostics?.errorID == 2010)
+        rob.publish(
+            SignedInEndpoint.note(String(repeating: "<b>", count: 80) + String(repeating: "</b>", count: 80), expire: "static", version: 1))
+        #expect(try rob.response(413).headers.msDiagnostics?.errorID == 2010)
+        rob.publish(SignedInEndpoint.note("<b>", expire: "static", version: 1))
+        _ = try rob.response(400)
+    }
 }

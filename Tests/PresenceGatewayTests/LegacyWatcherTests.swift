@@ -1,5 +1,7 @@
+import Foundation
 import PresenceDocuments
 import PresenceGateway
+import PresenceMapping
 import SIPCore
 import Testing
 
@@ -25,6 +27,25 @@ import Testing
         let document = try PIDFDocument.decode(notify.body)
         #expect(document.entity == "sip:rob@fabrikam.com" && document.tuples.count == 1)
         #expect(document.tuples.first?.basic == .open && notify.text.contains("busy"))
+    }
+
+    @Test("who is shown something else by new mapping tables is told, once; the same tables again tell nothing")
+    func newTables() throws {
+        try bench.publish("rob@fabrikam.com", .legacyInterop(6_500))
+        _ = try watch("application/pidf+xml")
+        #expect(try bench.takeNotifies().first?.text.contains("busy") == true)
+        let name = "availability-to-pidf.json"
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Mappings/\(name)")
+        let busy = "\"availability\": [6000, 7499], \"basic\": \"open\", \"rpid\": \"busy\""
+        let text = try String(contentsOf: file.standardizedFileURL, encoding: .utf8)
+        try #require(text.contains(busy))
+        let changed = text.replacingOccurrences(of: busy, with: busy.replacingOccurrences(of: "busy", with: "meeting"))
+        let mapper = PresenceMapper(tables: try MappingTables(files: [name: Array(changed.utf8)]))
+        bench.use(mapper)
+        let told = try bench.takeNotifies()
+        #expect(told.count == 1 && told.first?.text.contains("meeting") == true && told.first?.text.contains("busy") == false)
+        bench.use(mapper)
+        #expect(try bench.takeNotifies().isEmpty)
     }
 
     @Test("MS-PRES 3.7.5.5 MSRTC: in the 200 when piggyback is offered, else in a NOTIFY [R226, R227]", arguments: [true, false])

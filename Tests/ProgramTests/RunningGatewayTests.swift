@@ -145,6 +145,37 @@ import Testing
         await gateway.stop(drain: .seconds(1))
     }
 
+    @Test("a reload reads the mapping tables anew, and takes nothing over with a bad one")
+    func mappings() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-mappings-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tables = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Mappings")
+            .standardizedFileURL
+        let copy = folder.appendingPathComponent("tables")
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        for table in try FileManager.default.contentsOfDirectory(at: tables, includingPropertiesForKeys: nil)
+        where table.pathExtension == "json" {
+            try FileManager.default.copyItem(at: table, to: copy.appendingPathComponent(table.lastPathComponent))
+        }
+        let text = """
+            listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
+            domains: { contoso.com: { side: enterprise, hosted: true, registration: optional }, example.org: { side: simple, hosted: true } }
+            mappings: \(copy.path)
+            """
+        let read = { try ConfigurationReader.read(text, file: "x") }
+        let gateway = try await RunningGateway.start(try read(), logger: Self.quiet)
+        let changed = copy.appendingPathComponent("availability-to-pidf.json")
+        let good = try String(contentsOf: changed, encoding: .utf8)
+        try Data(good.replacingOccurrences(of: "A2P-02", with: "A2P-92").utf8).write(to: changed)
+        try await gateway.reload(try read())
+        try Data("{".utf8).write(to: changed)
+        let failure = await #expect(throws: CommandFailure.self) { try await gateway.reload(try read()) }
+        #expect(failure?.lines.first?.contains("availability-to-pidf.json") == true)
+        #expect(try await Self.publish(gateway.server.listeners[0], as: "sip:ann@example.org") == 200)
+        await gateway.stop(drain: .seconds(1))
+    }
+
     @Test("the demonstration shows both flows and ends with 0") func demonstration() async {
         #expect(await Isthmus.run(["demo", "--brief"]) == 0)
     }

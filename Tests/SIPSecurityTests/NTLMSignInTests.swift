@@ -102,6 +102,30 @@ import Testing
         #expect(isWorthTryingAgain)
     }
 
+    @Test("MS-NLMP 3.2.5.1.2: a message integrity code is verified when the client sends one; a wrong one is a wrong password")
+    func integrityCode() throws {
+        let bench = try Bench()
+        func client() -> NTLMClient {
+            NTLMClient(
+                user: "alice", domain: "CONTOSO", password: "Pa$$w0rd", secret: [UInt8](repeating: 9, count: 32), sendsIntegrityCode: true)
+        }
+        var right = client()
+        #expect(bench.signIn(&right) != nil)
+        var wrong = client()
+        var request = bench.handshake(&wrong)
+        let value = try #require(request.headers.first(.authorization))
+        let token = try #require(AuthorizationValue(value)?["gssapi-data"])
+        for place in [72, 87, 64] {
+            // A place in the code, its last, and one in the version, which only the code protects.
+            var message = try #require(Base64.bytes(token))
+            message[place] ^= 1
+            request.headers.set(.authorization, value.replacing(token, with: Base64.text(message)))
+            #expect(bench.check(request).status == 401)
+        }
+        request.headers.set(.authorization, value)
+        #expect(bench.check(request).isAccepted)
+    }
+
     // MARK: refusals
 
     @Test("an unknown user and a wrong password get the same answer")

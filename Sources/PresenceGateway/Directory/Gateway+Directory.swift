@@ -1,5 +1,6 @@
 import EnhancedPresence
 import PresenceDocuments
+import Registration
 import SIPCore
 import SIPEvents
 import UserDirectory
@@ -37,6 +38,15 @@ extension Gateway {
         for dialog in home.dialogs.all where directory.has(dialog.user) == false && isInDirectory(dialog.userURI) {
             perform(dialog.notifier.terminate(.noresource, at: now), on: dialog, at: now)
         }
+        for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag })
+        where directory.has(dialog.watcherKey) == false && isInDirectory(dialog.watcher) {
+            perform(dialog.notifier.terminate(.rejected, at: now), on: dialog, at: now)
+        }
+        // Last, because it takes the addresses away that the farewells go to (MS-PRES 1.3.1.3.10).
+        for user in home.registrar.boundUsers.sorted() where directory.has(user) == false && SIPURI(user).map(isInDirectory) == true {
+            bindingsEnded(home.registrar.endAll(of: user), at: now)
+        }
+        scheduleRegistrar()
     }
 
     /// Whether the directory decides about that URI.

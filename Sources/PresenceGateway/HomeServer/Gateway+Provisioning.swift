@@ -12,7 +12,7 @@ extension Gateway {
         }
         let document: ProvisioningGroupListDocument
         do {
-            document = try ProvisioningGroupListDocument(parsing: request.body)
+            document = try ProvisioningGroupListDocument(parsing: request.body, limits: documentLimits)
         } catch {
             throw .badRequest("vnd-microsoft-provisioning-v2: \(error)", errorID: 4001)
         }

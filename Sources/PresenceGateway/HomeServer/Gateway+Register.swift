@@ -86,8 +86,18 @@ extension Gateway {
             keep(end.binding)
             guard let endpoint = end.binding.endpoint else { continue }
             homeDialogsEnd(of: end.binding.user, endpoint: endpoint)
+            watcherDialogsEnd(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
             let isLast = end.isLast && !hasUnregisteredEndpoints(end.binding.user)
             endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
+        }
+    }
+
+    /// What an endpoint watches ends with its registration, without a word: nobody is there any more to be told. A poll is answered yet.
+    private func watcherDialogsEnd(of endpoint: EndpointKey, at now: Instant) {
+        for tag in (dialogsOfEndpoint[endpoint] ?? []).sorted() {
+            guard let watcher = dialogs[tag], watcher.held == nil else { continue }
+            log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": "registration ended"])
+            remove(watcher, at: now)
         }
     }
 

@@ -12,7 +12,7 @@ extension Gateway {
             throw .unsupportedMediaType(accept: WatcherFormat.roamingSelfType)
         }
         do {
-            return Set(try RoamingListDocument(parsing: request.body).scopes)
+            return Set(try RoamingListDocument(parsing: request.body, limits: documentLimits).scopes)
         } catch {
             throw .badRequest("MS-PRES 3.3.5.3: \(error)", errorID: 4001)
         }

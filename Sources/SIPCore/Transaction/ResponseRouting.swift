@@ -17,7 +17,7 @@ public struct MessageSource: Hashable, Sendable {
 
 extension SIPRequest {
     /// Notes the packet's source in the top Via: `received` when sent-by says otherwise, both when `rport` is asked for (RFC 3261 18.2.1,
-    /// RFC 3581 4).
+    /// RFC 3581 4). Clients of MS-SIPRE are told their port and their connection besides, as their servers do.
     public mutating func noteReception(from source: MessageSource) {
         if let via = headers.topVia { noteReception(via, from: source) }
     }
@@ -38,9 +38,17 @@ extension SIPRequest {
             via.received = source.remote.host
             changed = true
         }
+        if let connection = source.connection, !via.wantsRport, isFromEndpointWithID {
+            via.parameters.set("ms-received-port", String(source.remote.port))
+            via.parameters.set("ms-received-cid", String(connection.rawValue, radix: 16, uppercase: true))
+            changed = true
+        }
         if changed { headers.topVia = via }
         return via
     }
+
+    /// Whether From has the parameter epid, which only clients of MS-SIPRE write (MS-SIPRE 2.2.1).
+    private var isFromEndpointWithID: Bool { headers.first(.from)?.contains(";epid=") == true }
 }
 
 extension SIPResponse {

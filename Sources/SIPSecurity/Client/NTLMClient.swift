@@ -5,6 +5,7 @@ public struct NTLMClient: Sendable {
     private let user: String
     private let domain: String
     private let ntHash: [UInt8]
+    private let sendsIntegrityCode: Bool
     private var secrets: SecretKeys
     private var targetName = ""
     private var opaque: String?
@@ -15,8 +16,11 @@ public struct NTLMClient: Sendable {
     private var hasTried = false
     private var number: UInt32 = 0
 
-    /// - Parameter secret: 32 octets of randomness.
-    public init(user: String, domain: String, password: String, secret: [UInt8]) {
+    /// - Parameters:
+    ///   - secret: 32 octets of randomness.
+    ///   - sendsIntegrityCode: with a message integrity code (MS-NLMP 3.1.5.1.2), as clients do when the challenge has a time.
+    public init(user: String, domain: String, password: String, secret: [UInt8], sendsIntegrityCode: Bool = false) {
+        self.sendsIntegrityCode = sendsIntegrityCode
         self.user = user
         self.domain = domain
         ntHash = HashAlgorithm.md4.digest(UTF16LE.bytes(password))
@@ -47,30 +51,36 @@ public struct NTLMClient: Sendable {
         guard challenge.count >= 48, challenge.starts(with: NTLMMessage.signature), number(8, 4) == 2 else { return false }
         let (length, offset) = (number(40, 2), number(44, 4))
         guard offset <= challenge.count, length <= challenge.count - offset else { return false }
-        let info = challenge[offset..<offset + length]
+        var info = Array(challenge[offset..<offset + length])
+        if sendsIntegrityCode { info.insert(contentsOf: [6, 0, 4, 0, 2, 0, 0, 0], at: 0) }
         let temp =
             [1, 1, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 8) + secrets.draw(8) + [0, 0, 0, 0] + info + [0, 0, 0, 0]
         let key = NTLMv2.responseKey(ntHash: ntHash, user: user, domain: domain)
         let proof = NTLMv2.proof(responseKey: key, serverChallenge: Array(challenge[24..<32]), temp: temp)
         let exported = secrets.draw(16)
         let sealed = RC4.apply(exported, key: HashAlgorithm.md5.authenticationCode(proof, key: key))
-        token = Base64.text(Self.message([proof + temp, UTF16LE.bytes(domain), UTF16LE.bytes(user), sealed]))
+        var message = Self.message([proof + temp, UTF16LE.bytes(domain), UTF16LE.bytes(user), sealed])
+        if sendsIntegrityCode {
+            message.replaceSubrange(72..<88, with: HashAlgorithm.md5.authenticationCode(challenge + message, key: exported))
+        }
+        token = Base64.text(message)
         keys = NTLMSessionKeys(exportedSessionKey: exported)
         self.number = 0
         return true
     }
 
-    /// An AUTHENTICATE message with NT response, domain, user and session key; LM response and workstation are empty.
+    /// An AUTHENTICATE message with NT response, domain, user and session key; LM response and workstation are empty, and zeros are in the
+    /// place of the integrity code.
     private static func message(_ parts: [[UInt8]]) -> [UInt8] {
         var fields: [UInt8] = []
         var payload: [UInt8] = []
         for part in [[], parts[0], parts[1], parts[2], [], parts[3]] {
             let length = [UInt8(truncatingIfNeeded: part.count), UInt8(truncatingIfNeeded: part.count >> 8)]
-            fields += length + length + NTLMMessage.word(UInt32(72 + payload.count))
+            fields += length + length + NTLMMessage.word(UInt32(88 + payload.count))
             payload += part
         }
         return NTLMMessage.signature + NTLMMessage.word(3) + fields + NTLMMessage.word(NTLMFlags.offered.rawValue)
-            + [6, 1, 0, 0, 0, 0, 0, 15] + payload
+            + [6, 1, 0, 0, 0, 0, 0, 15] + [UInt8](repeating: 0, count: 16) + payload
     }
 
     /// Puts Authorization on a request: the next step of signing in, or a signature.

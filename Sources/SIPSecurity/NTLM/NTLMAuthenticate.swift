@@ -1,7 +1,7 @@
 /// The AUTHENTICATE message with an NTLMv2 response (MS-NLMP 2.2.1.3, 2.2.2.8), every length and offset checked.
 ///
-/// The message integrity code is not checked: in SIP the REGISTER that carries this message is itself signed with the keys that come
-/// out of it (MS-SIPAE 3.2.5.1), and weaker flags than those required are refused.
+/// Weaker flags than those required are refused. The message integrity code is checked where the response says that there is one
+/// (MS-NLMP 3.2.5.1.2); the REGISTER that carries this message is besides signed with the keys that come out of it (MS-SIPAE 3.2.5.1).
 struct NTLMAuthenticate: Hashable, Sendable {
     static let lengthLimit = 8_192
 
@@ -12,6 +12,7 @@ struct NTLMAuthenticate: Hashable, Sendable {
         case text = "MS-NLMP 2.2.1.3: user or domain name is not UTF-16 of at most 256 characters"
         case flags = "MS-NLMP 2.2.2.5: signing, extended session security, 128-bit keys and key exchange are required"
         case response = "MS-NLMP 2.2.2.8: the NT response is not of version 2"
+        case code = "MS-NLMP 3.2.5.1.2: the response announces a message integrity code, and there is none"
         case key = "MS-NLMP 2.2.1.3: the encrypted session key is not 16 octets"
     }
 
@@ -23,6 +24,16 @@ struct NTLMAuthenticate: Hashable, Sendable {
     let temp: [UInt8]
     /// 16 octets, encrypted with the session base key.
     let encryptedSessionKey: [UInt8]
+    /// The message integrity code, and the message without it; nil: the response announces none.
+    let integrity: Integrity?
+
+    struct Integrity: Hashable, Sendable {
+        var code: [UInt8]
+        /// The message with zeros in the place of the code.
+        var message: [UInt8]
+    }
+
+    private static let codePlace = 72..<88
 
     init(_ message: [UInt8]) throws(Problem) {
         guard message.count >= 64, message.count <= Self.lengthLimit, message.starts(with: NTLMMessage.signature),
@@ -41,6 +52,33 @@ struct NTLMAuthenticate: Hashable, Sendable {
         temp = Array(response.dropFirst(16))
         encryptedSessionKey = Array(try Self.field(message, at: 52))
         guard encryptedSessionKey.count == 16 else { throw .key }
+        guard Self.announcesCode(temp) else {
+            integrity = nil
+            return
+        }
+        guard message.count >= Self.codePlace.upperBound else { throw .code }
+        var without = message
+        without.replaceSubrange(Self.codePlace, with: [UInt8](repeating: 0, count: Self.codePlace.count))
+        integrity = Integrity(code: Array(message[Self.codePlace]), message: without)
+    }
+
+    /// Whether the flags among the response's attributes (MsvAvFlags, MS-NLMP 2.2.2.1) say that there is an integrity code.
+    private static func announcesCode(_ temp: [UInt8]) -> Bool {
+        var place = 28
+        while place + 4 <= temp.count {
+            let (id, length) = (temp[place], Int(temp[place + 2]) | Int(temp[place + 3]) << 8)
+            guard id != 0, length <= temp.count - place - 4 else { return false }
+            if id == 6, length == 4 { return temp[place + 4] & 2 != 0 }
+            place += 4 + length
+        }
+        return false
+    }
+
+    /// Whether the message is as its sender wrote it, and answers that challenge (MS-NLMP 3.1.5.1.2).
+    func isIntact(challenge: [UInt8], exportedSessionKey: [UInt8]) -> Bool {
+        guard let integrity else { return true }
+        let code = HashAlgorithm.md5.authenticationCode(challenge + integrity.message, key: exportedSessionKey)
+        return ConstantTime.equal(code, integrity.code)
     }
 
     /// A payload field: length, allocated length, offset.

@@ -117,12 +117,13 @@ final class RunningGateway: Sendable {
         server.listeners.map(\.description) + administration.map(\.address.description)
     }
 
-    /// Takes over domains, limits, timing, the directory and the certificates of TLS-DSK; what needs new sockets waits for a restart and
+    /// Takes over domains, limits, timing, the directory, mapping tables and the certificates of TLS-DSK; what needs new sockets waits for a restart and
     /// is said so.
-    /// - Throws: `CommandFailure` (input refused) when the directory or a certificate cannot be read; nothing is changed then.
+    /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
     func reload(_ configuration: ProgramConfiguration) async throws(CommandFailure) {
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
         let tlsDSK = try configuration.tlsDSK?.load()
+        let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         if configuration.listeners != started.listeners || configuration.listenerAuthentication != started.listenerAuthentication
             || configuration.admin != started.admin || configuration.shards != started.shards
             || configuration.transport != started.transport || configuration.store != started.store
@@ -137,6 +138,7 @@ final class RunningGateway: Sendable {
             try? await shard.perform { endpoint, now in
                 (endpoint as? Gateway)?.reconfigure(gateway, at: now)
                 (endpoint as? Gateway)?.use(directory: users, at: now)
+                (endpoint as? Gateway)?.use(mapper: mapper, at: now)
             }.get()
         }
         feed.current.replace(by: users)

@@ -113,4 +113,50 @@ import UserDirectory
         #expect(bench.gateway.counts.watcherDialogs == 0 && bench.gateway.counts.homeDialogs == 0)
         #expect(bench.gateway.counts.presentities == 0)
     }
+
+    @Test(
+        "MS-PRES 1.3.1.3.10: a user who is removed or disabled is offline at once: registrations, publications and dialogs end [R054]",
+        arguments: [true, false])
+    func administrativeEnd(_ isRemoved: Bool) throws {
+        bench.use(try Fabrikam.directory(Fabrikam.rob, Fabrikam.user("carl")))
+        let rob = SignedInEndpoint(bench, "rob@fabrikam.com", connection: 1)
+        rob.register()
+        _ = try rob.response(200)
+        rob.publish(
+            SignedInEndpoint.note("desk", expire: "endpoint", instance: 1) + SignedInEndpoint.note("rob", expire: "user", instance: 2))
+        _ = try rob.response(200)
+        try rob.startWatching("carl@fabrikam.com")
+        rob.subscribeSelf(["categories"])
+        _ = try rob.response(200)
+        let published = bench.gateway.counts.publications
+        #expect(bench.gateway.counts.registrations == 1 && bench.gateway.counts.watcherDialogs == 1 && published >= 2)
+
+        let carl = try Fabrikam.user("carl")
+        bench.use(isRemoved ? try Fabrikam.directory(carl) : try Fabrikam.directory(carl, Fabrikam.user("rob", enabled: false)))
+        #expect(
+            bench.gateway.counts.registrations == 0 && bench.gateway.counts.watcherDialogs == 0 && bench.gateway.counts.homeDialogs == 0)
+        #expect(bench.gateway.counts.publications < published)
+        try #require(try rob.request(.benotify).headers.first("subscription-state")?.hasPrefix("terminated") == true)
+        try #require(try rob.request(.notify).headers.first("subscription-state")?.hasPrefix("terminated") == true)
+        rob.register()
+        _ = try rob.response(404)
+
+        bench.use(try Fabrikam.directory(Fabrikam.rob, carl))
+        #expect(bench.gateway.counts.registrations == 0, "he comes back as one who has not signed in")
+        let watcher = SignedInEndpoint(bench, "carl@fabrikam.com", connection: 3)
+        watcher.watch("rob@fabrikam.com")
+        let shown = try watcher.response(200).text
+        #expect(!shown.contains(">desk<") && !shown.contains(">rob<"))
+    }
+
+    @Test("a user who is removed hears that his subscriptions are over")
+    func farewell() throws {
+        bench.use(try Fabrikam.directory(Fabrikam.rob, Fabrikam.user("carl")))
+        let rob = SignedInEndpoint(bench, "rob@fabrikam.com", connection: 1)
+        rob.register()
+        _ = try rob.response(200)
+        try rob.startWatching("carl@fabrikam.com")
+        bench.use(try Fabrikam.directory(Fabrikam.user("carl")))
+        #expect(try rob.request(.notify).headers.first("subscription-state")?.hasPrefix("terminated;reason=rejected") == true)
+    }
 }

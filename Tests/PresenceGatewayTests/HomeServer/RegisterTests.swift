@@ -153,4 +153,41 @@ import Testing
         bench.pass(.seconds(1))
         #expect(bench.gateway.counts.publications == 0 && bench.gateway.counts.registrations == 0)
     }
+
+    @Test("what an endpoint watches ends with its registration, whether or not it asked for BENOTIFY; the user's other endpoint goes on")
+    func watchingEnds() throws {
+        let (desk, phone) = (rob, SignedInEndpoint(bench, "rob@fabrikam.com", epid: "0a1b2c3d4e", connection: 2))
+        for endpoint in [desk, phone] {
+            endpoint.register()
+            _ = try endpoint.response(200)
+        }
+        for extra in ["", SignedInEndpoint.home] {
+            try desk.startWatching("sue@fabrikam.com", extra: extra)
+        }
+        try phone.startWatching("sue@fabrikam.com")
+        #expect(bench.gateway.counts.watcherDialogs == 3)
+        desk.register(expires: 0)
+        _ = try desk.response(200)
+        #expect(bench.gateway.counts.watcherDialogs == 1)
+        phone.register(expires: 120)
+        _ = try phone.response(200)
+        bench.pass(.seconds(120))
+        #expect(bench.gateway.counts.watcherDialogs == 0 && bench.gateway.counts.presentities == 0)
+    }
+
+    @Test("which endpoint a dialog belongs to is known after a restart, too")
+    func watchingEndsAfterRestart() throws {
+        let bench = Bench(store: MemoryStore())
+        let rob = SignedInEndpoint(bench, "rob@fabrikam.com", connection: 1)
+        rob.register()
+        _ = try rob.response(200)
+        try rob.startWatching("sue@fabrikam.com")
+        try bench.restart()
+        try rob.answerNotifies()
+        #expect(bench.gateway.counts.watcherDialogs == 1)
+        rob.connection = ConnectionID(rawValue: 8)
+        rob.register(expires: 0)
+        _ = try rob.response(200)
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+    }
 }

@@ -89,6 +89,24 @@ final class SignedInEndpoint {
         return "<roamingList xmlns=\"http://schemas.microsoft.com/2006/09/sip/roaming-self\">\(elements.joined())</roamingList>"
     }
 
+    /// A single category SUBSCRIBE to another user.
+    func watch(_ presentity: String, extra: String = "") {
+        subscribe(
+            "presence", extra: "Accept: application/msrtc-event-categories+xml\r\n" + extra,
+            type: "application/msrtc-adrl-categorylist+xml", body: Bench.batchBody([.subscribe(presentity, to: ["note"])]), to: presentity)
+    }
+
+    /// The same, accepted and with every NOTIFY answered.
+    func startWatching(_ presentity: String, extra: String = "") throws {
+        watch(presentity, extra: extra)
+        _ = try response(200)
+        try answerNotifies()
+    }
+
+    func answerNotifies() throws {
+        while !isQuiet { bench.answer(try request(.notify), 200, from: place) }
+    }
+
     func setMembers(_ containers: String) {
         send(
             "SERVICE", "sip:\(user)", type: "application/msrtc-setcontainermembers+xml",

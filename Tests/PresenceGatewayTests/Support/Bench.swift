@@ -1,4 +1,5 @@
 import PresenceGateway
+import PresenceMapping
 import SIPCore
 import SIPSecurity
 import UserDirectory
@@ -53,6 +54,11 @@ final class Bench {
         gateway = Gateway(configuration: configuration, seed: 42 + restarts, store: store, directory: gateway.directoryState)
         defer { sort() }
         return try gateway.restore(at: now)
+    }
+
+    func use(_ mapper: PresenceMapper) {
+        gateway.use(mapper: mapper, at: now)
+        sort()
     }
 
     // MARK: time

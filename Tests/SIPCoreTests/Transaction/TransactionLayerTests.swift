@@ -119,6 +119,22 @@ import Testing
                 == .connection(ConnectionID(rawValue: 4), fallback: .init(.tcp, "192.0.2.9", 5080)))
     }
 
+    @Test("MS-SIPRE: a client with an epid is told its port and its connection in Via; others, and those over UDP, are not")
+    func receivedConnection() throws {
+        func via(_ from: String, _ message: (String) -> InboundMessage) throws -> Via? {
+            var layer = layer()
+            let text = requestText().replacing(
+                "SIP/2.0/UDP edge.contoso.com:5060;branch=z9hG4bKabc;rport", with: "SIP/2.0/TCP a.example.com;branch=z9hG4bK1"
+            )
+            .replacing(";tag=", with: from + ";tag=")
+            return try #require(delivered(layer.receive(message(text), at: start))).0.headers.topVia
+        }
+        let told = try via(";epid=e1", inboundTCP)
+        #expect(told?.parameters["ms-received-cid"] == "4" && told?.parameters["ms-received-port"] == "40001")
+        #expect(try via("", inboundTCP)?.parameters["ms-received-cid"] == nil)
+        #expect(try via(";epid=e1", inbound)?.parameters["ms-received-cid"] == nil)
+    }
+
     @Test("RFC 3261 8.2.2.2 a merged request is answered 482 while the first is going on")
     func merged() throws {
         var layer = layer()

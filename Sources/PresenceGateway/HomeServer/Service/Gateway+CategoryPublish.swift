@@ -7,7 +7,7 @@ extension Gateway {
     func publishCategories(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
         let key = service.parties.presentityKey
         try commit(service, at: now) { presentity, moment in
-            let document = try CategoryPublishDocument(parsing: service.request.body)
+            let document = try CategoryPublishDocument(parsing: service.request.body, limits: documentLimits)
             let change = try presentity.publish(document, by: service.sender, at: moment)
             // Without registration an endpoint is there as long as its connection is.
             if !service.isRegistered, let connection = service.flow.connection, let id = service.sender.endpointID {

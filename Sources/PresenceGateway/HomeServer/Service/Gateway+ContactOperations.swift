@@ -14,9 +14,9 @@ extension Gateway {
     func performOperation(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
         let operation: Operation
         do throws(DocumentError) {
-            operation = try Self.operation(service.request.body)
+            operation = try Self.operation(service.request.body, limits: documentLimits)
         } catch {
-            throw .badRequest("MS-SIP 2.2.4.2: \(error)", errorID: 4001).withFault(.badCall)
+            throw .unreadable(error, "MS-SIP 2.2.4.2").withFault(.badCall)
         }
         let parties = service.parties
         guard parties.presentityDomain.side == .enterprise, isUser(parties.presentityKey) else {
@@ -31,8 +31,8 @@ extension Gateway {
         }
     }
 
-    private static func operation(_ body: [UInt8]) throws(DocumentError) -> Operation {
-        let element = try SOAPEnvelope(parsing: body).operation
+    private static func operation(_ body: [UInt8], limits: XMLLimits) throws(DocumentError) -> Operation {
+        let element = try SOAPEnvelope(parsing: body, limits: limits).operation
         if let contacts = try ContactOperation(reading: element) { return .contacts(contacts) }
         if let accessControl = try SetACEOperation(reading: element) { return .accessControl(accessControl) }
         throw DocumentError(

@@ -23,7 +23,7 @@ extension Gateway {
         guard !request.body.isEmpty else { throw .search(.badRequest, .badCall, "MS-PRES 3.1.5.1: a search needs a body") }
         let search: DirectorySearchRequest
         do {
-            search = try DirectorySearchRequest(parsing: request.body)
+            search = try DirectorySearchRequest(parsing: request.body, limits: documentLimits)
         } catch {
             throw .search(.badRequest, .badCall, "the search cannot be read: \(error)")
         }

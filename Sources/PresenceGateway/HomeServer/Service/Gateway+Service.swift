@@ -3,6 +3,7 @@ import PresenceDocuments
 import Registration
 import SIPCore
 import SIPEvents
+import XMLCore
 
 /// What a SERVICE asks for, by its Content-Type (MS-SIP 3.6); each kind has a file of its own.
 enum ServiceKind: String, CaseIterable {
@@ -33,6 +34,13 @@ struct ServiceRequest {
 }
 
 extension Gateway {
+    /// What a document of a request may be: as long as its body may.
+    var documentLimits: XMLLimits {
+        var limits = XMLLimits.standard
+        limits.bytes = configuration.limits.bodyBytes
+        return limits
+    }
+
     func receiveService(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
@@ -92,7 +100,7 @@ extension Gateway {
         } catch let refusal as EnhancedPresenceRefusal {
             throw Refusal(refusal)
         } catch {
-            throw .badRequest("the request's document cannot be read: \(error)", errorID: 4001)
+            throw .unreadable(error, "the request's document cannot be read")
         }
         keep(.presentity(presentity.key))
         var response = SIPResponse(to: service.request, status: .ok, toTag: tokens.tag())

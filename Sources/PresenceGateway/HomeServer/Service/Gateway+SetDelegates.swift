@@ -7,7 +7,7 @@ extension Gateway {
     func setDelegates(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
         try commit(service, at: now) { presentity, _ in
             try presentity.setDelegates(
-                SetDelegatesDocument(parsing: service.request.body), by: service.sender, isUser: self.isUserHere)
+                SetDelegatesDocument(parsing: service.request.body, limits: documentLimits), by: service.sender, isUser: self.isUserHere)
         } answer: { response, presentity, _, _ in
             response.headers.append(.contentType, WatcherFormat.roamingSelfType)
             response.body = RoamingDataDocument(delegates: presentity.delegates.document).encoded()
