@@ -220,7 +220,7 @@ extension Gateway {
             }
             if let route = domain.route {
                 joinUpstream(
-                    resource, of: watcher, parties: parties, domain: domain, route: route, marks: marks, isPoll: isPoll)
+                    resource, of: watcher, parties: parties, domain: domain, route: route, marks: marks, isPoll: isPoll, at: now)
                 return
             }
         }

@@ -29,10 +29,8 @@ extension Gateway {
             log(.notice, "far leg lost, presentity counts as offline", ["call-id": upstream.callID])
             show(.offline, in: resource, at: now)
         }
-        if let startsAt = upstream.startsAt, now >= startsAt {
-            upstream.startsAt = nil
-            perform(upstream.subscriber.start(at: now), on: upstream, at: now)
-        }
+        if let startsAt = upstream.startsAt, now >= startsAt { proceed(upstream, at: now) }
+        if let restsUntil = upstream.restsUntil, now >= restsUntil { return wakeUp(upstream, at: now) }
         perform(upstream.subscriber.advance(to: now), on: upstream, at: now)
     }
 
@@ -43,6 +41,7 @@ extension Gateway {
         upstream.localTag = tokens.tag()
         upstream.callID = tokens.callID()
         upstream.dialog = nil
+        upstream.reset()
         upstream.hasNotified = false
         upstreams[upstream.id] = upstream
         upstreamsByTag[upstream.localTag] = upstream
@@ -54,7 +53,7 @@ extension Gateway {
         request.headers.callID = upstream.callID
         request.headers.cSeq = CSeq(1, .subscribe)
         request.headers.set(.contact, contact(transport))
-        request.headers.append(HopMark.header, upstream.hopMarks)
+        request.headers.append(HopMark.header, hopMarks(of: upstream))
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
@@ -81,25 +80,18 @@ extension Gateway {
 
     func receiveAnswer(_ response: SIPResponse, for upstream: UpstreamSubscription, at now: Instant) {
         let headers = response.headers
-        let retryAfter = headers.retryAfter.map { Int($0.seconds) }
-        guard response.status.isSuccess else {
-            log(
-                .info, "far side refused SUBSCRIBE",
-                [
-                    "call-id": upstream.callID, "leg": upstream.domain.side.rawValue, "status": String(response.status.rawValue),
-                    "retry-after": retryAfter.map(String.init) ?? "",
-                ])
-            perform(
-                upstream.subscriber.receiveAnswer(
-                    status: response.status.rawValue, minimumExpires: headers.minExpires.map { Int($0) }, retryAfter: retryAfter, at: now),
-                on: upstream, at: now)
-            return
-        }
+        guard response.status.isSuccess else { return receiveRefusal(response, for: upstream, at: now) }
         if upstream.dialog != nil {
             upstream.dialog?.receive(response)
         } else if let request = upstream.request {
             upstream.dialog = Dialog(request: request, response: response)
         }
+        if upstream.isFallback {
+            upstream.isFallback = false
+            upstream.domain.remember(upstream.format, at: now)
+        }
+        let named = upstream.resources.filter { $0.offered?.isEmpty == false }
+        upstream.settle(isAccepted: true)
         var piggybacked: SubscriptionStatus?
         if headers.contains(.msPiggybackCSeq) || !response.body.isEmpty {
             counters.notificationsReceived += 1
@@ -108,7 +100,12 @@ extension Gateway {
             do throws(Refusal) {
                 let content = try UpstreamContent(
                     response.body, contentType: headers.contentType, presentities: upstream.resources.map(\.key), parser: parser)
-                if take(content, upstream, at: now) { return }
+                if take(content, upstream, piggybacked, at: now) { return }
+                // The list names whom the parts do not speak of; who is in neither shows nothing (MS-PRES 2.2.2.4.2).
+                for resource in named where content.hasList && resource.standing == .unheard && upstream.resource(resource.key) === resource
+                {
+                    if !resource.source.isKnown { show(.offline, in: resource, at: now) }
+                }
             } catch {
                 log(.notice, "piggybacked state cannot be read", ["call-id": upstream.callID, "rule": error.explanation])
             }
@@ -116,6 +113,25 @@ extension Gateway {
         perform(
             upstream.subscriber.receiveAnswer(
                 status: response.status.rawValue, expires: headers.expires.map { Int($0) }, piggybacked: piggybacked, at: now),
+            on: upstream, at: now)
+    }
+
+    private func receiveRefusal(_ response: SIPResponse, for upstream: UpstreamSubscription, at now: Instant) {
+        let headers = response.headers
+        let retryAfter = headers.retryAfter.map { Int($0.seconds) }
+        log(
+            .info, "far side refused SUBSCRIBE",
+            [
+                "call-id": upstream.callID, "leg": upstream.domain.side.rawValue, "status": String(response.status.rawValue),
+                "retry-after": retryAfter.map(String.init) ?? "",
+            ])
+        upstream.settle(isAccepted: false)
+        if [413, 488].contains(response.status.rawValue), shrink(upstream, at: now), upstream.dialog == nil {
+            return perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+        }
+        perform(
+            upstream.subscriber.receiveAnswer(
+                status: response.status.rawValue, minimumExpires: headers.minExpires.map { Int($0) }, retryAfter: retryAfter, at: now),
             on: upstream, at: now)
     }
 
@@ -149,8 +165,12 @@ extension Gateway {
         let content = try UpstreamContent(
             request.body, contentType: request.headers.contentType, presentities: upstream.resources.map(\.key), parser: parser)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)
-        let status = SubscriptionStatus(state)
-        if take(content, upstream, at: now) { return }
+        var status = SubscriptionStatus(state)
+        // How an enterprise server ends a dialog, whatever else it says (MS-PRES 3.4.5.1.3).
+        if upstream.domain.side == .enterprise, request.headers.expires == 0, !status.isTerminated {
+            status = .terminated(reason: .deactivated, retryAfter: nil)
+        }
+        if take(content, upstream, status, at: now) { return }
         if case .active = status, request.body.isEmpty, let only = upstream.only, !only.source.isKnown {
             // Granted, and nothing is published (RFC 3856 6.7 allows no body).
             show(.offline, in: only, at: now)

@@ -56,6 +56,9 @@ public final class Gateway: SansIOEndpoint {
     var lastUpstream: UInt64 = 0
     /// By domain key.
     var upstreamDomains: [String: UpstreamDomain] = [:]
+    /// Batches that presentities can be added to; several where one is full.
+    var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
+    var redirects: RedirectGuard
     var presentities: [String: HostedPresentity] = [:]
     var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]
@@ -138,6 +141,7 @@ public final class Gateway: SansIOEndpoint {
             configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))
         translator = PresenceTranslator(mapper: mapper)
         journal = Journal(limit: configuration.limits.journalEntries)
+        redirects = RedirectGuard(seed: seed)
         home = HomeServer(configuration: configuration)
         var bounds = XMLLimits.standard
         bounds.bytes = configuration.limits.bodyBytes

@@ -86,6 +86,8 @@ public struct Subscriber: Hashable, Sendable {
     private var isAsking = false
     /// To be left as soon as the answer is there.
     private var wantsToLeave = false
+    /// To be asked again as soon as the answer is there.
+    private var wantsChange = false
     private var hasBriefRetry = false
     /// Losses in a row.
     public private(set) var failures = 0
@@ -139,6 +141,14 @@ public struct Subscriber: Hashable, Sendable {
     public mutating func restart(at now: Instant) -> [Action] {
         wantsToLeave = false
         return ask(at: now)
+    }
+
+    /// Asks again in the dialog, because what is asked for has changed (MS-PRES 3.4.5.1.3): now, or with the answer to the SUBSCRIBE
+    /// that is on its way. Between two dialogs there is nothing to do: the next one begins with what is wanted then.
+    public mutating func change(at now: Instant) -> [Action] {
+        guard phase == .established, !isFetch, !wantsToLeave else { return [] }
+        wantsChange = isAsking
+        return isAsking ? [] : [refresh(at: now)]
     }
 
     /// Whether NOTIFYs of the current attempt's dialog are expected.
@@ -216,11 +226,12 @@ public struct Subscriber: Hashable, Sendable {
         grant(expires ?? configuration.expires, at: now)
         if let piggybacked {
             let actions = receive(piggybacked, retryAfter: nil, at: now)
-            if phase == .over || !wantsToLeave { return actions }
-            return actions + leave(at: now)
+            guard phase == .established else { return actions }
+            if wantsToLeave { return actions + leave(at: now) }
+            return wantsChange ? actions + [refresh(at: now)] : actions
         }
         if wantsToLeave { return isFetch ? finish(nil) : leave(at: now) }
-        return []
+        return wantsChange ? [refresh(at: now)] : []
     }
 
     /// The SUBSCRIBE was not answered (timer F) or could not be sent.
@@ -283,10 +294,7 @@ public struct Subscriber: Hashable, Sendable {
             return lose(.lapsed, .immediately, retryAfter: nil, at: now)
         }
         if phase == .established, !isAsking, let refreshAt, now >= refreshAt {
-            self.refreshAt = nil
-            isAsking = true
-            timerN = now + configuration.timerN
-            return [.subscribe(.refresh, expires: configuration.expires)]
+            return [refresh(at: now)]
         }
         return []
     }
@@ -296,11 +304,20 @@ public struct Subscriber: Hashable, Sendable {
     private mutating func ask(at now: Instant) -> [Action] {
         forgetTimers()
         attempt += 1
+        wantsChange = false
         startedAt = now
         phase = .established
         isAsking = true
         timerN = now + configuration.timerN
         return [.subscribe(.initial(attempt), expires: configuration.expires)]
+    }
+
+    private mutating func refresh(at now: Instant) -> Action {
+        refreshAt = nil
+        wantsChange = false
+        isAsking = true
+        timerN = now + configuration.timerN
+        return .subscribe(.refresh, expires: configuration.expires)
     }
 
     private mutating func leave(at now: Instant) -> [Action] {

@@ -255,32 +255,6 @@ import Testing
         #expect(try bench.nextRequest(.notify, at: Bench.simple).text.contains("<basic>open</basic>"))
     }
 
-    @Test("MS-PRES 3.4.5.1.3.1 resubscribe with poolFqdn is followed by a batch to the pool, once")
-    func resubscribe() throws {
-        let bench = Bench()
-        bench.send(bench.subscribe("ann@example.org", to: "bob@contoso.com", via: Bench.simple), from: Bench.simple)
-        _ = try bench.nextResponse(200, at: Bench.simple)
-        func redirect(_ request: SIPRequest) {
-            bench.answer(
-                request, 200, from: Bench.enterprise,
-                headers: [
-                    (.expires, "0"), ("subscription-state", "terminated;expires=0"), (.msPiggybackCSeq, "1"),
-                    (.contentType, "application/rlmi+xml"),
-                ],
-                body: "<list xmlns=\"urn:ietf:params:xml:ns:rlmi\" uri=\"sip:ann@example.org\" version=\"0\" fullState=\"false\">"
-                    + "<resource uri=\"sip:bob@contoso.com\"><instance id=\"0\" state=\"resubscribe\" cid=\"bob@contoso.com\" "
-                    + "poolFqdn=\"sip:pool2@contoso.com;gruu;opaque=srvr:HomeServer:abc\"/></resource></list>")
-        }
-        redirect(try bench.nextRequest(.subscribe, at: Bench.enterprise))
-        let second = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        #expect(second.requestURI == "sip:pool2@contoso.com;gruu;opaque=srvr:HomeServer:abc")
-        #expect(second.headers.hasToken(.require, "adhoclist") && second.headers.hasToken(.require, "categoryList"))
-        #expect(second.headers.to?.uri.description == "sip:ann@example.org")
-        redirect(second)
-        #expect(bench.isQuiet(at: Bench.enterprise))
-        #expect(try bench.nextRequest(.notify, at: Bench.simple).headers.first(.subscriptionState) == "terminated;reason=noresource")
-    }
-
     @Test("RFC 3856 6.8 a NOTIFY of a second, forked dialog is 481")
     func forked() throws {
         let bench = Bench()

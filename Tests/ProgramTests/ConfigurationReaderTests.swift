@@ -36,6 +36,7 @@ import Testing
             configuration.domains["fabrikam.com"]
                 == DomainConfiguration(
                     side: .enterprise, route: TransportAddress(.tcp, "sip.fabrikam.com", 5060), network: .publicCloud, upstream: .msrtc))
+        #expect(configuration.domains["contoso.com"]?.upstream == nil)
         #expect(configuration.domains["example.org"]?.profile == .rpidDraft)
         #expect(configuration.domains["*"]?.refuse == 403)
         #expect(configuration.transport.datagramOnlyPeers == [TransportAddress(.udp, "127.0.0.1", 5080)])

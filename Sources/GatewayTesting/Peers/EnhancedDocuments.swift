@@ -57,6 +57,17 @@ public enum EnhancedDocuments {
         return nil
     }
 
+    /// What a batchSub asks for, action by action.
+    static func actions(_ body: [UInt8]) -> [(isSubscribe: Bool, resources: [String], categories: [String])] {
+        guard !body.isEmpty, let root = try? XMLTree.parse(body).root else { return [] }
+        return root.children.filter { $0.localName == "action" }.map { action in
+            let children = action.children.map { ($0.localName, $0.children) }
+            let resources = children.filter { $0.0 == "adhocList" }.flatMap { $0.1.compactMap { $0.attribute("uri") } }
+            let categories = children.filter { $0.0 == "categoryList" }.flatMap { $0.1.compactMap { $0.attribute("name") } }
+            return (action.attribute("name") == "subscribe", resources, categories)
+        }
+    }
+
     /// A categories document for a watcher (MS-PRES 2.2.2.5) with the named categories.
     public static func categories(_ state: EnhancedState?, of uri: String, names: [String], published: String) -> String {
         var text = "<categories xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" uri=\"\(escape(uri))\">"
@@ -92,15 +103,32 @@ public enum EnhancedDocuments {
         }
     }
 
+    /// What a server says of a presentity whose state it does not show (MS-PRES 3.4.5.1.3.1).
+    public enum Verdict: Hashable, Sendable {
+        /// With the pool's GRUU where it is known.
+        case elsewhere(pool: String?)
+        case terminated(reason: String, status: Int? = nil)
+        case pending
+
+        fileprivate var attributes: String {
+            switch self {
+            case .elsewhere(let pool): "state=\"resubscribe\"" + (pool.map { " poolFqdn=\"\(escape($0))\"" } ?? "")
+            case .terminated(let reason, let status):
+                "state=\"terminated\" reason=\"\(escape(reason))\"" + (status.map { " statusCode=\"\($0)\"" } ?? "")
+            case .pending: "state=\"pending\""
+            }
+        }
+    }
+
     /// The resource list of an answer (MS-PRES 2.2.2.4.2).
-    static func resourceList(watcher: String, elsewhere: String?, pool: String?) -> String {
+    static func resourceList(watcher: String, _ verdicts: [(uri: String, verdict: Verdict)]) -> String {
         let opening = "<list xmlns=\"urn:ietf:params:xml:ns:rlmi\" uri=\"\(escape(watcher))\" version=\"0\" fullState=\"false\""
-        guard let elsewhere else { return opening + "/>" }
-        let hint = pool.map { " poolFqdn=\"\(escape($0))\"" } ?? ""
-        let plain = elsewhere.hasPrefix("sip:") ? String(elsewhere.dropFirst(4)) : elsewhere
-        return opening
-            + "><resource uri=\"\(escape(elsewhere))\"><instance id=\"0\" state=\"resubscribe\" cid=\"\(escape(plain))\"\(hint)/>"
-            + "</resource></list>"
+        if verdicts.isEmpty { return opening + "/>" }
+        let resources = verdicts.map { uri, verdict in
+            let plain = uri.hasPrefix("sip:") ? String(uri.dropFirst(4)) : uri
+            return "<resource uri=\"\(escape(uri))\"><instance id=\"0\" cid=\"\(escape(plain))\" \(verdict.attributes)/></resource>"
+        }
+        return opening + ">" + resources.joined() + "</list>"
     }
 
     /// The rejected resources of a resource list.

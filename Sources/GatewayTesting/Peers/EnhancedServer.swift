@@ -1,6 +1,8 @@
 import SIPCore
 
-/// An enterprise presence server for single category subscriptions, msrtc.pidf and PIDF (MS-PRES 3.4.5, 3.7.5).
+/// An enterprise presence server for single and batch category subscriptions, msrtc.pidf and PIDF (MS-PRES 3.4.5, 3.7.5).
+///
+/// It plays all pools of its enterprise: which one is asked is seen by the Request-URI.
 public final class EnhancedServer: ScriptedNotifier {
     public enum Form: Sendable { case categories, msrtc, pidf }
 
@@ -11,14 +13,24 @@ public final class EnhancedServer: ScriptedNotifier {
     public var usesBenotify = false
     /// The forms that it speaks, others get 406.
     public var forms: [Form] = [.categories, .msrtc, .pidf]
+    /// Whether it takes batches; otherwise they are 420.
+    public var takesBatches = true
+    /// Resources that it takes in one batch dialog; beyond it 413 (MS-PRES 3.4.5.1.3).
+    public var batchLimit = Int.max
     /// Presentities that live elsewhere, with the pool's GRUU where it is known (MS-PRES 3.4.5.1.3.1).
     public var elsewhere: [String: String?] = [:]
+    /// Says `resubscribe` whoever is asked, with the pool that this names for a Request-URI; nil: nobody is sent anywhere.
+    public var sendsOn: ((_ requestURI: String) -> String?)?
+    /// What batches are told of presentities instead of their state.
+    var verdicts: [String: EnhancedDocuments.Verdict] = [:]
 
     /// Replaces what a presentity shows and tells its watchers.
     public func set(_ presentity: String, _ state: EnhancedState?, at now: Instant) {
         states[SIPURI(presentity)?.aorKey ?? presentity] = state
         changed(presentity, at: now)
     }
+
+    func state(of presentity: String) -> EnhancedState? { states[SIPURI(presentity)?.aorKey ?? presentity] }
 
     /// The choice of MS-PRES 1.3.3, by Accept and not by q.
     private func form(of request: SIPRequest) -> Form? {
@@ -35,7 +47,12 @@ public final class EnhancedServer: ScriptedNotifier {
         return nil
     }
 
+    static func isBatch(_ request: SIPRequest) -> Bool {
+        request.headers.hasToken(.require, "adhoclist") && request.headers.hasToken(.require, "categoryList")
+    }
+
     override func objection(to request: SIPRequest) -> SIPStatus? {
+        if Self.isBatch(request), !takesBatches { return .badExtension }
         guard let form = form(of: request) else { return .notAcceptable }
         guard form == .categories else { return nil }
         if request.body.isEmpty || request.headers.contentType?.essence != "application/msrtc-adrl-categorylist+xml" {
@@ -47,103 +64,133 @@ public final class EnhancedServer: ScriptedNotifier {
             return .badRequest
         }
         // A single SUBSCRIBE names the user that it is sent to; a batch goes to a pool, from the watcher to itself.
-        let isBatch = request.headers.hasToken(.require, "adhoclist") && request.headers.hasToken(.require, "categoryList")
-        if !isBatch, !same(resource, request.headers.to?.uri.description ?? "") {
+        if !Self.isBatch(request), !same(resource, request.headers.to?.uri.description ?? "") {
             fault("batchSub names \(resource), To \(request.headers.to?.uri.description ?? "nobody") (MS-PRES 3.4.5.3)")
             return .badRequest
         }
-        if isBatch, !same(request.headers.from?.uri.description ?? "", request.headers.to?.uri.description ?? "") {
+        if Self.isBatch(request), !same(request.headers.from?.uri.description ?? "", request.headers.to?.uri.description ?? "") {
             fault("a batch whose From and To differ (MS-PRES 3.4.5.3)")
             return .forbidden
         }
         return nil
     }
 
-    override func presentity(of request: SIPRequest) -> String { EnhancedDocuments.resource(request.body) ?? request.requestURI }
-
-    /// Whether a dialog asks here for somebody of another pool, and not that pool itself.
-    private func isElsewhere(_ dialog: Dialog) -> Bool {
-        elsewhere.contains { same($0.key, dialog.presentity) && $0.value != dialog.pool }
+    override func presentity(of request: SIPRequest) -> String {
+        EnhancedDocuments.resource(request.body) ?? request.requestURI
     }
 
-    private func state(of dialog: Dialog) -> EnhancedState? { states[SIPURI(dialog.presentity)?.aorKey ?? dialog.presentity] }
+    override func watches(_ dialog: Dialog, _ presentity: String) -> Bool {
+        guard let batch = dialog.batch else { return same(dialog.presentity, presentity) }
+        return batch.resources.contains { same($0.uri, presentity) }
+    }
+
+    override func change(_ dialog: Dialog, by request: SIPRequest) -> SIPStatus? { changeBatch(dialog, by: request) }
+
+    override func hasMore(_ dialog: Dialog) -> Bool { hasMoreOfBatch(dialog) }
+
+    /// What is said of a presentity instead of its state to whoever asked at this place.
+    func verdict(on presentity: String, askedAt pool: String) -> EnhancedDocuments.Verdict? {
+        if let sendsOn { return sendsOn(pool).map { .elsewhere(pool: $0) } }
+        if let place = elsewhere.first(where: { same($0.key, presentity) }), place.value != pool,
+            !(place.value == nil && same(pool, presentity))
+        {
+            return .elsewhere(pool: place.value)
+        }
+        return verdicts.first { same($0.key, presentity) }?.value
+    }
 
     private func wantedCategories(_ dialog: Dialog) -> [String] {
-        let text = String(decoding: dialog.request.body, as: UTF8.self)
-        return ["state", "note", "contactCard", "services", "calendarData"].filter { text.contains("\"\($0)\"") }
+        EnhancedDocuments.actions(dialog.request.body).flatMap(\.categories)
     }
 
     private static let published = "2026-01-05T09:00:00.000"
 
-    private func allCategories(_ dialog: Dialog) -> [UInt8] {
-        let document = EnhancedDocuments.categories(
-            state(of: dialog), of: dialog.presentity, names: wantedCategories(dialog), published: Self.published)
-        return Array(document.utf8)
+    func categories(_ presentity: String, _ names: [String]) -> String {
+        EnhancedDocuments.categories(state(of: presentity), of: presentity, names: names, published: Self.published)
     }
+
+    // MARK: notifications
 
     override func piggyback(_ response: inout SIPResponse, _ dialog: Dialog, state: SubscriptionState) -> Bool {
         let offered = dialog.request.headers.hasToken(.supported, "ms-piggyback-first-notify")
         let form = form(of: dialog.request) ?? .pidf
-        let isElsewhere = isElsewhere(dialog)
-        guard piggybacks, offered, !manners.isPending, form != .pidf || isElsewhere else { return false }
+        let verdict = dialog.batch == nil ? verdict(on: dialog.presentity, askedAt: dialog.pool) : nil
+        guard piggybacks, offered, !manners.isPending, form != .pidf || verdict != nil else { return false }
+        if state.state == .terminated, dialog.batch != nil, dialog.request.body.isEmpty { return false }
+        var isOver = state.state == .terminated
         if form == .msrtc {
             response.headers.set(.contentType, "text/xml+msrtc.pidf")
-            response.body = Array(EnhancedDocuments.msrtc(self.state(of: dialog), of: dialog.presentity).utf8)
+            response.body = Array(EnhancedDocuments.msrtc(self.state(of: dialog.presentity), of: dialog.presentity).utf8)
         } else {
             let (type, body) = multipart(dialog)
             response.headers.set(.contentType, type)
             response.headers.set(.require, "eventlist")
             response.body = body
+            // Every resource rejected: no dialog (MS-PRES 4.6).
+            isOver = isOver || verdict != nil || dialog.batch?.resources.isEmpty == true
         }
-        dialog.lastSaid = self.state(of: dialog)
+        dialog.lastSaid = self.state(of: dialog.presentity)
         response.headers.append(.supported, "ms-piggyback-first-notify")
         if usesBenotify && dialog.request.headers.hasToken(.supported, "ms-benotify") { response.headers.append(.supported, "ms-benotify") }
         response.headers.set(.event, "presence")
         response.headers.set(.msPiggybackCSeq, "\(dialog.remoteCSeq)")
-        if isElsewhere {
-            // Every resource rejected: no dialog (MS-PRES 4.6).
+        if isOver {
             response.headers.set(.expires, "0")
             drop(dialog)
         }
-        let isOver = isElsewhere || state.state == .terminated
         response.headers.set(.subscriptionState, isOver ? "terminated;expires=0" : state.description)
         return true
     }
 
+    /// The resource list, and the documents of the resources that it does not reject (MS-PRES 2.2.2.4.2).
     private func multipart(_ dialog: Dialog) -> (String, [UInt8]) {
-        let place = isElsewhere(dialog) ? elsewhere.first { same($0.key, dialog.presentity) } : nil
-        let list = EnhancedDocuments.resourceList(
-            watcher: dialog.watcher, elsewhere: place == nil ? nil : dialog.presentity, pool: place?.value)
+        if dialog.batch != nil { return batchAnswer(dialog) }
+        if let verdict = verdict(on: dialog.presentity, askedAt: dialog.pool) {
+            return Self.related(dialog, [(dialog.presentity, verdict)], [])
+        }
+        return Self.related(dialog, [], [categories(dialog.presentity, wantedCategories(dialog))])
+    }
+
+    static func related(
+        _ dialog: Dialog, _ verdicts: [(uri: String, verdict: EnhancedDocuments.Verdict)], _ documents: [String]
+    ) -> (String, [UInt8]) {
+        let list = EnhancedDocuments.resourceList(watcher: dialog.watcher, verdicts)
         var text =
             "--part\r\nContent-Transfer-Encoding: binary\r\nContent-ID: resourceList\r\nContent-Type: application/rlmi+xml\r\n\r\n"
             + list + "\r\n\r\n"
-        if place == nil {
+        for document in documents {
             text +=
                 "--part\r\nContent-Transfer-Encoding: binary\r\nContent-Type: application/msrtc-event-categories+xml\r\n\r\n"
-                + String(decoding: allCategories(dialog), as: UTF8.self) + "\r\n\r\n"
+                + document + "\r\n\r\n"
         }
         text += "--part--\r\n"
         return ("multipart/related; type=\"application/rlmi+xml\"; start=resourceList; boundary=part", Array(text.utf8))
     }
 
+    /// All instances of each changed category, and no other category (MS-PRES 3.2.5.3).
+    static func changes(_ before: EnhancedState?, _ now: EnhancedState?, among wanted: [String]) -> [String] {
+        var names: [String] = []
+        if before?.availability != now?.availability || before?.token != now?.token { names.append("state") }
+        if before?.note != now?.note { names.append("note") }
+        if before?.displayName != now?.displayName { names.append("contactCard") }
+        return names.filter(wanted.contains)
+    }
+
     override func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? {
-        let current = state(of: dialog)
+        if dialog.batch != nil { return batchBody(dialog) }
+        let current = state(of: dialog.presentity)
         defer { dialog.lastSaid = current }
         switch form(of: dialog.request) ?? .pidf {
         case .msrtc: return ("text/xml+msrtc.pidf", Array(EnhancedDocuments.msrtc(current, of: dialog.presentity).utf8))
         case .pidf: return ("application/pidf+xml", Array(EnhancedDocuments.pidf(current, of: dialog.presentity).utf8))
         case .categories:
             if dialog.localCSeq == 1 && dialog.lastSaid == nil { return multipart(dialog) }
-            // All instances of each changed category, and no other category (MS-PRES 3.2.5.3).
-            let before = dialog.lastSaid
-            var names: [String] = []
-            if before?.availability != current?.availability || before?.token != current?.token { names.append("state") }
-            if before?.note != current?.note { names.append("note") }
-            if before?.displayName != current?.displayName { names.append("contactCard") }
-            names = names.filter(wantedCategories(dialog).contains)
-            if names.isEmpty { return dialog.ending == nil ? ("application/msrtc-event-categories+xml", allCategories(dialog)) : nil }
-            let document = EnhancedDocuments.categories(current, of: dialog.presentity, names: names, published: Self.published)
-            return ("application/msrtc-event-categories+xml", Array(document.utf8))
+            let wanted = wantedCategories(dialog)
+            let names = Self.changes(dialog.lastSaid, current, among: wanted)
+            if names.isEmpty, dialog.ending != nil { return nil }
+            return (
+                "application/msrtc-event-categories+xml", Array(categories(dialog.presentity, names.isEmpty ? wanted : names).utf8)
+            )
         }
     }
 

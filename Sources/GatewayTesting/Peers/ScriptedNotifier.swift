@@ -55,6 +55,14 @@ public class ScriptedNotifier: SIPPeer {
         var ending: SubscriptionState?
         /// What was said last, for servers that send changes only.
         var lastSaid: EnhancedState?
+        /// What a batch watches (MS-PRES 3.4.5.1.1); nil: it is none.
+        var batch: BatchSubscription?
+
+        /// Nobody knows whether what was said arrived: everything is said again.
+        func forgetSaid() {
+            lastSaid = nil
+            for place in batch?.resources.indices ?? 0..<0 { batch?.resources[place].isSaid = false }
+        }
 
         init(_ request: SIPRequest, presentity: String, localTag: String, connection: ConnectionID?, expiresAt: Instant) {
             self.presentity = presentity
@@ -93,6 +101,15 @@ public class ScriptedNotifier: SIPPeer {
     /// Whose presence a SUBSCRIBE asks for.
     func presentity(of request: SIPRequest) -> String { request.requestURI }
 
+    /// Whether a dialog is about a presentity.
+    func watches(_ dialog: Dialog, _ presentity: String) -> Bool { same(dialog.presentity, presentity) }
+
+    /// Takes over what a SUBSCRIBE says about what is watched; says why it cannot.
+    func change(_ dialog: Dialog, by request: SIPRequest) -> SIPStatus? { nil }
+
+    /// Whether another notification follows the one that was just written.
+    func hasMore(_ dialog: Dialog) -> Bool { false }
+
     /// The body of the next notification; nil: none.
     func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? { nil }
 
@@ -106,7 +123,7 @@ public class ScriptedNotifier: SIPPeer {
 
     /// Tells the watchers of a presentity that it changed.
     final func changed(_ presentity: String, at now: Instant) {
-        for dialog in dialogs where same(dialog.presentity, presentity) { notify(dialog, at: now) }
+        for dialog in dialogs where watches(dialog, presentity) { notify(dialog, at: now) }
     }
 
     /// Notifies the watchers of a presentity once more, as after a change of manners.
@@ -116,7 +133,7 @@ public class ScriptedNotifier: SIPPeer {
     public final func terminate(
         _ presentity: String, _ reason: SubscriptionState.TerminationReason?, retryAfter: UInt32? = nil, at now: Instant
     ) {
-        for dialog in dialogs where same(dialog.presentity, presentity) {
+        for dialog in dialogs where watches(dialog, presentity) {
             dialog.ending = .terminated(reason, retryAfter: retryAfter)
             notify(dialog, at: now)
         }
@@ -166,6 +183,7 @@ public class ScriptedNotifier: SIPPeer {
         let dialog = Dialog(
             request, presentity: presentity(of: request), localTag: token(), connection: source.connection,
             expiresAt: now + .seconds(Int(granted)))
+        if let status = change(dialog, by: request) { return SIPResponse(to: request, status: status, toTag: token()) }
         acceptedCount += 1
         dialogs.append(dialog)
         return accept(request, dialog, granted: granted, from: source, at: now)
@@ -183,6 +201,9 @@ public class ScriptedNotifier: SIPPeer {
         guard number > dialog.remoteCSeq else { return SIPResponse(to: request, status: .serverInternalError, toTag: dialog.localTag) }
         let asked = request.headers.expires ?? 3600
         if let response = tooBrief(request, asked) { return response }
+        if asked > 0, let status = change(dialog, by: request) {
+            return SIPResponse(to: request, status: status, toTag: dialog.localTag)
+        }
         dialog.remoteCSeq = number
         dialog.request = request
         dialog.remoteTarget = request.headers.contact?.uri.description ?? dialog.remoteTarget
@@ -242,7 +263,7 @@ public class ScriptedNotifier: SIPPeer {
         return manners.isPending ? .pending(expires: left) : .active(expires: left)
     }
 
-    private func notify(_ dialog: Dialog, at now: Instant) {
+    final func notify(_ dialog: Dialog, at now: Instant) {
         guard dialogs.contains(where: { $0 === dialog }) else { return }
         if dialog.isInFlight && manners.waitsForAnswers {
             dialog.isDirty = true
@@ -274,9 +295,11 @@ public class ScriptedNotifier: SIPPeer {
         guard let goal = destination(route: dialog.routeSet, target: dialog.remoteTarget, connection: dialog.connection) else {
             return fault("a Contact that leads nowhere: \(dialog.remoteTarget)")
         }
+        if !isLast, hasMore(dialog) { dialog.isDirty = true }
         if request.method == .benotify {
             dialog.isInFlight = false
-            sendUnanswered(request, to: goal) { dialog.lastSaid = nil }
+            sendUnanswered(request, to: goal) { dialog.forgetSaid() }
+            if dialog.isDirty { notify(dialog, at: now) }
             return
         }
         send(request, to: goal, at: now) { [unowned self] answer, now in
@@ -285,7 +308,7 @@ public class ScriptedNotifier: SIPPeer {
                 if dialog.isDirty { notify(dialog, at: now) }
             } else {
                 failedNotifications += 1
-                dialog.lastSaid = nil
+                dialog.forgetSaid()
                 if answer.status.map({ $0 != .serverInternalError && $0 != .serviceUnavailable }) ?? true {
                     cancel(dialog.expiryAlarm)
                     dialogs.removeAll { $0 === dialog }
@@ -300,7 +323,7 @@ public class ScriptedNotifier: SIPPeer {
         for dialog in dialogs where dialog.connection == connection {
             dialog.connection = nil
             // What was on its way and awaits no answer may be lost with it.
-            dialog.lastSaid = nil
+            dialog.forgetSaid()
         }
     }
 }

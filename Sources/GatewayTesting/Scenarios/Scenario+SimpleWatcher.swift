@@ -105,7 +105,7 @@ extension Scenario {
         },
     ]
 
-    private static func watchesBob(_ conversation: Conversation, hasNote: Bool = true) async throws {
+    static func watchesBob(_ conversation: Conversation, hasNote: Bool = true) async throws {
         let watcher = try await conversation.simpleWatcher()
         try await conversation.bobShows(EnhancedState(3500, note: "at my desk", displayName: "Bob"))
         try await conversation.act { now in watcher.subscribe(at: now) }

@@ -41,6 +41,6 @@ public struct Scenario: Sendable, CustomStringConvertible {
     }
 
     public static let all =
-        simpleWatcherScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
+        simpleWatcherScenarios + batchScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
         + homeServerScenarios + ownDataScenarios + aggregationScenarios + listWatcherScenarios
 }

@@ -78,9 +78,13 @@ public enum DomainProfile: String, Hashable, Sendable, CaseIterable {
     case oma
 }
 
-/// The form in which an enterprise domain is asked for presence (MS-PRES 1.3.3).
+/// The form in which an enterprise domain is asked for presence (MS-PRES 1.3.3, 3.4.5.1.1).
 public enum UpstreamFormat: String, Hashable, Sendable, CaseIterable {
-    case categories, msrtc, pidf
+    /// Categories, all presentities of a watcher in one dialog.
+    case batch
+    /// Categories, each presentity in a dialog of its own.
+    case categories
+    case msrtc, pidf
 }
 
 /// What is known of one domain.
@@ -92,11 +96,11 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var route: TransportAddress?
     public var network: SourceNetwork
     public var profile: DomainProfile
-    /// For enterprise domains only: the form that is tried first.
-    public var upstream: UpstreamFormat
+    /// For enterprise domains only: the form that is tried first; nil: batches inside the own enterprise, else categories.
+    public var upstream: UpstreamFormat?
     /// Write the extension that keeps exact enterprise values in PIDF sent to this domain.
     public var lossless: Bool
-    /// Pool GRUU given to batch watchers as a hint where its users live (MS-PRES 3.4.5.1.3.1).
+    /// Pool GRUU given to batch watchers as a hint where its users live (MS-PRES 3.4.5.1.3.1), and asked first by our own batches.
     public var poolFqdn: String?
     /// For hosted enterprise domains: what is bound to an endpoint may only be published by one that is registered (MS-PRES 3.2.5.4).
     public var requiresRegistration: Bool
@@ -105,7 +109,7 @@ public struct DomainConfiguration: Hashable, Sendable {
 
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,
-        profile: DomainProfile = .rpid, upstream: UpstreamFormat = .categories, lossless: Bool = false, poolFqdn: String? = nil,
+        profile: DomainProfile = .rpid, upstream: UpstreamFormat? = nil, lossless: Bool = false, poolFqdn: String? = nil,
         requiresRegistration: Bool = false, refuse: Int? = nil
     ) {
         self.side = side

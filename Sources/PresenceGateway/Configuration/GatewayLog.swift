@@ -51,6 +51,12 @@ public struct GatewayCounters: Hashable, Sendable {
     public var publicationsAccepted: UInt64 = 0
     public var publicationsRefused: UInt64 = 0
     public var upstreamLost: UInt64 = 0
+    /// Presentities that a far side sent on to another pool or to their own URI, and that were followed (MS-PRES 3.4.5.1.3.1).
+    public var redirectsFollowed: UInt64 = 0
+    /// Those that were sent on too often, or whose pool served them no more, and that rest before they are asked for again.
+    public var redirectsDelayed: UInt64 = 0
+    /// Those that were sent to a place where they had been.
+    public var redirectLoops: UInt64 = 0
     public var limitsReached: UInt64 = 0
     /// Requests answered 503 because too much was unfinished.
     public var overloadRefusals: UInt64 = 0

@@ -58,7 +58,7 @@ extension Gateway {
             knowledge: isHosted ? .known : resource?.knowledge ?? .unknown, callID: dialog.dialog.id.callID, localTag: dialog.localTag,
             remoteTag: dialog.dialog.id.remoteTag, expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
             isBestEffort: dialog.notifier.configuration.bestEffort, notification: dialog.notification,
-            leg: leg.map { LegReport($0, resource.flatMap { leg?.resource($0.key) }) })
+            leg: leg.map { LegReport($0, resource.flatMap { leg?.resource($0.key) }, hopMarks: hopMarks(of: $0)) })
     }
 
     private func report(_ dialog: HomeDialog, at now: Instant) -> SubscriptionReport {

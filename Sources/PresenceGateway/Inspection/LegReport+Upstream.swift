@@ -4,16 +4,18 @@ import SIPEvents
 
 extension LegReport {
     /// A leg as an operator sees it who asks for one of its resources.
-    init(_ leg: UpstreamSubscription, _ resource: UpstreamResource?) {
+    /// - Parameter hopMarks: of its SUBSCRIBE.
+    init(_ leg: UpstreamSubscription, _ resource: UpstreamResource?, hopMarks: String) {
         self.init(
             side: leg.domain.side.rawValue, route: leg.domain.route.description, format: leg.format.rawValue,
             shape: leg.shape.name, resources: leg.resources.count, target: leg.target.description, callID: leg.callID,
             localTag: leg.localTag, remoteTag: leg.dialog?.id.remoteTag,
-            state: leg.startsAt == nil ? State(leg.subscriber.standing) : .queued,
+            state: leg.restsUntil != nil ? .resting : leg.startsAt == nil ? State(leg.subscriber.standing) : .queued,
             refreshesAt: leg.subscriber.refreshAt.map { DateTime($0) }, lapsesAt: leg.subscriber.lapsesAt.map { DateTime($0) },
-            retriesAt: (leg.subscriber.restsUntil ?? leg.startsAt).map { DateTime($0) }, failures: leg.subscriber.failures,
+            retriesAt: (leg.subscriber.restsUntil ?? leg.restsUntil ?? leg.startsAt).map { DateTime($0) },
+            failures: leg.subscriber.failures,
             standing: resource?.standing.name ?? "unheard", staleAt: resource?.staleAt.map { DateTime($0) },
-            hopMarks: leg.hopMarks.split(separator: ",").map { String($0.drop { $0 == " " }) })
+            hopMarks: hopMarks.split(separator: ",").map { String($0.drop { $0 == " " }) })
     }
 }
 

@@ -115,14 +115,30 @@ struct HopMark {
     static let limit = 16
 
     let token: String
+    /// The mark of a batch of this node: what is asked for in it was sent on by this node.
+    private let batchToken: String
 
     init(node: String, presentity: String) {
+        token = Self.digest(node + "|" + presentity)
+        batchToken = Self.digest(node)
+    }
+
+    /// The mark of a batch, which names any number of presentities.
+    init(node: String) {
+        token = Self.digest(node)
+        batchToken = token
+    }
+
+    private static func digest(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in node.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        hash = (hash ^ 0x7C) &* 0x100_0000_01b3
-        for byte in presentity.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         let digits = String(hash, radix: 16)
-        token = String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
+    /// The marks of others in a list of them.
+    func others(in marks: String) -> String {
+        marks.split(separator: ",").map { $0.filter { $0 != " " } }.filter { $0 != token && $0 != batchToken }.joined(separator: ", ")
     }
 
     /// The marks to write onto the other leg; throws 482 when ours is there already, 483 when there are too many.
@@ -131,7 +147,7 @@ struct HopMark {
         for line in headers.values(Self.header) {
             for mark in line.split(separator: ",") { marks.append(String(mark.filter { $0 != " " })) }
         }
-        if marks.contains(token) { throw .loop }
+        if marks.contains(token) || marks.contains(batchToken) { throw .loop }
         if marks.count >= Self.limit { throw .tooManyHops }
         return (marks + [token]).joined(separator: ", ")
     }

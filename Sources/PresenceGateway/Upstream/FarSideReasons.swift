@@ -1,6 +1,34 @@
 import SIPCore
 import SIPEvents
 
+/// Why the far side gives no presence, as far as watchers are told.
+struct FarSideVerdict {
+    var failure: Subscriber.Failure
+    var reason: TerminationReason
+    /// As a resource list said it.
+    var word: String?
+    var statusCode: Int?
+
+    init(_ failure: Subscriber.Failure) {
+        self.failure = failure
+        reason = TerminationReason(failure)
+    }
+
+    /// `terminated` in a resource list (MS-PRES 3.4.5.1.3.1, RFC 4662 5.5): the reason counts, and the status where it says more.
+    init(_ verdict: UpstreamContent.Verdict) {
+        let status = verdict.statusCode.flatMap { (400..<700).contains($0) ? $0 : nil }
+        word = verdict.reason
+        statusCode = verdict.statusCode
+        if verdict.reason == nil, let status {
+            failure = .refused(status: status)
+            reason = TerminationReason(failure)
+        } else {
+            reason = TerminationReason(rlmi: verdict.reason)
+            failure = status.map { .refused(status: $0) } ?? .terminated(reason)
+        }
+    }
+}
+
 extension TerminationReason {
     /// What a watcher is told when its far leg failed for good.
     init(_ failure: Subscriber.Failure) {
@@ -24,8 +52,8 @@ extension TerminationReason {
 
 extension Refusal {
     /// The answer to a poll whose far side refused.
-    init(passing failure: Subscriber.Failure, retryAfter: Int) {
-        let reason = TerminationReason(failure)
+    init(passing verdict: FarSideVerdict, retryAfter: Int) {
+        let (failure, reason) = (verdict.failure, verdict.reason)
         if case .silent = failure {
             self.init(.serverTimeout, "the presentity's side did not answer")
         } else if case .refused(480) = failure {

@@ -7,48 +7,122 @@ import SIPEvents
 extension Gateway {
     /// Gives a resource the far leg that feeds it: one to join, or a new one that ``startUpstreams(of:at:)`` starts.
     /// - Parameters:
-    ///   - marks: the hop marks that its SUBSCRIBE carries.
+    ///   - marks: the hop marks that its SUBSCRIBE would carry.
     ///   - isPoll: it is asked for once; polls share nothing (RFC 6665 4.4.3).
     func joinUpstream(
         _ resource: WatchedResource, of watcher: WatcherDialog, parties: RequestScreening.Parties, domain: DomainConfiguration,
-        route: TransportAddress, marks: String, isPoll: Bool
+        route: TransportAddress, marks: String, isPoll: Bool, at now: Instant
     ) {
+        let far = upstreamDomain(of: resource.uri, domain, route)
+        let own = HopMark(node: configuration.nodeName, presentity: resource.key)
+        let order = UpstreamOrder(
+            watcher: parties.watcher, network: parties.watcherDomain.network, domain: far, maxForwards: parties.maxForwards,
+            hopMarks: own.others(in: marks), poll: isPoll ? watcher.localTag : nil)
+        leg(at: far.origin(of: resource.uri, at: now), order, at: now).join(resource, of: watcher)
+    }
+
+    /// The leg that asks at a place: the batch of the watcher that is there already and has room, or a new leg.
+    /// - Parameter form: in which a presentity is asked for; nil: as its domain wants.
+    func leg(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat? = nil, at now: Instant) -> UpstreamSubscription {
+        guard case .pool(let pool) = place else { return makeLeg(at: place, order, form: form, at: now) }
+        let key = UpstreamBatchKey(order, pool: pool)
+        for leg in batches[key] ?? [] where leg.resources.count < min(leg.capacity, configuration.limits.resourcesPerBatch) { return leg }
+        let leg = makeLeg(at: place, order, form: .batch, at: now)
+        open(leg, as: key)
+        return leg
+    }
+
+    /// A leg that nobody else joins until it is opened.
+    func makeLeg(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
         let timing = configuration.timing
-        let range = domain.side == .enterprise ? timing.enterprise : timing.simple
+        let range = order.domain.side == .enterprise ? timing.enterprise : timing.simple
+        var shape = UpstreamSubscription.Shape.single
+        if case .pool = place { shape = .batch }
+        let wanted = order.domain.form(at: now)
+        var format = form ?? wanted
+        if shape == .batch || format == .batch { format = .categories }
         lastUpstream += 1
-        let upstream = UpstreamSubscription(
-            id: lastUpstream, watcher: parties.watcher, domain: upstreamDomain(of: resource.uri, domain, route), target: resource.uri,
-            maxForwards: parties.maxForwards, hopMarks: marks,
+        let leg = UpstreamSubscription(
+            id: lastUpstream, order, shape: shape, target: place.uri, format: format,
             subscriber: Subscriber(
                 .init(
-                    expires: isPoll ? 0 : range.standard, retryMinimum: timing.retryMinimum, retryMaximum: timing.retryMaximum)))
-        upstream.join(resource, of: watcher)
+                    expires: order.poll == nil ? range.standard : 0, retryMinimum: timing.retryMinimum,
+                    retryMaximum: timing.retryMaximum)))
+        if wanted == .batch { leg.tried.insert(TriedForms(.batch)) }
+        return leg
+    }
+
+    /// Lets others join a batch.
+    func open(_ leg: UpstreamSubscription, as key: UpstreamBatchKey) {
+        leg.batchKey = key
+        batches[key, default: []].append(leg)
+    }
+
+    /// Lets nobody join any more.
+    func close(_ leg: UpstreamSubscription) {
+        guard let key = leg.batchKey else { return }
+        leg.batchKey = nil
+        batches[key]?.removeAll { $0 === leg }
+        if batches[key]?.isEmpty ?? false { batches[key] = nil }
     }
 
     /// Starts the legs that have not asked yet, and tells the others what is wanted now.
     func startUpstreams(of watcher: WatcherDialog, at now: Instant) {
         for resource in watcher.resources {
-            guard let upstream = resource.upstream, upstream.subscriber.attempt == 0 else { continue }
-            if watcher.held != nil || watcher.notifier.isFetching { upstream.subscriber = upstream.subscriber.asFetch }
-            perform(upstream.subscriber.start(at: now), on: upstream, at: now)
-            schedule(upstream)
+            if let upstream = resource.upstream { proceed(upstream, at: now) }
         }
+    }
+
+    /// Asks for what is not asked for yet: at first, or in the dialog as soon as the answer to the last request is there.
+    func proceed(_ upstream: UpstreamSubscription, at now: Instant) {
+        if upstream.restsUntil != nil {
+            upstreams[upstream.id] = upstream
+        } else if upstream.subscriber.attempt == 0 {
+            upstream.startsAt = nil
+            perform(upstream.subscriber.start(at: now), on: upstream, at: now)
+        } else if upstream.hasChange {
+            perform(upstream.subscriber.change(at: now), on: upstream, at: now)
+        }
+        schedule(upstream)
     }
 
     /// A resource is watched no more: its leg leaves it out, or says goodbye with the last one.
     func leaveUpstream(_ resource: WatchedResource, at now: Instant) {
         guard let upstream = resource.upstream else { return }
         upstream.leave(resource)
-        guard upstream.resources.isEmpty else { return }
-        perform(upstream.subscriber.unsubscribe(hasDialog: upstream.dialog != nil, at: now), on: upstream, at: now)
+        if upstream.hasSink {
+            if upstream.subscriber.attempt > 0 { proceed(upstream, at: now) }
+            return
+        }
+        for resource in upstream.resources { upstream.drop(resource) }
+        end(upstream, hasDialog: upstream.dialog != nil, at: now)
+    }
+
+    /// Says goodbye.
+    /// - Parameter hasDialog: false: there is nobody to say it to.
+    func end(_ upstream: UpstreamSubscription, hasDialog: Bool, at now: Instant) {
+        close(upstream)
+        perform(upstream.subscriber.unsubscribe(hasDialog: hasDialog, at: now), on: upstream, at: now)
         schedule(upstream)
     }
 
     /// Takes a leg out of the tables.
     func forget(_ upstream: UpstreamSubscription) {
+        close(upstream)
         upstreams[upstream.id] = nil
         upstreamsByTag[upstream.localTag] = nil
         wakes.set(.upstream(upstream.id), at: nil)
+    }
+
+    /// The hop marks of a leg's SUBSCRIBE: those that came, and ours.
+    func hopMarks(of upstream: UpstreamSubscription) -> String {
+        let own: String
+        if upstream.shape == .single, let only = upstream.resources.first {
+            own = HopMark(node: configuration.nodeName, presentity: only.key).token
+        } else {
+            own = HopMark(node: configuration.nodeName).token
+        }
+        return upstream.hopMarks.isEmpty ? own : upstream.hopMarks + ", " + own
     }
 
     /// The domain of a presentity as its legs share it.

@@ -4,21 +4,38 @@ import SIPEvents
 
 /// What the far side said, and what its legs' ends mean to the watchers.
 extension Gateway {
-    /// Takes new state over. True: the leg took another way, and what else the message said is void.
-    func take(_ content: UpstreamContent, _ upstream: UpstreamSubscription, at now: Instant) -> Bool {
+    /// Takes over what a message says of each presentity; a word about one changes nothing of the others.
+    /// - Parameter status: of the subscription as a whole.
+    /// - Returns: whether the leg asks anew at once, and what else the message said is void.
+    func take(_ content: UpstreamContent, _ upstream: UpstreamSubscription, _ status: SubscriptionStatus?, at now: Instant) -> Bool {
+        let before = upstream.resources.count
+        var legs: [UpstreamSubscription] = []
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
             if report.hasState {
-                take(report, of: resource, at: now)
-            } else if let verdict = report.verdict, heed(verdict, on: resource, of: upstream, at: now) {
-                return true
+                take(report, of: resource, upstream, at: now)
+            } else if let verdict = report.verdict {
+                heed(verdict, on: resource, of: upstream, &legs, at: now)
             }
+        }
+        for leg in legs { proceed(leg, at: now) }
+        if !upstream.hasSink, upstream.subscriber.attempt > 0 {
+            for resource in upstream.resources { upstream.drop(resource) }
+            end(upstream, hasDialog: upstream.dialog != nil && status?.isTerminated != true, at: now)
+            return false
+        }
+        // All that it had asked for is rejected, so there is no dialog (MS-PRES 4.6), but more was to be asked for in it.
+        if status?.isTerminated == true, upstream.resources.count < before, upstream.resources.allSatisfy({ $0.asked == nil }) {
+            perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+            return true
         }
         return false
     }
 
     /// New state of one presentity goes to all its sinks.
-    private func take(_ report: UpstreamContent.Report, of resource: UpstreamResource, at now: Instant) {
+    private func take(
+        _ report: UpstreamContent.Report, of resource: UpstreamResource, _ upstream: UpstreamSubscription, at now: Instant
+    ) {
         var source: PresenceSource
         if let categories = report.categories {
             var merge = CategoryMerge()
@@ -34,56 +51,74 @@ extension Gateway {
         }
         resource.isOld = false
         resource.staleAt = nil
-        show(source, in: resource, at: now)
+        redirects.arrived(&resource.trail, at: upstream.place, now: now)
+        // A dialog of its own is pending until the far side says otherwise.
+        show(source, in: resource, isGranted: upstream.shape != .single, at: now)
     }
 
     /// Gives every sink what is known now.
-    func show(_ source: PresenceSource, in resource: UpstreamResource, at now: Instant) {
+    /// - Parameter isGranted: the state itself says that its watcher may see it.
+    func show(_ source: PresenceSource, in resource: UpstreamResource, isGranted: Bool = false, at now: Instant) {
+        var changed: [(watcher: WatcherDialog, resource: WatchedResource)] = []
         for (watcher, watched) in resource.sinks {
             if watched.source == source {
                 counters.notificationsSuppressed += 1
                 continue
             }
             watched.source = source
-            sourceChanged(watched, of: watcher, at: now)
+            watched.rendered = nil
+            changed.append((watcher, watched))
         }
+        if isGranted { stand(.active, resource, at: now) }
+        for (watcher, watched) in changed { sourceChanged(watched, of: watcher, at: now) }
     }
 
-    /// What a resource list says of one presentity. True: the leg took another way.
+    /// What a resource list says of one presentity whose state it does not bring (MS-PRES 2.2.2.4.2).
     private func heed(
-        _ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription, at now: Instant
-    ) -> Bool {
+        _ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription,
+        _ legs: inout [UpstreamSubscription], at now: Instant
+    ) {
         switch verdict.state {
         case .resubscribe:
-            log(.info, "far side names another pool", ["call-id": upstream.callID, "pool": verdict.poolFqdn ?? ""])
             note(.redirected, upstream, resource, rule: "resubscribe to \(verdict.poolFqdn ?? "the presentity itself")", at: now)
-            if upstream.follow(poolFqdn: verdict.poolFqdn) {
-                perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
-            } else {
-                ended(upstream, .terminated(.noresource), at: now)
-            }
-            return true
+            redirect(resource, of: upstream, to: verdict.poolFqdn, &legs, at: now)
         case .terminated:
-            ended(upstream, .terminated(TerminationReason(rlmi: verdict.reason)), at: now)
-            return true
+            upstream.drop(resource)
+            let meaning = FarSideVerdict(verdict)
+            log(
+                .info, "far side ended the subscription to one presentity",
+                ["call-id": upstream.callID, "reason": verdict.reason ?? "", "status": verdict.statusCode.map { String($0) } ?? ""])
+            for (watcher, watched) in resource.sinks {
+                watched.upstream = nil
+                pass(meaning, of: watched, to: watcher, at: now)
+            }
+        case .pending:
+            stand(.pending, resource, at: now)
         default:
-            return false
+            break
         }
     }
 
-    /// The far side's word on the subscription as a whole.
+    /// Tells the watchers of one presentity whether the far side still decides about them.
+    private func stand(_ standing: UpstreamResource.Standing, _ resource: UpstreamResource, at now: Instant) {
+        resource.standing = standing
+        let isPending = standing == .pending
+        for (watcher, watched) in resource.sinks {
+            if watcher.namesResources {
+                standingChanged(isPending: isPending, of: watched, in: watcher, at: now)
+            } else {
+                if !isPending, watcher.isReady { watcher.notifier.becameReady() }
+                perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
+            }
+        }
+    }
+
+    /// The far side's word on the subscription as a whole; what a list said of one presentity stays.
     func follow(_ status: SubscriptionStatus, _ upstream: UpstreamSubscription, at now: Instant) {
         var isPending = false
         if case .pending = status { isPending = true }
-        for resource in upstream.resources {
-            resource.standing = isPending ? .pending : .active
-            for (watcher, watched) in resource.sinks {
-                if watcher.namesResources {
-                    standingChanged(isPending: isPending, of: watched, in: watcher, at: now)
-                } else {
-                    perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
-                }
-            }
+        for resource in upstream.resources where isPending || upstream.shape == .single || resource.standing != .pending {
+            stand(isPending ? .pending : .active, resource, at: now)
         }
     }
 
@@ -98,9 +133,14 @@ extension Gateway {
                 "retry-in": String(pause.seconds),
             ])
         upstream.dialog = nil
-        for resource in upstream.resources { resource.isOld = true }
-        if case .refused(let status) = failure, upstream.fallBack(after: status) {
-            perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+        upstream.reset()
+        if case .refused(let status) = failure, Self.isFormRefusal(status), fallBack(upstream, after: status, at: now) {
+            if upstream.resources.isEmpty { end(upstream, hasDialog: false, at: now) }
+            return
+        }
+        if upstream.isFollowed(at: now), Self.isMoved(failure) {
+            sendBack(upstream, at: now)
+            end(upstream, hasDialog: false, at: now)
             return
         }
         for resource in upstream.resources where resource.staleAt == nil && resource.source.isKnown && resource.source != .offline {
@@ -110,12 +150,13 @@ extension Gateway {
 
     /// The leg is over: as wished (nil), or for good.
     func ended(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure?, at now: Instant) {
-        if case .refused(let status)? = failure, upstream.hasSink, upstream.fallBack(after: status) {
-            log(.info, "far side wants another format", ["call-id": upstream.callID, "format": upstream.format.rawValue])
-            perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+        if case .refused(let status)? = failure, fallBack(upstream, after: status, at: now) {
+            if upstream.resources.isEmpty { forget(upstream) }
             return
         }
+        let isFollowed = upstream.isFollowed(at: now)
         forget(upstream)
+        if failure != nil, isFollowed { return sendBack(upstream, at: now) }
         let sinks = upstream.sinks
         for (_, watched) in sinks { watched.upstream = nil }
         guard let failure else {
@@ -125,15 +166,24 @@ extension Gateway {
         guard !sinks.isEmpty else { return }
         note(.farEnded, upstream, failure, at: now)
         log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
-        for (watcher, watched) in sinks { pass(failure, of: watched, to: watcher, at: now) }
+        for (watcher, watched) in sinks { pass(FarSideVerdict(failure), of: watched, to: watcher, at: now) }
+    }
+
+    /// Whether a pool that was named by the far side may serve its presentities no more, rather than be away for a moment.
+    private static func isMoved(_ failure: Subscriber.Failure) -> Bool {
+        switch failure {
+        case .terminated, .silent: true
+        case .refused(let status): [480, 503].contains(status)
+        case .lapsed: false
+        }
     }
 
     /// Tells the watcher what the far side's refusal means for it.
-    private func pass(_ failure: Subscriber.Failure, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
-        let reason = TerminationReason(failure)
+    func pass(_ verdict: FarSideVerdict, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        let reason = verdict.reason
         if let held = watcher.held, watcher.resources.count == 1 {
             watcher.held = nil
-            refuse(held.request, held.transaction, Refusal(passing: failure, retryAfter: configuration.timing.retryAfter), at: now)
+            refuse(held.request, held.transaction, Refusal(passing: verdict, retryAfter: configuration.timing.retryAfter), at: now)
             remove(watcher, at: now)
             return
         }
@@ -142,7 +192,8 @@ extension Gateway {
             perform(watcher.notifier.terminate(reason, retryAfter: retryAfter, at: now), on: watcher, at: now)
             return
         }
-        reject(resource, of: watcher, state: "terminated", reason: reason.rawValue)
+        reject(
+            resource, of: watcher, state: "terminated", reason: verdict.word ?? reason.rawValue, statusCode: verdict.statusCode)
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }
         } else if watcher.isBatch, watcher.resources.isEmpty {

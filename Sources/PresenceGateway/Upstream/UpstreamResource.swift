@@ -9,13 +9,19 @@ final class UpstreamResource {
     /// The presentity's `aorKey`.
     let key: String
     /// What its sinks want together, where the far side is asked for categories.
-    private(set) var categories: [CategoryName]
+    private(set) var categories: [CategoryName] = []
+    /// Of a batch: what the far side was asked for in the current dialog; nil: it does not know of the presentity.
+    private(set) var asked: [CategoryName]?
+    /// Of a batch: what the unanswered SUBSCRIBE asks for; empty: to forget it.
+    private(set) var offered: [CategoryName]?
     /// What the far side said of it last.
     var standing = Standing.unheard
     /// What is known is of an earlier dialog: the first state of the new one replaces it.
     var isOld = false
     /// Until when the last state is shown although nobody vouches for it.
     var staleAt: Instant?
+    /// Where it was sent on from; nil: nowhere, as most are.
+    var trail: RedirectTrail?
     /// Nearly always there is one.
     private var first: UpstreamSink?
     private var others: [UpstreamSink] = []
@@ -24,57 +30,79 @@ final class UpstreamResource {
         case unheard, active, pending
     }
 
-    init(uri: SIPURI, key: String, categories: [CategoryName]) {
+    init(uri: SIPURI, key: String) {
         self.uri = uri
         self.key = key
-        self.categories = categories
     }
+
+    // MARK: sinks
 
     /// The sinks that are alive, in the order in which they came.
     var sinks: [(watcher: WatcherDialog, resource: WatchedResource)] {
         var alive: [(WatcherDialog, WatchedResource)] = []
-        for sink in CollectionOfOne(first) + others.map(Optional.some) {
-            if let watcher = sink?.watcher, let resource = sink?.resource { alive.append((watcher, resource)) }
+        if let watcher = first?.watcher, let resource = first?.resource { alive.append((watcher, resource)) }
+        for sink in others {
+            if let watcher = sink.watcher, let resource = sink.resource { alive.append((watcher, resource)) }
         }
         return alive
     }
 
     /// What is known of the presentity.
     var source: PresenceSource {
-        if let resource = first?.resource { return resource.source }
-        return others.lazy.compactMap { $0.resource?.source }.first ?? .unknown
+        if let resource = first?.resource, resource.source.isKnown { return resource.source }
+        return others.lazy.compactMap { $0.resource?.source }.first { $0.isKnown } ?? .unknown
     }
 
     var hasSink: Bool { first?.resource != nil || others.contains { $0.resource != nil } }
 
-    /// Feeds one more; it sees at once what is known.
+    /// Feeds one more; it sees at once what is known, if that is all that it wants.
     func add(_ resource: WatchedResource, of watcher: WatcherDialog) {
         let known = source
         let sink = UpstreamSink(watcher: watcher, resource: resource)
         if first?.resource == nil { first = sink } else { others.append(sink) }
-        if known.isKnown { resource.source = known }
-        want(Self.categories(of: resource, of: watcher))
+        // Whoever watches in another form than categories gets what it sees made from the standard ones.
+        let wanted = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
+        if known.isKnown, asked.map({ asked in wanted.allSatisfy(asked.contains) }) ?? true { resource.source = known }
+        resource.isPending = standing == .pending && watcher.namesResources
+        if categories.isEmpty { categories = wanted }
+        for name in wanted where !categories.contains(name) { categories.append(name) }
     }
 
     func remove(_ resource: WatchedResource) {
         if first?.resource === resource { first = nil }
         others.removeAll { $0.resource == nil || $0.resource === resource }
         if first?.resource == nil, !others.isEmpty { first = others.removeFirst() }
-        var wanted: [CategoryName] = []
-        for (watcher, resource) in sinks {
-            for name in Self.categories(of: resource, of: watcher) where !wanted.contains(name) { wanted.append(name) }
-        }
-        if !wanted.isEmpty { categories = wanted }
     }
 
-    /// Whoever watches in another form than categories gets what it sees made from the standard ones.
-    static func categories(of resource: WatchedResource, of watcher: WatcherDialog) -> [CategoryName] {
-        watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
+    // MARK: one of a batch
+
+    /// What the next SUBSCRIBE has to change about it, when the one on its way is accepted; nil: nothing.
+    var change: Change? {
+        var known = asked ?? []
+        if let offered { known = offered.isEmpty ? [] : known + offered }
+        guard hasSink else { return known.isEmpty ? nil : .unsubscribe }
+        return !known.isEmpty && categories.allSatisfy(known.contains) ? nil : .subscribe
     }
 
-    private func want(_ names: [CategoryName]) {
-        if categories.isEmpty { categories = names }
-        for name in names where !categories.contains(name) { categories.append(name) }
+    enum Change: Hashable {
+        case subscribe, unsubscribe
+    }
+
+    /// A SUBSCRIBE that names it is on its way.
+    func offer(_ change: Change) { offered = change == .subscribe ? categories : [] }
+
+    /// The SUBSCRIBE was answered.
+    func settle(isAccepted: Bool) {
+        if isAccepted, let offered { asked = offered.isEmpty ? nil : (asked ?? []) + offered.filter { !(asked ?? []).contains($0) } }
+        offered = nil
+    }
+
+    /// It is asked for anew, here or elsewhere.
+    func reset() {
+        asked = nil
+        offered = nil
+        standing = .unheard
+        isOld = true
     }
 }
 

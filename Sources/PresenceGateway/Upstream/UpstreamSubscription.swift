@@ -11,17 +11,28 @@ import SIPEvents
 final class UpstreamSubscription {
     let id: UInt64
     let watcher: SIPURI
+    let network: SourceNetwork
     let domain: UpstreamDomain
     let maxForwards: Int
+    /// The hop marks that came with the watcher's SUBSCRIBE, without our own.
     let hopMarks: String
     /// In the order in which they were asked for; without any the leg only says goodbye.
-    private(set) var resources: [UpstreamResource]
+    private(set) var resources: [UpstreamResource] = []
+    /// Where the SUBSCRIBE is addressed: the presentity, a list of it, or the pool where it lives.
+    let target: SIPURI
+    let shape: Shape
+    /// Never `batch`, which is a shape.
+    var format: UpstreamFormat
+    /// Forms that the far side refused, with the present one.
+    var tried: TriedForms
+    /// The present form was found after the far side refused another.
+    var isFallback = false
+    /// How a batch is found by those who could join; nil: it is no batch, or rests.
+    var batchKey: UpstreamBatchKey?
+    /// Presentities that the far side takes in one batch.
+    var capacity = Int.max
 
     var subscriber: Subscriber
-    var shape = Shape.single
-    var format: UpstreamFormat
-    /// Forms to try when the far side accepts none so far (406, 415, 489).
-    private var fallbacks: [UpstreamFormat]
     /// Tag and Call-ID of the current attempt.
     var localTag = ""
     var callID = ""
@@ -30,12 +41,10 @@ final class UpstreamSubscription {
     var dialog: Dialog? { didSet { if dialog != nil { request = nil } } }
     /// The dialog's route set is that of a NOTIFY (RFC 6665 4.4.1), not only that of the 200.
     var hasNotified = false
-    /// Where the SUBSCRIBE is addressed: the presentity, a list of it, or the pool that it was said to live in.
-    var target: SIPURI
-    /// A `resubscribe` was followed once; a second one is a refusal.
-    var hasFollowed = false
     /// After a restart: when it is this leg's turn.
     var startsAt: Instant?
+    /// A leg that was sent on too often asks no sooner.
+    var restsUntil: Instant?
 
     /// How the presentities are named in the SUBSCRIBE.
     enum Shape: Hashable {
@@ -50,24 +59,39 @@ final class UpstreamSubscription {
     /// What a watcher that cannot say which categories it wants gets made from.
     static let standardCategories: [CategoryName] = [.state, .note, .contactCard, .services, .calendarData]
 
-    init(
-        id: UInt64, watcher: SIPURI, domain: UpstreamDomain, target: SIPURI, maxForwards: Int, hopMarks: String, subscriber: Subscriber
-    ) {
+    init(id: UInt64, _ order: UpstreamOrder, shape: Shape, target: SIPURI, format: UpstreamFormat, subscriber: Subscriber) {
         self.id = id
-        self.watcher = watcher
-        self.domain = domain
-        self.maxForwards = maxForwards
-        self.hopMarks = hopMarks
-        self.subscriber = subscriber
+        watcher = order.watcher
+        network = order.network
+        domain = order.domain
+        maxForwards = order.maxForwards
+        hopMarks = order.hopMarks
+        self.shape = shape
         self.target = target
-        resources = []
-        let forms: [UpstreamFormat] = domain.side == .simple ? [.pidf] : [.categories, .msrtc, .pidf]
-        format = domain.side == .simple ? .pidf : domain.configuration.upstream
-        fallbacks = forms.drop { [format] in $0 != format }.dropFirst().map { $0 }
+        self.format = format
+        tried = shape == .batch ? TriedForms(.batch) : TriedForms(format)
+        self.subscriber = subscriber
+    }
+
+    /// On whose behalf it asks.
+    /// - Parameter poll: the tag of the dialog that polls.
+    func order(poll: String?) -> UpstreamOrder {
+        UpstreamOrder(
+            watcher: watcher, network: network, domain: domain, maxForwards: maxForwards, hopMarks: hopMarks,
+            poll: subscriber.isFetch ? poll ?? batchKey?.poll ?? localTag : nil)
+    }
+
+    /// Where it asks.
+    var place: UpstreamTarget { shape == .batch ? .pool(target) : .presentity(target) }
+
+    /// Whether it asks a pool that the far side named.
+    func isFollowed(at now: Instant) -> Bool {
+        guard shape == .batch, let first = resources.first else { return false }
+        return domain.origin(of: first.uri, at: now) != place
     }
 
     var nextDeadline: Instant? {
-        var next = Instant.earliest(subscriber.nextDeadline, startsAt)
+        var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil)
         for resource in resources {
             if let staleAt = resource.staleAt { next = min(next ?? staleAt, staleAt) }
         }
@@ -79,7 +103,7 @@ final class UpstreamSubscription {
     func resource(_ key: String) -> UpstreamResource? { resources.first { $0.key == key } }
 
     /// The only resource of a leg that is no list.
-    var only: UpstreamResource? { shape == .single || resources.count == 1 ? resources.first : nil }
+    var only: UpstreamResource? { resources.count == 1 ? resources.first : nil }
 
     /// Every live sink of every resource.
     var sinks: [(watcher: WatcherDialog, resource: WatchedResource)] { resources.flatMap(\.sinks) }
@@ -88,51 +112,52 @@ final class UpstreamSubscription {
 
     /// Feeds a resource of one of the watcher's dialogs from here.
     func join(_ resource: WatchedResource, of watcher: WatcherDialog) {
-        if let known = self.resource(resource.key) {
-            known.add(resource, of: watcher)
-        } else {
-            let added = UpstreamResource(uri: resource.uri, key: resource.key, categories: [])
-            added.add(resource, of: watcher)
-            resources.append(added)
-        }
+        let known = self.resource(resource.key) ?? UpstreamResource(uri: resource.uri, key: resource.key)
+        known.add(resource, of: watcher)
+        if self.resource(resource.key) == nil { resources.append(known) }
         resource.upstream = self
     }
 
-    /// Feeds it no more; a presentity without any sink is left out.
+    /// Feeds it no more. A presentity without any sink is left out, or where the far side knows of it, to be unsubscribed.
     func leave(_ resource: WatchedResource) {
         resource.upstream = nil
         guard let left = self.resource(resource.key) else { return }
         left.remove(resource)
-        if !left.hasSink { drop(left) }
+        if !left.hasSink, left.asked == nil, left.offered == nil { drop(left) }
     }
 
     func drop(_ resource: UpstreamResource) {
         resources.removeAll { $0 === resource }
     }
 
-    // MARK: other ways
-
-    /// Takes the next form after a refusal that means "not in this form" (MS-PRES 1.3.3); false: there is none.
-    func fallBack(after status: Int) -> Bool {
-        guard [406, 415, 420, 421, 488, 489].contains(status), let only, !fallbacks.isEmpty else { return false }
-        format = fallbacks.removeFirst()
-        target = only.uri
-        shape = .single
-        return true
+    /// Takes a presentity over from another leg, with its sinks.
+    func adopt(_ resource: UpstreamResource) {
+        resource.reset()
+        guard let known = self.resource(resource.key) else {
+            resources.append(resource)
+            for sink in resource.sinks { sink.resource.upstream = self }
+            return
+        }
+        known.trail = known.trail ?? resource.trail
+        for sink in resource.sinks {
+            known.add(sink.resource, of: sink.watcher)
+            sink.resource.upstream = self
+        }
     }
 
-    /// Follows `state="resubscribe"` (MS-PRES 3.4.5.1.3.1), once: to the pool that it names, else by a single subscription to the
-    /// presentity's own URI. False: one was followed already.
-    func follow(poolFqdn: String?) -> Bool {
-        guard !hasFollowed, format == .categories, let only else { return false }
-        hasFollowed = true
-        if let poolFqdn, let pool = SIPURI(poolFqdn), pool.scheme == .sip || pool.scheme == .sips {
-            target = pool
-            shape = .batch
-            return true
-        }
-        target = only.uri
-        shape = .single
-        return true
+    /// Whether the far side has to be told of something (MS-PRES 3.4.5.1.3).
+    var hasChange: Bool { shape == .batch && resources.contains { $0.change != nil } }
+
+    /// The answer to a SUBSCRIBE that named presentities is there.
+    func settle(isAccepted: Bool) {
+        guard shape == .batch else { return }
+        for resource in resources { resource.settle(isAccepted: isAccepted) }
+        resources.removeAll { !$0.hasSink && $0.asked == nil }
+    }
+
+    /// A dialog begins or is gone: the far side knows of nothing.
+    func reset() {
+        for resource in resources { resource.reset() }
+        resources.removeAll { !$0.hasSink }
     }
 }

@@ -7,18 +7,38 @@ extension UpstreamSubscription {
         offerNotifications(&request, reliable: reliable)
         request.headers.append(.supported, "eventlist")
         if shape == .batch { request.headers.append(.require, "adhoclist, categoryList") }
-        guard expires > 0 || request.headers.toTag == nil else { return }
+        let isInitial = request.headers.toTag == nil
+        guard expires > 0 || isInitial else { return }
         request.headers.set(.contentType, WatcherFormat.batchSubscribeType)
-        // One action for all that want the same.
+        request.body = BatchSubscribeDocument(
+            uri: watcher.description, name: watcher.description, actions: shape == .batch ? batchActions(isInitial) : singleActions
+        ).encoded()
+    }
+
+    private var singleActions: [BatchSubscribeAction] {
+        resources.prefix(1).map {
+            BatchSubscribeAction(id: "1", resources: [BatchSubscribeResource(uri: $0.uri.description)], categories: $0.categories)
+        }
+    }
+
+    /// The first SUBSCRIBE and a mere refresh name all resources, any other only those about which something changes, because what is
+    /// named is sent again (MS-PRES 3.4.5.1.3). One action for all resources with the same categories.
+    private func batchActions(_ isInitial: Bool) -> [BatchSubscribeAction] {
+        let isChange = !isInitial && hasChange
         var actions: [BatchSubscribeAction] = []
         for resource in resources {
+            guard let change = isChange ? resource.change : resource.hasSink ? .subscribe : nil else { continue }
+            resource.offer(change)
+            let name: BatchSubscribeActionName = change == .subscribe ? .subscribe : .unsubscribe
+            let categories = change == .subscribe ? resource.categories : resource.asked ?? []
             let named = BatchSubscribeResource(uri: resource.uri.description)
-            if let place = actions.firstIndex(where: { $0.categories == resource.categories }) {
+            if let place = actions.firstIndex(where: { $0.name == name && $0.categories == categories }) {
                 actions[place].resources.append(named)
             } else {
-                actions.append(BatchSubscribeAction(id: String(actions.count + 1), resources: [named], categories: resource.categories))
+                actions.append(
+                    BatchSubscribeAction(name: name, id: String(actions.count + 1), resources: [named], categories: categories))
             }
         }
-        request.body = BatchSubscribeDocument(uri: watcher.description, name: watcher.description, actions: actions).encoded()
+        return actions
     }
 }

@@ -11,7 +11,7 @@ extension UpstreamSubscription {
         request.headers.set(.expires, String(expires))
         request.headers.set(.accept, accept)
         switch format {
-        case .categories: describeCategories(&request, expires: expires, reliable: reliable)
+        case .categories, .batch: describeCategories(&request, expires: expires, reliable: reliable)
         case .msrtc: offerNotifications(&request, reliable: reliable)
         case .pidf: break
         }
@@ -19,7 +19,7 @@ extension UpstreamSubscription {
 
     private var accept: String {
         switch format {
-        case .categories: "\(WatcherFormat.categoriesType), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
+        case .categories, .batch: "\(WatcherFormat.categoriesType), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
         case .msrtc: WatcherFormat.msrtcType
         case .pidf: WatcherFormat.pidfType
         }

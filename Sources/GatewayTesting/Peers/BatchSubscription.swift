@@ -1,0 +1,57 @@
+/// What a batch dialog watches at a scripted server (MS-PRES 3.4.5.1.3).
+struct BatchSubscription {
+    struct Resource {
+        let uri: String
+        var categories: [String]
+        /// What was said of it last.
+        var said: EnhancedState?
+        var isSaid = false
+        /// A verdict that it was told.
+        var verdict: EnhancedDocuments.Verdict?
+    }
+
+    /// In the order in which they were named.
+    var resources: [Resource] = []
+    /// Those that the answer to the last SUBSCRIBE is about; nil: it was given.
+    var named: [String]?
+    /// Verdicts for the next notification.
+    var news: [(uri: String, verdict: EnhancedDocuments.Verdict)] = []
+
+    subscript(_ uri: String) -> Resource? { resources.first { $0.uri == uri } }
+
+    /// Applies the actions in their order.
+    mutating func apply(_ actions: [(isSubscribe: Bool, resources: [String], categories: [String])]) {
+        var named: [String] = []
+        for action in actions {
+            for uri in action.resources {
+                let place = resources.firstIndex { $0.uri == uri }
+                if action.isSubscribe {
+                    if !named.contains(uri) { named.append(uri) }
+                    if let place {
+                        resources[place].categories += action.categories.filter { !resources[place].categories.contains($0) }
+                    } else {
+                        resources.append(Resource(uri: uri, categories: action.categories))
+                    }
+                } else if let place {
+                    resources[place].categories.removeAll { action.categories.contains($0) }
+                    if resources[place].categories.isEmpty { resources.remove(at: place) }
+                }
+            }
+        }
+        self.named = named
+    }
+
+    mutating func said(_ uri: String, _ state: EnhancedState?) {
+        guard let place = resources.firstIndex(where: { $0.uri == uri }) else { return }
+        resources[place].said = state
+        resources[place].isSaid = true
+        resources[place].verdict = nil
+    }
+
+    mutating func told(_ uri: String, _ verdict: EnhancedDocuments.Verdict) {
+        guard let place = resources.firstIndex(where: { $0.uri == uri }) else { return }
+        resources[place].verdict = verdict
+        resources[place].isSaid = false
+        if verdict != .pending { resources.remove(at: place) }
+    }
+}

@@ -1,0 +1,98 @@
+import SIPCore
+
+/// Batches: several resources in one dialog, added, left out and judged one by one (MS-PRES 3.4.5.1.3).
+extension EnhancedServer {
+    // MARK: What the script calls
+
+    /// The resources of every batch dialog, by the Request-URI that opened it.
+    public var batches: [(pool: String, resources: [String])] {
+        dialogs.compactMap { dialog in dialog.batch.map { (dialog.pool, $0.resources.map(\.uri)) } }
+    }
+
+    /// Says something else of a presentity than its state from now on, in the dialogs that watch it too; nil: its state again.
+    public func judge(_ presentity: String, _ verdict: EnhancedDocuments.Verdict?, at now: Instant) {
+        verdicts[presentity] = verdict
+        for dialog in dialogs where watches(dialog, presentity) {
+            if let verdict, let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri {
+                dialog.batch?.news.append((uri, verdict))
+                dialog.batch?.told(uri, verdict)
+            }
+            notify(dialog, at: now)
+        }
+    }
+
+    /// Moves a user to another pool; who watches it is sent there (MS-PRES 3.4.5.1.3.1).
+    public func move(_ presentity: String, to pool: String?, at now: Instant) {
+        elsewhere[presentity] = .some(pool)
+        for dialog in dialogs where watches(dialog, presentity) {
+            guard let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri else { continue }
+            dialog.batch?.news.append((uri, .elsewhere(pool: pool)))
+            dialog.batch?.told(uri, .elsewhere(pool: pool))
+            notify(dialog, at: now)
+        }
+    }
+
+    // MARK: The dialog
+
+    func changeBatch(_ dialog: Dialog, by request: SIPRequest) -> SIPStatus? {
+        guard Self.isBatch(request) else { return nil }
+        if request.body.isEmpty {
+            fault("a batch SUBSCRIBE without a body (MS-PRES 3.4.5.3)")
+            return .badRequest
+        }
+        var batch = dialog.batch ?? BatchSubscription()
+        batch.apply(EnhancedDocuments.actions(request.body))
+        if batch.resources.count > batchLimit { return .requestEntityTooLarge }
+        dialog.batch = batch
+        return nil
+    }
+
+    /// What the answer to a SUBSCRIBE says: of each resource that it named, its state or a verdict (MS-PRES 4.5).
+    func batchAnswer(_ dialog: Dialog) -> (String, [UInt8]) {
+        let named = dialog.batch?.named ?? dialog.batch?.resources.map(\.uri) ?? []
+        dialog.batch?.named = nil
+        var told: [(uri: String, verdict: EnhancedDocuments.Verdict)] = []
+        var documents: [String] = []
+        for uri in named {
+            if let verdict = verdict(on: uri, askedAt: dialog.pool) {
+                told.append((uri, verdict))
+                dialog.batch?.told(uri, verdict)
+            } else if let resource = dialog.batch?[uri] {
+                documents.append(categories(uri, resource.categories))
+                dialog.batch?.said(uri, state(of: uri))
+            }
+        }
+        return Self.related(dialog, told, documents)
+    }
+
+    /// The next notification: verdicts that are news, or what changed of one resource (MS-PRES 2.2.2.4.3).
+    func batchBody(_ dialog: Dialog) -> (contentType: String, bytes: [UInt8])? {
+        guard let batch = dialog.batch else { return nil }
+        if batch.named != nil {
+            let (type, bytes) = batchAnswer(dialog)
+            return (type, bytes)
+        }
+        if !batch.news.isEmpty {
+            dialog.batch?.news = []
+            let (type, bytes) = Self.related(dialog, batch.news, [])
+            return (type, bytes)
+        }
+        guard let (uri, names) = firstChange(batch) else { return nil }
+        dialog.batch?.said(uri, state(of: uri))
+        return ("application/msrtc-event-categories+xml", Array(categories(uri, names).utf8))
+    }
+
+    func hasMoreOfBatch(_ dialog: Dialog) -> Bool {
+        dialog.batch.map { $0.named == nil && (!$0.news.isEmpty || firstChange($0) != nil) } ?? false
+    }
+
+    private func firstChange(_ batch: BatchSubscription) -> (String, [String])? {
+        for resource in batch.resources where resource.verdict == nil || verdicts[resource.uri] == nil {
+            let current = state(of: resource.uri)
+            if !resource.isSaid { return (resource.uri, resource.categories) }
+            let names = Self.changes(resource.said, current, among: resource.categories)
+            if !names.isEmpty { return (resource.uri, names) }
+        }
+        return nil
+    }
+}
