@@ -79,6 +79,17 @@ public final class Conversation {
         return peer
     }
 
+    /// A watcher of the SIMPLE family that prefers differences.
+    public func partialWatcher(
+        _ watcher: String = "sip:carol@example.com", of presentity: String = Conversation.bob
+    ) async throws -> PartialWatcher {
+        let (name, address) = try newStation("partial")
+        let peer = PartialWatcher(
+            name: name, watcher: watcher, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
+        try await join(peer)
+        return peer
+    }
+
     /// A watcher of a list that it brings along, at the gateway's list server.
     public func listWatcher(of list: [String], as watcher: String = "sip:carol@example.com") async throws -> ListWatcher {
         let (name, address) = try newStation("list")

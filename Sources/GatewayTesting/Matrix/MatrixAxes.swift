@@ -1,0 +1,112 @@
+/// In which format somebody watches, and how he asks for it.
+public enum MatrixWatcher: String, CaseIterable, Sendable {
+    case category = "single category"
+    case batch = "batch category"
+    case msrtc = "msrtc.pidf"
+    case pidf = "PIDF"
+    case partial = "partial PIDF"
+    case xpidf = "xpidf"
+    case list = "RLS list"
+
+    var isEnterprise: Bool { self == .category || self == .batch || self == .msrtc }
+    /// Whether it names several presentities in one subscription.
+    var namesSeveral: Bool { self == .batch || self == .list }
+}
+
+/// In which form the presentity's domain is asked for presence.
+public enum MatrixSource: String, CaseIterable, Sendable {
+    case category = "single category"
+    case msrtc = "msrtc.pidf"
+    case enterprisePIDF = "PIDF of an enterprise"
+    case pidf = "PIDF"
+
+    var isEnterprise: Bool { self == .category || self == .msrtc || self == .enterprisePIDF }
+}
+
+/// What happens while somebody watches.
+public enum MatrixEvent: String, CaseIterable, Sendable {
+    case initial, refresh, change, refusal, expiry
+    case lossOfPeer = "loss of peer"
+    case restart = "restart of gateway"
+    case resubscribe
+
+    /// What every conversation of this event must come to, whoever watches whom.
+    public var expectation: String {
+        switch self {
+        case .initial:
+            "The watcher is told the state that is there when it subscribes; whoever names several presentities, of each its own."
+        case .refresh:
+            "Far beyond every granted expiry both dialogs are the ones from the start, the state never disappears, and a change still arrives."
+        case .change:
+            "One change is one notification; of many the last state arrives, and no older one after a newer one."
+        case .refusal:
+            "403 and 404 of the far side arrive as rejected and noresource, asked for or in between; others in the same subscription live on."
+        case .expiry:
+            "A watcher that does not refresh is told the end at its expiry; the far subscription is ended, and nothing is left."
+        case .lossOfPeer:
+            "Without its far side the watcher sees the last state for the configured time, then nobody there, and the newest state once it is back."
+        case .restart:
+            "kill -9 and a start on what was kept: nobody hears of it but of what changed, and changes before and after it arrive."
+        case .resubscribe:
+            "A far side that says resubscribe (in RLMI, elsewhere with terminated;reason=deactivated) is followed, unseen by the watcher."
+        }
+    }
+}
+
+/// One cell: a conversation with its expectation, or the reason why there is none.
+public struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
+    public enum Standing: Sendable, Hashable {
+        case conversation
+        case meaningless(String)
+    }
+
+    public var watcher: MatrixWatcher
+    public var source: MatrixSource
+    public var event: MatrixEvent
+
+    public static let all: [MatrixCell] = MatrixEvent.allCases.flatMap { event in
+        MatrixSource.allCases.flatMap { source in
+            MatrixWatcher.allCases.map { MatrixCell(watcher: $0, source: source, event: event) }
+        }
+    }
+
+    public var description: String { "\(event.rawValue): \(watcher.rawValue) watches \(source.rawValue)" }
+
+    /// Whether there is something to play.
+    public var standing: Standing { .conversation }
+
+    /// All cells as a document: per event a table of watchers and sources, and the reasons of those that are not played.
+    public static var document: String {
+        var text = """
+            # Who watches whom, and what happens meanwhile
+
+            Every row is a watcher's format, every column the form in which the presentity's domain is asked, every table an event. `x`: a
+            conversation on the simulated network, played by `MatrixTests`; a number: meaningless, for the reason below. Written by
+            `ISTHMUS_WRITE_MATRIX=1 swift test --filter MatrixTests`, and compared by every run of it.
+
+            """
+        var reasons: [String] = []
+        for event in MatrixEvent.allCases {
+            text += "\n## \(event.rawValue)\n\n\(event.expectation)\n\n| watcher | "
+            text += MatrixSource.allCases.map(\.rawValue).joined(separator: " | ") + " |\n"
+            text += "|---|" + MatrixSource.allCases.map { _ in "---|" }.joined() + "\n"
+            for watcher in MatrixWatcher.allCases {
+                let marks = MatrixSource.allCases.map { source in
+                    switch MatrixCell(watcher: watcher, source: source, event: event).standing {
+                    case .conversation: return "x"
+                    case .meaningless(let reason):
+                        if !reasons.contains(reason) { reasons.append(reason) }
+                        return String((reasons.firstIndex(of: reason) ?? 0) + 1)
+                    }
+                }
+                text += "| \(watcher.rawValue) | \(marks.joined(separator: " | ")) |\n"
+            }
+        }
+        let meaningless = all.filter { $0.standing != .conversation }.count
+        text += "\n## Count\n\n\(all.count) cells: \(all.count - meaningless) played, \(meaningless) meaningless.\n"
+        if !reasons.isEmpty {
+            text += "\n## Reasons\n\n" + reasons.enumerated().map { "\($0.offset + 1). \($0.element)\n" }.joined()
+        }
+        return text
+    }
+}

@@ -1,0 +1,233 @@
+import PresenceGateway
+import SIPCore
+
+extension MatrixCell {
+    /// Plays the cell on a network of its own; throws with the whole conversation when it does not go as its event expects.
+    public func play() async throws {
+        guard standing == .conversation else { return }
+        let stage = SimulatedStage(seed: 417)
+        // MS-SIP is spoken over streams only.
+        let transport: TransportProtocol = watcher.isEnterprise || source.isEnterprise ? .tcp : .udp
+        let conversation = try await Conversation(on: stage, transport: transport, store: event == .restart ? MemoryStore() : nil) {
+            $0.timing.notifySpacing = .zero
+            $0.timing.staleAfter = .seconds(60)
+            $0.timing.retryMaximum = .seconds(60)
+            MatrixFarSide.configure(source, &$0)
+        }
+        let play = MatrixPlay(
+            cell: self, conversation: conversation, network: stage.network, far: MatrixFarSide(source, in: conversation))
+        switch event {
+        case .initial: try await play.initial()
+        case .refresh: try await play.refresh()
+        case .change: try await play.change()
+        case .refusal: try await play.refusal()
+        case .expiry: try await play.expiry()
+        case .lossOfPeer: try await play.lossOfPeer()
+        case .restart: try await play.restart()
+        case .resubscribe: try await play.resubscribe()
+        }
+        try await conversation.settles()
+    }
+}
+
+/// The conversations of the matrix, each written once for whoever watches and whoever is watched.
+struct MatrixPlay {
+    let cell: MatrixCell
+    let conversation: Conversation
+    let network: SimulatedNetwork
+    let far: MatrixFarSide
+
+    func initial() async throws {
+        let seat = try await MatrixSeat(cell.watcher, of: far)
+        try await show(.busy)
+        try await show(.away, of: far.bystander)
+        try await seat.subscribe()
+        try await sees(seat, .busy)
+        if seat.seesBystander {
+            try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
+        }
+        try await leave(seat)
+    }
+
+    func refresh() async throws {
+        far.server.manners.longestExpiry = 300
+        let seat = try await watching(.busy)
+        let (dialogs, opened) = (far.server.dialogCount, far.server.acceptedCount)
+        try await conversation.pass(.seconds(2_500))
+        try await conversation.require("never anything but busy: \(seat.history)") {
+            seat.history == [.shows(.busy)] && seat.view == .shows(.busy)
+        }
+        try await conversation.require("the dialogs of the start, \(dialogs), \(opened)") {
+            far.server.dialogCount == dialogs && far.server.acceptedCount == opened && seat.watcher.phase == .live
+        }
+        try await show(.away)
+        try await sees(seat, .away)
+        try await leave(seat)
+    }
+
+    func change() async throws {
+        let seat = try await watching(.available)
+        let told = seat.watcher.notifications.count
+        try await show(.busy)
+        try await sees(seat, .busy)
+        try await conversation.pass(.seconds(10))
+        try await conversation.require("told once") { seat.watcher.notifications.count == told + 1 }
+        seat.forgetHistory()
+        let moods: [SimulatedMood] = [.away, .offline, .available, .busy, .away]
+        for mood in moods {
+            try await show(mood)
+            try await conversation.pass(.milliseconds(30))
+        }
+        try await sees(seat, .away)
+        try await conversation.pass(.seconds(10))
+        try await conversation.require("in order: \(seat.history)") {
+            Self.isInOrder(seat.history, moods.map { .shows($0) }) && seat.view == .shows(.away)
+        }
+        try await leave(seat)
+    }
+
+    func refusal() async throws {
+        try await show(.busy)
+        try await show(.away, of: far.bystander)
+        for (number, status, reason) in [(1, SIPStatus.forbidden, "rejected"), (2, .notFound, "noresource")] {
+            far.server.manners.answer = .refuse(status)
+            let seat = try await MatrixSeat(cell.watcher, of: far, number: number)
+            try await seat.subscribe()
+            try await conversation.expect("\(status.rawValue) as \(reason)") { seat.view == .over(reason) }
+            try await conversation.require("nobody was seen: \(seat.history)") {
+                !seat.history.contains { if case .shows(.busy) = $0 { true } else { false } }
+            }
+            try await leave(seat)
+        }
+        far.server.manners.answer = .accept
+        for (number, reason) in [(3, SubscriptionState.TerminationReason.rejected), (4, .noresource)] {
+            let seat = try await watching(.busy, number: number)
+            try await conversation.act { now in far.end(reason, for: cell.watcher, at: now) }
+            try await conversation.expect("\(reason.rawValue) while it watches") { seat.view == .over(reason.rawValue) }
+            if seat.seesBystander {
+                try await conversation.require("the other one is still there") { seat.view(of: far.bystander) == .shows(.away) }
+            }
+            try await leave(seat)
+        }
+    }
+
+    func expiry() async throws {
+        let seat = try await watching(.busy, expires: 300, refreshes: false)
+        try await conversation.pass(.seconds(290))
+        try await conversation.require("still there") { seat.view == .shows(.busy) && seat.watcher.phase == .live }
+        try await conversation.expect("terminated with reason timeout", within: .seconds(15)) { seat.watcher.phase == .ended("timeout") }
+        try await conversation.expect("no far leg is left", within: .seconds(10)) { far.server.dialogCount == 0 }
+    }
+
+    func lossOfPeer() async throws {
+        far.server.manners.longestExpiry = 120
+        let seat = try await watching(.busy, expires: 1_200)
+        network.takeDown(far.server.name)
+        try await conversation.pass(.seconds(1))
+        try await conversation.require("the last state: \(seat.history)") { seat.history == [.shows(.busy)] }
+        try await conversation.expect("nobody there any more", within: .seconds(400)) {
+            seat.view == .shows(.offline) || seat.view == .pending
+        }
+        try await conversation.require("nothing else in between: \(seat.history)") {
+            Self.isInOrder(seat.history, [.shows(.busy), .pending, .shows(.offline), .pending])
+        }
+        far.server.forgetDialogs()
+        network.bringUp(far.server.name)
+        try await show(.away)
+        try await sees(seat, .away, within: .seconds(200))
+        try await conversation.require("the watcher was kept") { seat.watcher.phase == .live }
+        try await show(.busy)
+        try await sees(seat, .busy)
+        try await leave(seat)
+    }
+
+    func restart() async throws {
+        let seat = try await watching(.busy, expires: 3_600)
+        let told = seat.watcher.notifications.count
+        try kill(awayFor: .seconds(2))
+        try await conversation.pass(.seconds(20))
+        try await conversation.require("nothing was heard of it") {
+            seat.watcher.notifications.count == told && seat.watcher.phase == .live
+        }
+        try await show(.away)
+        try await sees(seat, .away)
+        network.takeDown("gateway")
+        try await show(.available)
+        try kill(awayFor: .seconds(2))
+        try await sees(seat, .available)
+        try await conversation.require("nothing older: \(seat.history)") {
+            seat.history == [.shows(.busy), .shows(.away), .shows(.available)]
+        }
+        // Whoever names several presentities is told of each of them as before.
+        try await show(.busy, of: far.bystander)
+        if seat.seesBystander {
+            try await conversation.expect("the other one busy") { seat.view(of: far.bystander) == .shows(.busy) }
+        }
+        try await leave(seat)
+    }
+
+    func resubscribe() async throws {
+        let place = far.sendOnFromTheStart()
+        let seat = try await watching(.busy)
+        if let place {
+            try await conversation.require("asked at the pool") { far.server.requests.contains { $0.requestURI == place } }
+        }
+        let opened = far.server.acceptedCount
+        try await conversation.act { now in far.sendAway(cell.watcher, at: now) }
+        try await conversation.expect("a subscription anew", within: .seconds(30)) { far.server.acceptedCount > opened }
+        try await conversation.pass(.seconds(5))
+        try await conversation.require("the watcher saw nothing of it: \(seat.history)") {
+            seat.history == [.shows(.busy)] && seat.watcher.phase == .live
+        }
+        try await show(.away)
+        try await sees(seat, .away)
+        try await leave(seat)
+    }
+
+    // MARK: steps
+
+    private func show(_ mood: SimulatedMood, of presentity: String? = nil) async throws {
+        try await conversation.act { now in far.show(mood, of: presentity, at: now) }
+    }
+
+    private func sees(_ seat: MatrixSeat, _ mood: SimulatedMood, within span: TimeSpan = .seconds(70)) async throws {
+        try await conversation.expect("\(mood) (it saw \(seat.history))", within: span) { seat.view == .shows(mood) }
+    }
+
+    /// A watcher that sees the subject's first state, and the bystander away.
+    private func watching(_ mood: SimulatedMood, number: Int = 1, expires: UInt32 = 600, refreshes: Bool = true) async throws -> MatrixSeat
+    {
+        let seat = try await MatrixSeat(cell.watcher, of: far, number: number)
+        seat.watcher.refreshesItself = refreshes
+        try await show(mood)
+        try await show(.away, of: far.bystander)
+        try await seat.subscribe(expires: expires)
+        try await sees(seat, mood)
+        if seat.seesBystander {
+            try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
+        }
+        try await conversation.pass(.seconds(1))
+        if seat.history.first != .shows(mood) { seat.forgetHistory(to: .shows(mood)) }
+        return seat
+    }
+
+    private func leave(_ seat: MatrixSeat) async throws {
+        try await conversation.act { now in seat.watcher.unsubscribe(at: now) }
+        try await conversation.expect("the end") { seat.watcher.phase != .live }
+    }
+
+    private func kill(awayFor span: TimeSpan) throws {
+        let restored = try conversation.crash(on: network, awayFor: span)
+        if restored.unreadable > 0 { throw ConversationError(description: "\(restored.unreadable) records cannot be read after a restart") }
+    }
+
+    /// Whether what was seen was shown, in that order; not all of it need have been seen.
+    private static func isInOrder(_ seen: [MatrixView], _ shown: [MatrixView]) -> Bool {
+        var rest = shown[...]
+        for view in seen {
+            guard let place = rest.firstIndex(of: view) else { return false }
+            rest = rest[(place + 1)...]
+        }
+        return true
+    }
+}

@@ -1,0 +1,129 @@
+import PresenceGateway
+import SIPCore
+
+/// What a watcher of whatever format knows of one presentity.
+enum MatrixView: Equatable, CustomStringConvertible {
+    case nothing, pending
+    case shows(SimulatedMood)
+    /// With the reason of RFC 6665 4.1.3 that it was told, in whatever words.
+    case over(String)
+
+    var description: String {
+        switch self {
+        case .nothing: "nothing"
+        case .pending: "pending"
+        case .shows(let mood): mood.rawValue
+        case .over(let reason): "over: \(reason)"
+        }
+    }
+}
+
+/// One watcher in its format, asking for the subject of a far side, and all that it ever saw of it.
+final class MatrixSeat {
+    let format: MatrixWatcher
+    private let far: MatrixFarSide
+    private let conversation: Conversation
+    private(set) var watcher: ScriptedWatcher
+    /// What it saw of the subject, each once until something else came.
+    private(set) var history: [MatrixView] = []
+    private let user: String
+
+    init(_ format: MatrixWatcher, of far: MatrixFarSide, number: Int = 1) async throws {
+        self.format = format
+        self.far = far
+        conversation = far.conversation
+        user = format.isEnterprise ? "sip:erin\(number)@fabrikam.com" : "sip:carol\(number)@example.com"
+        let several = [far.subject, far.bystander]
+        switch format {
+        case .category: watcher = try await conversation.enhancedWatcher(user, of: far.subject, form: .categories(["state", "note"]))
+        case .batch: watcher = try await conversation.enhancedWatcher(user, of: user, form: .batch(several, ["state", "note"]))
+        case .msrtc: watcher = try await conversation.enhancedWatcher(user, of: far.subject, form: .msrtc)
+        case .pidf: watcher = try await conversation.simpleWatcher(user, of: far.subject)
+        case .partial: watcher = try await conversation.partialWatcher(user, of: far.subject)
+        case .xpidf:
+            let simple = try await conversation.simpleWatcher(user, of: far.subject)
+            simple.accept = "application/xpidf+xml"
+            watcher = simple
+        case .list: watcher = try await conversation.listWatcher(of: several, as: user)
+        }
+        listen()
+    }
+
+    private func listen() {
+        watcher.whenNotified = { [unowned self] in
+            let view = self.view
+            if history.last != view { history.append(view) }
+        }
+    }
+
+    /// Subscribes. A batch that is told to subscribe to users of another deployment by itself does so (MS-PRES 3.4.5.1.3.1), and is that
+    /// single subscription from then on.
+    func subscribe(expires: UInt32 = 600) async throws {
+        try await conversation.act { now in watcher.subscribe(expires: expires, at: now) }
+        guard format == .batch, far.source.isEnterprise, let batch = watcher as? EnhancedWatcher else { return }
+        try await conversation.expect("resubscribe, for both") {
+            batch.rejected.count == 2 && batch.rejected.allSatisfy { $0.state == "resubscribe" } && batch.isOver
+        }
+        let refreshes = watcher.refreshesItself
+        watcher = try await conversation.enhancedWatcher(user, of: far.subject, form: .categories(["state", "note"]))
+        watcher.refreshesItself = refreshes
+        listen()
+        try await conversation.act { now in watcher.subscribe(expires: expires, at: now) }
+    }
+
+    /// Begins the record anew, with what it sees now where that is said.
+    func forgetHistory(to view: MatrixView? = nil) { history = view.map { [$0] } ?? [] }
+
+    /// Whether it still names several presentities.
+    var seesBystander: Bool { watcher is ListWatcher || isBatch }
+
+    private var isBatch: Bool {
+        if let watcher = watcher as? EnhancedWatcher, case .batch = watcher.form { return true }
+        return false
+    }
+
+    /// What it knows of the subject now.
+    var view: MatrixView { view(of: far.subject) }
+
+    func view(of presentity: String) -> MatrixView {
+        if let list = watcher as? ListWatcher, let entry = list.entries[presentity] {
+            switch entry.state {
+            case "terminated": return .over(entry.reason ?? "")
+            case "pending": return .pending
+            case nil: return ended ?? .nothing
+            default: return ended ?? entry.presence.map { .shows(SimulatedMood($0)) } ?? .shows(.offline)
+            }
+        }
+        if isBatch, let batch = watcher as? EnhancedWatcher {
+            switch batch.verdicts[EnhancedWatcher.key(presentity)] {
+            case "terminated"?: return .over(verdictReason(presentity))
+            case "pending"?: return .pending
+            default: return ended ?? batch.seen[EnhancedWatcher.key(presentity)].map { .shows(SimulatedMood($0)) } ?? .nothing
+            }
+        }
+        if let ended { return ended }
+        if watcher.subscriptionState?.state == .pending { return .pending }
+        return watcher.presence.map { .shows(SimulatedMood($0)) } ?? .nothing
+    }
+
+    private var ended: MatrixView? {
+        switch watcher.phase {
+        case .ended(let reason): .over(reason)
+        case .refused(403): .over("rejected")
+        case .refused(404): .over("noresource")
+        case .refused(let status): .over("\(status)")
+        case .unanswered: .over("unanswered")
+        case .idle, .asked, .live: nil
+        }
+    }
+
+    /// The reason of the last resource list that speaks of a presentity.
+    private func verdictReason(_ presentity: String) -> String {
+        for notification in watcher.notifications.reversed() {
+            let text = String(decoding: notification.body, as: UTF8.self)
+            guard text.contains("state=\"terminated\""), text.contains(presentity) else { continue }
+            return ["rejected", "noresource"].first { text.contains("reason=\"\($0)\"") } ?? "another"
+        }
+        return "none"
+    }
+}
