@@ -16,11 +16,12 @@ public enum MatrixWatcher: String, CaseIterable, Sendable {
 /// In which form the presentity's domain is asked for presence.
 public enum MatrixSource: String, CaseIterable, Sendable {
     case category = "single category"
+    case batch = "batch category"
     case msrtc = "msrtc.pidf"
     case enterprisePIDF = "PIDF of an enterprise"
     case pidf = "PIDF"
 
-    var isEnterprise: Bool { self == .category || self == .msrtc || self == .enterprisePIDF }
+    var isEnterprise: Bool { self == .category || self == .batch || self == .msrtc || self == .enterprisePIDF }
 }
 
 /// What happens while somebody watches.

@@ -12,13 +12,14 @@ struct MatrixFarSide {
         switch source {
         case .msrtc: enterprise.forms = [.msrtc]
         case .enterprisePIDF: enterprise.forms = [.pidf]
-        case .category, .pidf: break
+        case .category, .batch, .pidf: break
         }
     }
 
     static func configure(_ source: MatrixSource, _ configuration: inout GatewayConfiguration) {
         switch source {
         case .category: configuration.domains["contoso.com"]?.upstream = .categories
+        case .batch: configuration.domains["contoso.com"]?.upstream = .batch
         case .msrtc: configuration.domains["contoso.com"]?.upstream = .msrtc
         case .enterprisePIDF: configuration.domains["contoso.com"]?.upstream = .pidf
         case .pidf: break
@@ -43,19 +44,45 @@ struct MatrixFarSide {
         }
     }
 
-    /// Ends what it granted to the subject's watchers.
-    func end(_ reason: SubscriptionState.TerminationReason, for watcher: MatrixWatcher, at now: Instant) {
-        server.terminate(subject, reason, at: now)
+    /// Whether it is asked in its form, by whoever watches now; servers of one form refuse all others.
+    var isAskedAsConfigured: Bool {
+        switch source {
+        case .category: enterprise.batches.isEmpty && enterprise.dialogCount > 0
+        case .batch: !enterprise.batches.isEmpty
+        case .msrtc, .enterprisePIDF, .pidf: server.dialogCount > 0
+        }
     }
 
-    /// Says `resubscribe` in its own way while somebody watches.
-    func sendAway(_ watcher: MatrixWatcher, at now: Instant) {
-        end(.deactivated, for: watcher, at: now)
+    /// Refuses the subject to its watchers from now on: `rejected` or `noresource`.
+    func refuse(_ reason: SubscriptionState.TerminationReason, at now: Instant) {
+        if source == .batch {
+            let verdict = EnhancedDocuments.Verdict.terminated(reason: reason.rawValue, status: reason == .rejected ? 403 : 404)
+            enterprise.judge(subject, verdict, at: now)
+        } else {
+            server.terminate(subject, reason, at: now)
+        }
     }
 
-    /// The Request-URI to which the next initial SUBSCRIBE is sent on; nil: the form has no word for it.
-    func sendOnFromTheStart() -> String? {
-        guard source == .category else { return nil }
+    /// Refuses nothing any more.
+    func forgive(at now: Instant) {
+        if source == .batch { enterprise.judge(subject, nil, at: now) }
+    }
+
+    /// Says `resubscribe` in its own words while somebody watches.
+    /// - Returns: the Request-URI that is to be asked then; nil: the same as before.
+    func sendAway(at now: Instant) -> String? {
+        if source == .batch {
+            enterprise.move(subject, to: nil, at: now)
+            return subject
+        }
+        server.terminate(subject, .deactivated, at: now)
+        return nil
+    }
+
+    /// Answers the first SUBSCRIBE with the name of a pool.
+    /// - Returns: the Request-URI that is to be asked; nil: the form has no word for it.
+    func sendOn() -> String? {
+        guard source == .category || source == .batch else { return nil }
         let pool = "sip:pool1.contoso.com@contoso.com;gruu;opaque=srvr:HomeServer:p1"
         for presentity in [subject, bystander] { enterprise.elsewhere[presentity] = .some(pool) }
         return pool

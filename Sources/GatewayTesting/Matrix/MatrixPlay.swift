@@ -87,26 +87,22 @@ struct MatrixPlay {
     }
 
     func refusal() async throws {
-        try await show(.busy)
-        try await show(.away, of: far.bystander)
-        for (number, status, reason) in [(1, SIPStatus.forbidden, "rejected"), (2, .notFound, "noresource")] {
-            far.server.manners.answer = .refuse(status)
-            let seat = try await MatrixSeat(cell.watcher, of: far, number: number)
-            try await seat.subscribe()
-            try await conversation.expect("\(status.rawValue) as \(reason)") { seat.view == .over(reason) }
-            try await conversation.require("nobody was seen: \(seat.history)") {
-                !seat.history.contains { if case .shows(.busy) = $0 { true } else { false } }
-            }
-            try await leave(seat)
-        }
-        far.server.manners.answer = .accept
-        for (number, reason) in [(3, SubscriptionState.TerminationReason.rejected), (4, .noresource)] {
+        for (number, reason) in [(1, SubscriptionState.TerminationReason.rejected), (2, .noresource)] {
             let seat = try await watching(.busy, number: number)
-            try await conversation.act { now in far.end(reason, for: cell.watcher, at: now) }
+            try await conversation.act { now in far.refuse(reason, at: now) }
             try await conversation.expect("\(reason.rawValue) while it watches") { seat.view == .over(reason.rawValue) }
             if seat.seesBystander {
                 try await conversation.require("the other one is still there") { seat.view(of: far.bystander) == .shows(.away) }
             }
+            try await leave(seat)
+            try await conversation.act { now in far.forgive(at: now) }
+        }
+        for (number, status, reason) in [(3, SIPStatus.forbidden, "rejected"), (4, .notFound, "noresource")] {
+            far.server.manners.answer = .refuse(status)
+            let seat = try await MatrixSeat(cell.watcher, of: far, number: number)
+            try await seat.subscribe()
+            try await conversation.expect("\(status.rawValue) as \(reason)") { seat.view == .over(reason) }
+            try await conversation.require("nobody was seen: \(seat.history)") { !seat.history.contains(.shows(.busy)) }
             try await leave(seat)
         }
     }
@@ -167,14 +163,14 @@ struct MatrixPlay {
     }
 
     func resubscribe() async throws {
-        let place = far.sendOnFromTheStart()
+        let pool = far.sendOn()
         let seat = try await watching(.busy)
-        if let place {
-            try await conversation.require("asked at the pool") { far.server.requests.contains { $0.requestURI == place } }
-        }
+        try await isAsked(at: pool)
         let opened = far.server.acceptedCount
-        try await conversation.act { now in far.sendAway(cell.watcher, at: now) }
+        var place: String?
+        try await conversation.act { now in place = far.sendAway(at: now) }
         try await conversation.expect("a subscription anew", within: .seconds(30)) { far.server.acceptedCount > opened }
+        try await isAsked(at: place)
         try await conversation.pass(.seconds(5))
         try await conversation.require("the watcher saw nothing of it: \(seat.history)") {
             seat.history == [.shows(.busy)] && seat.watcher.phase == .live
@@ -182,6 +178,11 @@ struct MatrixPlay {
         try await show(.away)
         try await sees(seat, .away)
         try await leave(seat)
+    }
+
+    private func isAsked(at place: String?) async throws {
+        guard let place else { return }
+        try await conversation.require("asked at \(place)") { far.server.requests.contains { $0.requestURI == place } }
     }
 
     // MARK: steps
@@ -206,6 +207,7 @@ struct MatrixPlay {
         if seat.seesBystander {
             try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
         }
+        try await conversation.require("asked in the form that is configured") { far.isAskedAsConfigured }
         try await conversation.pass(.seconds(1))
         if seat.history.first != .shows(mood) { seat.forgetHistory(to: .shows(mood)) }
         return seat
