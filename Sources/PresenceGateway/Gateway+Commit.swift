@@ -100,6 +100,8 @@ extension Gateway {
             notSent(watcher, at: now)
         case .request(_, _, _, .homeNotify(let subscription)):
             notSent(subscription, at: now)
+        case .request(_, _, _, .publication(let bridge, _)):
+            notCarried(bridge, at: now)
         case .request(_, _, _, let purpose):
             handleSilence(of: purpose, "not kept", isConnectionLost: false, at: now)
         case .unanswered(_, _, _, let tag):

@@ -11,6 +11,9 @@ extension Gateway {
 
     func receivePublish(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
         let parties = try screening.parties(request)
+        if !parties.presentityDomain.hosted, parties.presentityDomain.publish, parties.presentityDomain.side == .enterprise {
+            return try carryPIDF(request, transaction, parties, at: now)
+        }
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "RFC 3903 6: this node is not the compositor of that presentity", errorID: 4005)
         }
@@ -95,6 +98,7 @@ extension Gateway {
 
     /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
+        bridgeEndpointsClosed(connection, at: now)
         for (key, endpoints) in publishingConnections.close(connection) {
             let gone = endpoints.filter { endpoint in
                 EndpointID(endpoint).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true

@@ -77,6 +77,10 @@ extension Gateway {
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             receiveAnswer(response, for: upstream, at: now)
+        case .publication(let bridge, let attempt):
+            receiveAnswer(response, for: bridge, attempt: attempt, at: now)
+        case .categoryPublication(let bridge, let attempt):
+            receiveAnswer(response, for: bridge, attempt: attempt, at: now)
         }
     }
 
@@ -106,6 +110,10 @@ extension Gateway {
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
             perform(upstream.subscriber.subscribeFailed(at: now), on: upstream, at: now)
+        case .publication(let bridge, let attempt):
+            publishFailed(bridge, attempt: attempt, reason, at: now)
+        case .categoryPublication(let bridge, let attempt):
+            serviceFailed(bridge, attempt: attempt, reason, at: now)
         }
     }
 

@@ -71,6 +71,7 @@ extension Gateway {
                 if isRead { state.registrations += 1 }
             case .contacts(let list): isRead = home.lists.restore(contactsOf: list)
             case .accessList(let list): isRead = home.lists.restore(accessControlOf: list)
+            case .bridge(let bridge): isRead = restore(bridge, at: now)
             }
             if !isRead { leaveOut(record.key, &state) }
         }

@@ -28,6 +28,7 @@ extension Gateway {
             if keepsDialogs { continue }
             perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
         }
+        endBridges(at: now)
         if keepsDialogs { return }
         for subscription in home.dialogs.all {
             perform(subscription.notifier.terminate(.deactivated, at: now), on: subscription, at: now)

@@ -17,6 +17,7 @@ extension Gateway {
         case .registration(let user, let place): storedRegistration(user, place).map(StoreRecord.registration)
         case .contacts(let user): home.lists.stored(contactsOf: user).map(StoreRecord.contacts)
         case .accessList(let user): home.lists.stored(accessControlOf: user).map(StoreRecord.accessList)
+        case .bridge(let user): storedBridge(user).map(StoreRecord.bridge)
         }
     }
 

@@ -72,6 +72,11 @@ public final class Gateway: SansIOEndpoint {
     /// Which endpoints published over which connection, by presentity.
     var publishingConnections = PublishingConnections()
     var home: HomeServer
+    /// What clients publish for identities of simple domains, and for identities of enterprise domains.
+    var pidfBridges: [String: PIDFBridge] = [:]
+    var categoryBridges: [String: CategoryBridge] = [:]
+    /// Which endpoints published over which connection for identities of simple domains.
+    var bridgeConnections = PublishingConnections()
     /// Endpoints that published before a restart and have not come back, by presentity.
     var returning: [String: Set<String>] = [:]
     /// When the next far leg may be made anew after a restart.
@@ -93,6 +98,8 @@ public final class Gateway: SansIOEndpoint {
         case notify(WatcherDialog)
         case homeNotify(HomeDialog)
         case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
+        case publication(PIDFBridge, attempt: UInt64)
+        case categoryPublication(CategoryBridge, attempt: UInt64)
     }
 
     /// Who wants to be woken, by the key of its table.
@@ -102,6 +109,8 @@ public final class Gateway: SansIOEndpoint {
         case presentity(String)
         case homeDialog(String)
         case registrar
+        case pidfBridge(String)
+        case categoryBridge(String)
         /// Whose endpoints were known before a restart.
         case returning(String)
         /// Tries again to keep what the store refused.
@@ -209,6 +218,7 @@ public final class Gateway: SansIOEndpoint {
         counts.upstreamSubscriptions = upstreams.count
         counts.presentities = presentities.count
         counts.publications = presentities.values.reduce(0) { $0 + $1.publicationCount }
+        counts.publicationBridges = pidfBridges.count + categoryBridges.count
         counts.homeDialogs = home.dialogs.count
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
@@ -270,6 +280,10 @@ public final class Gateway: SansIOEndpoint {
             advance(subscription, at: now)
         case .registrar:
             advanceRegistrar(at: now)
+        case .pidfBridge(let key):
+            if let bridge = pidfBridges[key] { advance(bridge, at: now) }
+        case .categoryBridge(let key):
+            if let bridge = categoryBridges[key] { advance(bridge, at: now) }
         }
     }
 

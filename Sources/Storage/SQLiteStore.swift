@@ -97,6 +97,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
                     + DialogTable.load(database).map(StoreRecord.dialog) + RegistrationTable.load(database).map(StoreRecord.registration)
                     + UserDocumentTable.contacts.load(database).map(StoreRecord.contacts)
                     + UserDocumentTable.accessList.load(database).map(StoreRecord.accessList)
+                    + BridgeTable.load(database).map(StoreRecord.bridge)
             }
         } catch {
             throw Self.failure(error, path)
@@ -111,6 +112,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
         case .registration(let stored): try RegistrationTable.put(stored, database)
         case .contacts(let stored): try UserDocumentTable.contacts.put(stored, database)
         case .accessList(let stored): try UserDocumentTable.accessList.put(stored, database)
+        case .bridge(let stored): try BridgeTable.put(stored, database)
         }
     }
 
@@ -124,6 +126,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
             try database.run("DELETE FROM registration WHERE user = ? AND place = ?", [user, place])
         case .contacts(let user): try UserDocumentTable.contacts.remove(user, database)
         case .accessList(let user): try UserDocumentTable.accessList.remove(user, database)
+        case .bridge(let user): try database.run("DELETE FROM bridge WHERE user = ?", [user])
         }
     }
 

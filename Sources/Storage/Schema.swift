@@ -6,7 +6,7 @@ import PresenceGateway
 /// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` shows one. Lists in a column are separated by spaces,
 /// with `%20`, `%25` and `%3D` inside the items.
 enum Schema {
-    static let version = 1
+    static let version = 2
     /// "ISTH": says whose file it is (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
@@ -78,6 +78,18 @@ enum Schema {
         ) WITHOUT ROWID;
         CREATE TABLE contacts (user TEXT PRIMARY KEY, delta_number INTEGER NOT NULL, document TEXT NOT NULL);
         CREATE TABLE access_list (user TEXT PRIMARY KEY, delta_number INTEGER NOT NULL, document TEXT NOT NULL);
+        """,
         """
+        -- What users of other domains publish over this node: 'publish' by SERVICE for a simple domain (document is the self document),
+        -- 'service' by PUBLISH for an enterprise domain.
+        CREATE TABLE bridge (
+            user TEXT PRIMARY KEY, way TEXT NOT NULL, uri TEXT NOT NULL, document TEXT NOT NULL, details TEXT NOT NULL
+        );
+        -- Its sources by entity-tag, its instances there, and those that are computed, by CONTAINER/INSTANCE/CATEGORY.
+        CREATE TABLE bridge_item (
+            user TEXT NOT NULL REFERENCES bridge (user) ON DELETE CASCADE, place INTEGER NOT NULL, kind TEXT NOT NULL,
+            name TEXT NOT NULL, document TEXT NOT NULL, details TEXT NOT NULL, PRIMARY KEY (user, place)
+        ) WITHOUT ROWID;
+        """,
     ]
 }

@@ -23,6 +23,9 @@ public struct GatewayConfiguration: Hashable, Sendable {
     public var listServer: SIPURI?
     /// What ``Gateway/shutdown(at:)`` does to the dialogs.
     public var onStop = StopPolicy.terminate
+    /// The `epid` under which categories are published on behalf of users of enterprise domains, 1 to 16 characters; the same over
+    /// restarts. nil: made from ``nodeName``.
+    public var publisherEPID: String?
     /// Records below this level are not made.
     public var logLevel = GatewayLog.Level.info
 
@@ -104,6 +107,9 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var poolFqdn: String?
     /// For hosted enterprise domains: what is bound to an endpoint may only be published by one that is registered (MS-PRES 3.2.5.4).
     public var requiresRegistration: Bool
+    /// For domains that are not hosted: their users may publish through this gateway in the other side's way: SERVICE for a simple
+    /// domain, PUBLISH for an enterprise domain.
+    public var publish = false
     /// Refuse everything to and from this domain with this status (400-699).
     public var refuse: Int?
 
@@ -192,6 +198,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var groupsPerUser = 64
     /// Users found by one search in the directory; beyond it the answer says that there are more (MS-PRES 3.1.5.2).
     public var directorySearchResults = 100
+    /// Identities for which publications are carried to another domain; beyond it 503.
+    public var publicationBridges = 100_000
     /// Structured log records kept until they are taken; older ones are dropped and counted.
     public var logRecords = 4_096
     /// Refusals and ends of subscriptions that are kept in mind for an operator; the oldest are forgotten.
@@ -234,6 +242,8 @@ public struct GatewayTiming: Hashable, Sendable {
     public var firstNotifyGrace: TimeSpan = .milliseconds(500)
     /// How long a poll waits for the far side before it is answered with what is known.
     public var pollWait: TimeSpan = .seconds(3)
+    /// How long a publication that is carried to another domain waits for that domain's answer.
+    public var publishWait: TimeSpan = .seconds(4)
     /// First pause before a dead upstream leg is made anew; it doubles up to `retryMaximum`.
     public var retryMinimum: TimeSpan = .seconds(5)
     public var retryMaximum: TimeSpan = .seconds(300)

@@ -57,6 +57,12 @@ public struct GatewayCounters: Hashable, Sendable {
     public var redirectsDelayed: UInt64 = 0
     /// Those that were sent to a place where they had been.
     public var redirectLoops: UInt64 = 0
+    /// PUBLISH and SERVICE requests of ours that another domain accepted.
+    public var publicationsCarried: UInt64 = 0
+    /// Of those, refused for good.
+    public var publicationsRefusedFar: UInt64 = 0
+    /// Answers 409 and 412: the far side knows other versions, or no longer the entity-tag.
+    public var publicationConflicts: UInt64 = 0
     public var limitsReached: UInt64 = 0
     /// Requests answered 503 because too much was unfinished.
     public var overloadRefusals: UInt64 = 0
@@ -78,6 +84,8 @@ public struct GatewayCounts: Hashable, Sendable {
     public var upstreamSubscriptions = 0
     public var presentities = 0
     public var publications = 0
+    /// Identities for which publications are carried to another domain.
+    public var publicationBridges = 0
     public var registrations = 0
     /// Subscriptions of users' own endpoints to what their home server keeps for them.
     public var homeDialogs = 0

@@ -14,6 +14,8 @@ public enum StoreKey: Hashable, Sendable {
     case contacts(String)
     /// The user's access control list.
     case accessList(String)
+    /// What is published for a user of another domain over this node.
+    case bridge(String)
 
     /// The kind of the record, for logs: no names of people.
     var kind: String {
@@ -24,13 +26,16 @@ public enum StoreKey: Hashable, Sendable {
         case .registration: "registration"
         case .contacts: "contacts"
         case .accessList: "access list"
+        case .bridge: "carried publication"
         }
     }
 
     /// The user whose shard owns the record; nil: that of its dialog.
     var user: String? {
         switch self {
-        case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user): user
+        case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user),
+            .bridge(let user):
+            user
         case .dialog: nil
         }
     }
@@ -44,6 +49,7 @@ public enum StoreRecord: Hashable, Sendable {
     case registration(StoredRegistration)
     case contacts(StoredUserDocument)
     case accessList(StoredUserDocument)
+    case bridge(StoredBridge)
 
     public var key: StoreKey {
         switch self {
@@ -53,6 +59,7 @@ public enum StoreRecord: Hashable, Sendable {
         case .registration(let stored): .registration(user: stored.user, place: stored.place)
         case .contacts(let stored): .contacts(stored.user)
         case .accessList(let stored): .accessList(stored.user)
+        case .bridge(let stored): .bridge(stored.user)
         }
     }
 }

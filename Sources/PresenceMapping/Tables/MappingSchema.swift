@@ -94,7 +94,9 @@ struct MappingSchema: Sendable {
         MappingSchema(
             "free-busy", .first, keys: ["rpid", "basic", "direction", "slot"], required: ["slot": .integer],
             optional: ["name": .text, "basic": .basic, "rpid": .text, "direction": .text]),
-        MappingSchema("container-policy", .exact, keys: ["container"], required: ["container": .integer, "name": .text]),
+        MappingSchema(
+            "container-policy", .exact, keys: ["container"], required: ["container": .integer, "name": .text],
+            optional: ["members": .texts, "publishes": .texts, "reduced": .flag]),
         MappingSchema("fields", .exact, keys: ["field"], required: ["field": .text, "to": .texts]),
     ]
 }

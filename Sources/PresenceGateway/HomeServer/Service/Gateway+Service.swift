@@ -49,6 +49,11 @@ extension Gateway {
         }
         if Self.isDirectorySearch(request) { return try searchDirectory(request, transaction, at: now) }
         let parties = try screening.parties(request, presentity: to)
+        if !parties.presentityDomain.hosted, parties.presentityDomain.publish, parties.presentityDomain.side == .simple,
+            request.body.isEmpty || request.headers.contentType?.essence == ServiceKind.categoryPublish.rawValue
+        {
+            return try carryCategories(request, transaction, flow, parties, at: now)
+        }
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)
         }

@@ -1,0 +1,177 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+import XMLCore
+
+/// Carried publications over a restart: entity-tags, versions, instances and documents, so that nothing is published twice or left behind.
+extension Gateway {
+    private enum Detail {
+        static let tag = "tag"
+        static let lapse = "lapse"
+        static let expires = "expires"
+        static let digest = "digest"
+        static let endpoints = "endpoints"
+        static let hopMarks = "hop-marks"
+        static let lineage = "lineage"
+        static let until = "until"
+        static let renew = "renew"
+        static let version = "version"
+        static let isUncertain = "uncertain"
+    }
+
+    private enum Kind {
+        static let computed = "computed"
+        static let source = "source"
+        static let standing = "standing"
+    }
+
+    func storedBridge(_ user: String) -> StoredBridge? {
+        pidfBridges[user].flatMap { stored($0) } ?? categoryBridges[user].flatMap { stored($0) }
+    }
+
+    /// Ends the life of what no restart would take back: nothing is left behind at other domains.
+    func endBridges(at now: Instant) {
+        for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) {
+            promiseHeld(bridge, at: now)
+            guard store == nil else { continue }
+            bridge.enhanced = carriedPresentity(bridge.uri, stored: nil)
+            compose(bridge, at: now)
+            drive(bridge, at: now)
+            settle(bridge)
+        }
+        for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) {
+            let refusal = Refusal.unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
+            for held in bridge.queue { refuse(held.request, held.transaction, refusal, at: now) }
+            bridge.queue = []
+            giveUp(bridge, refusal, at: now)
+            guard store == nil else { continue }
+            bridge.sources = [:]
+            bridge.client.wishes = [:]
+            work(bridge, at: now)
+        }
+    }
+
+    // MARK: to the store
+
+    private func stored(_ bridge: PIDFBridge) -> StoredBridge? {
+        guard !bridge.isIdle else { return nil }
+        var details = [Detail.hopMarks: bridge.passage.hopMarks]
+        if let standing = bridge.client.standing {
+            details[Detail.tag] = standing.tag.value
+            details[Detail.lapse] = String(standing.lapsesAt.nanosecondsSince1970)
+            details[Detail.expires] = String(standing.expires)
+        }
+        details[Detail.digest] = bridge.acceptedDigest.map { String($0) }
+        let endpoints = bridge.endpoints.union(bridge.leaving.keys).union(bridgeConnections.endpoints(of: bridge.key))
+        details[Detail.endpoints] = endpoints.sorted().joined(separator: ",")
+        return StoredBridge(
+            user: bridge.key, way: .publish, uri: bridge.uri.description, document: bridge.enhanced.storedDocument.encoded(),
+            details: details,
+            items: bridge.enhanced.computedInstances.map { StoredBridge.Item(kind: Kind.computed, name: Self.name($0.id)) })
+    }
+
+    private func stored(_ bridge: CategoryBridge) -> StoredBridge? {
+        let standings = bridge.client.keptStandings
+        guard !bridge.sources.isEmpty || !standings.isEmpty else { return nil }
+        let sources = bridge.sources.sorted { $0.key < $1.key }.map { tag, source in
+            StoredBridge.Item(
+                kind: Kind.source, name: tag, document: source.document,
+                details: [Detail.lineage: source.lineage, Detail.until: String(source.until.nanosecondsSince1970)])
+        }
+        let instances = standings.sorted { $0.key < $1.key }.map { id, standing in
+            var details = [
+                Detail.version: String(standing.version), Detail.digest: String(standing.digest),
+                Detail.until: String(standing.until.nanosecondsSince1970), Detail.renew: String(standing.renewAt.nanosecondsSince1970),
+            ]
+            if standing.isUncertain { details[Detail.isUncertain] = "yes" }
+            return StoredBridge.Item(kind: Kind.standing, name: Self.name(id), details: details)
+        }
+        return StoredBridge(
+            user: bridge.key, way: .service, uri: bridge.uri.description, details: [Detail.hopMarks: bridge.passage.hopMarks],
+            items: sources + instances)
+    }
+
+    private static func name(_ id: PublicationID) -> String { "\(id.container)/\(id.instance)/\(id.category)" }
+
+    private static func id(_ name: String) -> PublicationID? {
+        let parts = name.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let container = Int(parts[0]).flatMap({ ContainerID($0) }), let instance = UInt32(parts[1]) else {
+            return nil
+        }
+        return PublicationID(category: CategoryName(rawValue: String(parts[2])), container: container, instance: instance)
+    }
+
+    // MARK: back from the store
+
+    /// - Returns: false when the record cannot be read, or the user's domain is no longer published to.
+    func restore(_ stored: StoredBridge, at now: Instant) -> Bool {
+        guard let uri = SIPURI(stored.uri), publishingRoute(of: uri, side: stored.way == .publish ? .simple : .enterprise) != nil else {
+            return false
+        }
+        return stored.way == .publish ? restorePIDFBridge(stored, uri, at: now) : restoreCategoryBridge(stored, uri, at: now)
+    }
+
+    private func restorePIDFBridge(_ stored: StoredBridge, _ uri: SIPURI, at now: Instant) -> Bool {
+        guard let root = try? parser.parse(stored.document).root, let data = try? RoamingDataDocument(reading: root) else { return false }
+        let computed = stored.items.filter { $0.kind == Kind.computed }.compactMap { Self.id($0.name) }
+        let timing = configuration.timing
+        var client = PublicationClient(
+            expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum)
+        if let tag = stored.details[Detail.tag], let lapse = stored.details[Detail.lapse].flatMap({ Int64($0) }),
+            let expires = stored.details[Detail.expires].flatMap({ Int($0) })
+        {
+            client = PublicationClient(
+                restoring: .init(tag: EntityTag(tag), lapsesAt: Instant(nanosecondsSince1970: lapse), expires: expires),
+                retryPause: timing.retryMinimum, longestPause: timing.retryMaximum, at: now)
+        }
+        let bridge = PIDFBridge(
+            key: stored.user, uri: uri, enhanced: carriedPresentity(uri, stored: (data, Set(computed))), client: client)
+        bridge.passage.callID = tokens.callID()
+        bridge.passage.hopMarks = stored.details[Detail.hopMarks] ?? ""
+        bridge.acceptedDigest = stored.details[Detail.digest].flatMap { UInt64($0) }
+        for endpoint in (stored.details[Detail.endpoints] ?? "").split(separator: ",") {
+            bridge.leaving[String(endpoint)] = now + timing.restartGrace
+        }
+        pidfBridges[bridge.key] = bridge
+        endLives(of: bridge, at: now)
+        compose(bridge, at: now)
+        // One after the other, as far legs are; what the far side has already is refreshed in its time.
+        if !bridge.isSettled { bridge.retryAt = nextPaced(at: now) }
+        schedule(bridge)
+        return true
+    }
+
+    private func restoreCategoryBridge(_ stored: StoredBridge, _ uri: SIPURI, at now: Instant) -> Bool {
+        var standings: [PublicationID: CategoryPublicationClient.Standing] = [:]
+        for item in stored.items where item.kind == Kind.standing {
+            guard let id = Self.id(item.name), let version = item.details[Detail.version].flatMap({ UInt32($0) }),
+                let digest = item.details[Detail.digest].flatMap({ UInt64($0) }),
+                let until = item.details[Detail.until].flatMap({ Int64($0) }), let renew = item.details[Detail.renew].flatMap({ Int64($0) })
+            else { return false }
+            standings[id] = .init(
+                version: version, digest: digest, until: DateTime(nanosecondsSince1970: until),
+                renewAt: DateTime(nanosecondsSince1970: renew), isUncertain: item.details[Detail.isUncertain] != nil)
+        }
+        let bridge = makeCategoryBridge(stored.user, uri, standings: standings)
+        bridge.passage.hopMarks = stored.details[Detail.hopMarks] ?? ""
+        for item in stored.items where item.kind == Kind.source {
+            guard let until = item.details[Detail.until].flatMap({ Int64($0) }), let lineage = item.details[Detail.lineage],
+                let source = try? source(
+                    item.document, of: uri, lineage: lineage, until: Instant(nanosecondsSince1970: until), at: now)
+            else { return false }
+            bridge.sources[item.name] = source
+            bridge.table.restore(EntityTag(item.name), until: source.until)
+        }
+        categoryBridges[bridge.key] = bridge
+        wish(bridge, at: now)
+        wakes.set(.categoryBridge(bridge.key), at: nextPaced(at: now))
+        return true
+    }
+
+    private func nextPaced(at now: Instant) -> Instant {
+        let moment = max(now, nextFarLeg)
+        nextFarLeg = moment + configuration.timing.restorePace
+        return moment
+    }
+}

@@ -1,0 +1,221 @@
+import EnhancedPresence
+import PresenceDocuments
+import PresenceMapping
+import SIPCore
+import SIPEvents
+import XMLCore
+
+/// F3, the near side: PUBLISH of standard clients for identities of enterprise domains (RFC 3903 6).
+extension Gateway {
+    /// Publishes PIDF for an identity whose home is an enterprise domain.
+    func carryPIDF(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
+    ) throws(Refusal) {
+        guard !isShuttingDown else {
+            throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
+        }
+        guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
+        guard parties.watcherKey == parties.presentityKey else {
+            throw .forbidden("RFC 3903 6: only the presentity itself may publish")
+        }
+        if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.pidfType {
+            throw .unsupportedMediaType(accept: WatcherFormat.pidfType)
+        }
+        guard request.body.count <= configuration.limits.publicationBytes else { throw .bodyTooLarge }
+        let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        let bridge = try categoryBridge(parties)
+        guard bridge.queue.count < CategoryBridge.queueLimit else {
+            counters.limitsReached += 1
+            throw .unavailable("too many publications of this presentity at once", retryAfter: configuration.timing.retryAfter)
+        }
+        bridge.passage.follow(marks, parties)
+        bridge.queue.append(
+            CategoryBridge.Held(request: request, transaction: transaction, until: now + configuration.timing.publishWait))
+        work(bridge, at: now)
+    }
+
+    private func categoryBridge(_ parties: RequestScreening.Parties) throws(Refusal) -> CategoryBridge {
+        if let known = categoryBridges[parties.presentityKey] { return known }
+        try checkBridgeLimit()
+        let bridge = makeCategoryBridge(parties.presentityKey, parties.presentity, standings: [:])
+        categoryBridges[bridge.key] = bridge
+        return bridge
+    }
+
+    func makeCategoryBridge(
+        _ key: String, _ uri: SIPURI, standings: [PublicationID: CategoryPublicationClient.Standing]
+    ) -> CategoryBridge {
+        let range = configuration.timing.publication
+        let bridge = CategoryBridge(
+            key: key, uri: uri,
+            table: PublicationTable(
+                expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
+                limit: configuration.limits.publicationsPerPresentity),
+            client: CategoryPublicationClient(
+                uri: uri.description, standings: standings, shortestPause: Int64(max(1, configuration.timing.retryMinimum.seconds)),
+                longestPause: Int64(max(1, configuration.timing.retryMaximum.seconds))))
+        bridge.passage.callID = tokens.callID()
+        return bridge
+    }
+
+    // MARK: one PUBLISH after the other
+
+    /// Goes on with whatever can be done now.
+    func work(_ bridge: CategoryBridge, at now: Instant) {
+        lapse(bridge, at: now)
+        while bridge.current == nil, !bridge.queue.isEmpty {
+            let held = bridge.queue.removeFirst()
+            do throws(Refusal) {
+                bridge.current = try change(bridge, held, at: now)
+            } catch {
+                refuse(held.request, held.transaction, error, at: now)
+                continue
+            }
+            wish(bridge, at: now)
+            bridge.client.tryNow()
+            reconcile(bridge, at: now)
+        }
+        if bridge.current == nil { reconcile(bridge, at: now) }
+        settle(bridge)
+    }
+
+    /// What the request makes of the tables (RFC 3903 6).
+    private func change(
+        _ bridge: CategoryBridge, _ held: CategoryBridge.Held, at now: Instant
+    ) throws(Refusal) -> CategoryBridge.Change {
+        let request = held.request
+        let tags = request.headers.values(.sipIfMatch).flatMap { $0.split(separator: ",") }.map {
+            EntityTag(String($0.drop { $0 == " " }.prefix { $0 != " " }))
+        }
+        var table = bridge.table
+        let outcome = table.receive(
+            ifMatch: tags, hasBody: !request.body.isEmpty, expires: request.headers.expires.map { Int(clamping: $0) },
+            newTag: EntityTag(tokens.entityTag()), at: now)
+        switch outcome {
+        case .malformed: throw .badRequest("RFC 3903 6: a PUBLISH has a body or exactly one entity-tag")
+        case .unknownTag: throw Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
+        case .tooBrief(let minimum): throw .tooBrief(minimum)
+        case .full:
+            counters.limitsReached += 1
+            throw .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
+        case .accepted(let operation, let tag, let expires):
+            var sources = bridge.sources
+            let until = now + .seconds(expires)
+            func put(_ lineage: String) throws(Refusal) {
+                sources[tag.value] = try source(request.body, of: bridge.uri, lineage: lineage, until: until, at: now)
+            }
+            switch operation {
+            case .create: try put(tag.value)
+            case .modify(let old, _): try put(sources.removeValue(forKey: old.value)?.lineage ?? tag.value)
+            case .refresh(let old, _):
+                sources[tag.value] = sources.removeValue(forKey: old.value)
+                sources[tag.value]?.until = until
+            case .remove(let old): sources[old.value] = nil
+            case .nothing: break
+            }
+            return CategoryBridge.Change(held: held, table: table, sources: sources, tag: tag, expires: expires)
+        }
+    }
+
+    /// A document as instances, in the containers that the table `container-policy` names.
+    func source(
+        _ body: [UInt8], of uri: SIPURI, lineage: String, until: Instant, at now: Instant
+    ) throws(Refusal) -> CategoryBridge.Source {
+        let document: PIDFDocument
+        do throws(DocumentError) {
+            document = try PIDFDocument.decode(body, using: parser)
+        } catch {
+            throw .badRequest("the published document cannot be read: \(error)", errorID: 4001)
+        }
+        let mapper = translator.mapper
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let categories = mapper.categories(
+            from: translator.canonical(.pidf(document), entity: uri.description), at: moment
+        ).value.categories
+        let numbers = InstanceNumbers(endpoint: publisherEPID, user: uri.aorKey, lineage: lineage)
+        var elements: [PublicationID: XMLFragment] = [:]
+        for policy in mapper.tables.containerPolicies {
+            guard let container = ContainerID(policy.container) else { continue }
+            for element in categories where policy.publishes.contains(element.name.rawValue) {
+                guard let body = policy.isReduced ? Self.reduced(element.body) : element.body, let fragment = body.fragment else {
+                    continue
+                }
+                let id = PublicationID(
+                    category: element.name, container: container, instance: numbers.instance(of: element.name))
+                elements[id] = fragment
+            }
+        }
+        return CategoryBridge.Source(lineage: lineage, document: body, elements: elements, until: until)
+    }
+
+    /// Of a state nothing but its number.
+    private static func reduced(_ body: CategoryBody?) -> CategoryBody? {
+        guard case .state(let state)? = body else { return body }
+        return .state(StateDocument(type: state.type, availability: state.availability))
+    }
+
+    // MARK: answers to clients
+
+    /// The home server has what the PUBLISH says.
+    func commit(_ bridge: CategoryBridge, _ change: CategoryBridge.Change, at now: Instant) {
+        bridge.current = nil
+        bridge.table = change.table
+        bridge.sources = change.sources
+        keep(.bridge(bridge.key))
+        var response = SIPResponse(to: change.held.request, status: .ok, toTag: tokens.tag())
+        response.headers.append(.expires, String(change.expires))
+        response.headers.append(.sipETag, change.tag.value)
+        counters.publicationsAccepted += 1
+        respond(response, change.held.transaction, at: now)
+    }
+
+    /// The home server has not, or nobody knows: the tables stay as they are. A source that goes is let go all the same, and what it
+    /// leaves behind is taken back as soon as that can be.
+    func giveUp(_ bridge: CategoryBridge, _ refusal: Refusal, at now: Instant) {
+        guard let change = bridge.current else { return }
+        if change.expires == 0 { return commit(bridge, change, at: now) }
+        bridge.current = nil
+        wish(bridge, at: now)
+        refuse(change.held.request, change.held.transaction, refusal, at: now)
+    }
+
+    /// Tells the client what the tables want, those of the request that is being worked on before the others.
+    func wish(_ bridge: CategoryBridge, at now: Instant) {
+        bridge.client.wishes = bridge.wishes(
+            of: bridge.current?.sources ?? bridge.sources, atLeast: configuration.timing.publication.standard, at: now)
+    }
+
+    // MARK: lives
+
+    /// Publications that nobody refreshed are over (RFC 3903 6.4); what was made of them goes with them.
+    private func lapse(_ bridge: CategoryBridge, at now: Instant) {
+        guard bridge.current == nil else { return }
+        let lapsed = bridge.table.advance(to: now)
+        guard !lapsed.isEmpty else { return }
+        for tag in lapsed { bridge.sources[tag.value] = nil }
+        keep(.bridge(bridge.key))
+        wish(bridge, at: now)
+        bridge.client.tryNow()
+    }
+
+    func advance(_ bridge: CategoryBridge, at now: Instant) {
+        if let current = bridge.current, current.held.until <= now {
+            giveUp(bridge, Refusal(.serverTimeout, "the identity's home server did not answer in time"), at: now)
+        }
+        let late = bridge.queue.filter { $0.until <= now }
+        bridge.queue.removeAll { $0.until <= now }
+        for held in late {
+            refuse(held.request, held.transaction, Refusal(.serverTimeout, "the identity's home server did not answer in time"), at: now)
+        }
+        work(bridge, at: now)
+    }
+
+    /// Drops a bridge over which nothing goes.
+    func settle(_ bridge: CategoryBridge) {
+        guard categoryBridges[bridge.key] === bridge else { return }
+        guard bridge.isIdle else { return wakes.set(.categoryBridge(bridge.key), at: bridge.nextDeadline) }
+        categoryBridges[bridge.key] = nil
+        wakes.set(.categoryBridge(bridge.key), at: nil)
+        keep(.bridge(bridge.key))
+    }
+}

@@ -1,0 +1,86 @@
+import EnhancedPresence
+import PresenceDocuments
+import Registration
+import SIPCore
+import SIPEvents
+import XMLCore
+
+/// F3, the far side: SERVICE toward the home server of an enterprise domain (MS-PRES 3.2.4).
+extension Gateway {
+    /// The `epid` under which this node publishes; its UUID follows from it (MS-SIPRE 3.3.3).
+    var publisherEPID: String {
+        if let epid = configuration.publisherEPID { return epid }
+        var digest = PresenceDigest()
+        digest.add(configuration.nodeName.utf8)
+        let digits = String(digest.value, radix: 16)
+        return String((String(repeating: "0", count: 16 - digits.utf8.count) + digits).suffix(10))
+    }
+
+    /// Closes the gap between what is to be there and what is, as far as it may be tried now.
+    func reconcile(_ bridge: CategoryBridge, at now: Instant) {
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        if let document = bridge.client.next(at: moment) { return publish(bridge, document, at: now) }
+        guard let change = bridge.current, !bridge.client.isAsking else { return }
+        if bridge.client.isSettled(at: moment) { return commit(bridge, change, at: now) }
+        let pause = bridge.client.pause(at: moment)
+        giveUp(bridge, .unavailable("the identity's home server takes no publications now", retryAfter: Int(clamping: pause)), at: now)
+    }
+
+    private func publish(_ bridge: CategoryBridge, _ document: CategoryPublishDocument, at now: Instant) {
+        bridge.attempt += 1
+        guard let route = publishingRoute(of: bridge.uri, side: .enterprise) else {
+            return answered(bridge, .notFound, nil, retryAfter: nil, at: now)
+        }
+        var request = SIPRequest(.service, uri: bridge.uri)
+        let epid = publisherEPID
+        address(&request, of: bridge.uri, &bridge.passage, epid: epid)
+        var contact = NameAddr(contact(route.transport)) ?? NameAddr(bridge.uri)
+        contact.parameters.set("+sip.instance", "<urn:uuid:\(EndpointID(epid: epid))>", isQuoted: true)
+        request.headers.set(.contact, contact.description)
+        request.headers.set(.contentType, ServiceKind.categoryPublish.rawValue)
+        request.body = document.encoded()
+        keep(.bridge(bridge.key))
+        send(
+            request, to: .address(route, from: listener(for: route.transport, flow: nil)), over: route.transport,
+            for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
+    }
+
+    // MARK: answers
+
+    func receiveAnswer(_ response: SIPResponse, for bridge: CategoryBridge, attempt: UInt64, at now: Instant) {
+        guard bridge.attempt == attempt else { return }
+        answered(bridge, response.status, response.body, retryAfter: response.headers.retryAfter.map { Int($0.seconds) }, at: now)
+        work(bridge, at: now)
+    }
+
+    func serviceFailed(_ bridge: CategoryBridge, attempt: UInt64, _ reason: String, at now: Instant) {
+        guard bridge.attempt == attempt else { return }
+        log(.notice, "SERVICE not delivered", ["call-id": bridge.passage.callID, "reason": reason])
+        answered(bridge, .requestTimeout, nil, retryAfter: nil, at: now)
+        work(bridge, at: now)
+    }
+
+    private func answered(_ bridge: CategoryBridge, _ status: SIPStatus, _ body: [UInt8]?, retryAfter: Int?, at now: Instant) {
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        keep(.bridge(bridge.key))
+        switch status.rawValue {
+        case 200..<300:
+            counters.publicationsCarried += 1
+            let answer = body.flatMap { try? parser.parse($0).root }.flatMap { try? RoamingDataDocument(reading: $0) }
+            bridge.client.accepted(answer?.categories, at: moment)
+        case 409:
+            counters.publicationConflicts += 1
+            let fault = body.flatMap { try? parser.parse($0).root }.flatMap { try? FaultDocument(reading: $0) }
+            log(.info, "far side has other versions", ["call-id": bridge.passage.callID, "stale": String(fault?.operations.count ?? 0)])
+            bridge.client.conflicted(fault, at: moment)
+        case 408, 480, 500..<600:
+            bridge.client.failed(retryAfter: retryAfter, at: moment)
+        default:
+            counters.publicationsRefusedFar += 1
+            log(.notice, "far side refused SERVICE", ["call-id": bridge.passage.callID, "status": String(status.rawValue)])
+            bridge.client.refused(at: moment)
+            giveUp(bridge, Refusal(farPublication: status.rawValue), at: now)
+        }
+        reconcile(bridge, at: now)
+    }
+}

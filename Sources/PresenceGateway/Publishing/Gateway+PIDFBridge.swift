@@ -1,0 +1,218 @@
+import EnhancedPresence
+import PresenceDocuments
+import PresenceMapping
+import Registration
+import SIPCore
+import SIPEvents
+
+/// F4, the near side: SERVICE of enterprise clients for identities of simple domains (MS-PRES 3.2).
+extension Gateway {
+    /// Publishes categories for an identity whose home is a simple domain.
+    func carryCategories(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ parties: RequestScreening.Parties, at now: Instant
+    ) throws(Refusal) {
+        guard !isShuttingDown else {
+            throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
+        }
+        let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        let endpoint = EndpointID(of: request.headers)
+        let document: CategoryPublishDocument
+        do {
+            document = try CategoryPublishDocument(parsing: request.body)
+        } catch {
+            throw .badRequest("the request's document cannot be read: \(error)", errorID: 4001)
+        }
+        if flow.connection == nil || endpoint == nil, document.publications.contains(where: { $0.expireType == .user && !$0.isRemoval }) {
+            throw Refusal(.notAcceptableHere, "MS-PRES 3.2.5.4: an endpoint without a connection cannot be seen to end")
+        }
+        let bridge = try pidfBridge(parties)
+        defer { settle(bridge) }
+        endLives(of: bridge, at: now)
+        let sender = PublishingEndpoint(
+            from: request.headers.from?.uri.addressOfRecord().description ?? "", to: parties.presentity.description,
+            endpointID: endpoint?.description, isRegistered: flow.connection != nil)
+        let before = bridge.enhanced
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let change: PresentityChange
+        do {
+            change = try bridge.enhanced.publish(document, by: sender, at: moment)
+        } catch {
+            throw Refusal(error)
+        }
+        if let connection = flow.connection, let id = endpoint?.description {
+            bridgeConnections.note(id, of: bridge.key, over: connection)
+            bridge.leaving[id] = nil
+        }
+        bridge.passage.follow(marks, parties)
+        var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
+        response.headers.append(.contentType, WatcherFormat.roamingSelfType)
+        response.body = bridge.enhanced.publishAnswer(after: change, at: moment).encoded()
+        keep(.bridge(bridge.key))
+        let generation = bridge.generation
+        compose(bridge, at: now)
+        if bridge.isSettled {
+            bridge.accepted = bridge.enhanced
+            ifNotKept { [unowned self] now in takeBack(bridge, to: before, at: now) }
+            counters.publicationsAccepted += 1
+            respond(response, transaction, at: now)
+            return
+        }
+        bridge.held.append(
+            PIDFBridge.Held(
+                request: request, transaction: transaction, response: response, generation: bridge.generation,
+                until: now + configuration.timing.publishWait))
+        if generation != bridge.generation || !bridge.client.isAsking { drive(bridge, at: now) }
+    }
+
+    private func pidfBridge(_ parties: RequestScreening.Parties) throws(Refusal) -> PIDFBridge {
+        if let known = pidfBridges[parties.presentityKey] { return known }
+        try checkBridgeLimit()
+        let timing = configuration.timing
+        let bridge = PIDFBridge(
+            key: parties.presentityKey, uri: parties.presentity, enhanced: carriedPresentity(parties.presentity, stored: nil),
+            client: PublicationClient(
+                expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum))
+        bridge.passage.callID = tokens.callID()
+        pidfBridges[bridge.key] = bridge
+        return bridge
+    }
+
+    func checkBridgeLimit() throws(Refusal) {
+        guard pidfBridges.count + categoryBridges.count < configuration.limits.publicationBridges else {
+            counters.limitsReached += 1
+            throw .unavailable("too many publications are carried to other domains", retryAfter: configuration.timing.retryAfter)
+        }
+    }
+
+    /// An identity whose containers have the members that custom gives them (table `container-policy`): nobody keeps others for it.
+    /// - Parameter stored: the instances of an earlier process.
+    func carriedPresentity(
+        _ uri: SIPURI, stored: (document: RoamingDataDocument, computed: Set<PublicationID>)?
+    ) -> EnhancedPresentity {
+        var policy = EnhancedPresencePolicy.standard
+        policy.instanceLimit = configuration.limits.publicationsPerPresentity
+        policy.publicationByteLimit = configuration.limits.publicationBytes
+        policy.categoryByteLimit = configuration.limits.categoryBytes
+        var document = stored?.document ?? RoamingDataDocument()
+        document.containers = ContainersDocument(
+            containers: translator.mapper.tables.containerPolicies.compactMap { row in
+                guard !row.members.isEmpty, let id = ContainerID(row.container) else { return nil }
+                return ContainerElement(
+                    id: id, version: 0, members: row.members.map { ContainerMember(ContainerMemberType(rawValue: $0)) })
+            })
+        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: policy)
+    }
+
+    // MARK: what is shown
+
+    /// Makes the document anew; a difference is another generation.
+    func compose(_ bridge: PIDFBridge, at now: Instant) {
+        guard let domain = configuration.domain(bridge.uri.domainKey) else { return }
+        let elements = bridge.shown(to: domain.network)
+        var document: [UInt8]?
+        if !elements.isEmpty {
+            let format = WatcherFormat.pidf(domain.profile, lossless: domain.lossless)
+            let rendered = translator.render(
+                .categories(CategoryMerge(elements)), as: format, entity: bridge.uri, requested: [], counters: &counters, at: now)
+            if case .document(let view) = rendered { document = view.bytes }
+        }
+        guard document != bridge.document else { return }
+        bridge.document = document
+        bridge.generation += 1
+    }
+
+    // MARK: answers to clients
+
+    /// Every request up to a generation gets its 200.
+    func answerHeld(_ bridge: PIDFBridge, upTo generation: UInt64, at now: Instant) {
+        let ready = bridge.held.filter { $0.generation <= generation }
+        bridge.held.removeAll { $0.generation <= generation }
+        for held in ready {
+            counters.publicationsAccepted += 1
+            respond(held.response, held.transaction, at: now)
+        }
+    }
+
+    /// The wait is over: what was published is kept, and carried as soon as the far side takes it.
+    func promiseHeld(_ bridge: PIDFBridge, at now: Instant) {
+        guard !bridge.held.isEmpty else { return }
+        bridge.accepted = bridge.enhanced
+        answerHeld(bridge, upTo: bridge.generation, at: now)
+    }
+
+    /// What was published since the last promise is void.
+    func refuseHeld(_ bridge: PIDFBridge, _ refusal: Refusal, at now: Instant) {
+        let waiting = bridge.held
+        bridge.held = []
+        bridge.enhanced = bridge.accepted
+        endLives(of: bridge, at: now)
+        compose(bridge, at: now)
+        for held in waiting { refuse(held.request, held.transaction, refusal, at: now) }
+    }
+
+    private func takeBack(_ bridge: PIDFBridge, to before: EnhancedPresentity, at now: Instant) {
+        bridge.enhanced = before
+        bridge.accepted = before
+        compose(bridge, at: now)
+        drive(bridge, at: now)
+        settle(bridge)
+    }
+
+    // MARK: lives
+
+    /// Instances whose time has come, and those of endpoints that did not come back (MS-PRES 3.2.5.5, 3.2.6.1).
+    func endLives(of bridge: PIDFBridge, at now: Instant) {
+        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        var change = bridge.enhanced.expire(at: moment)
+        _ = bridge.accepted.expire(at: moment)
+        let gone = bridge.leaving.filter { $0.value <= now }.keys.sorted()
+        for endpoint in gone {
+            bridge.leaving[endpoint] = nil
+            let isLast = bridge.leaving.isEmpty && bridgeConnections.endpoints(of: bridge.key).isEmpty
+            change.formUnion(bridge.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment))
+            _ = bridge.accepted.endpointEnded(endpoint, isLast: isLast, at: moment)
+        }
+        if !change.isEmpty || !gone.isEmpty { keep(.bridge(bridge.key)) }
+    }
+
+    /// Without registration an endpoint is there as long as its connection is, and a little longer (``GatewayTiming/connectionGrace``).
+    func bridgeEndpointsClosed(_ connection: ConnectionID, at now: Instant) {
+        for (key, endpoints) in bridgeConnections.close(connection) {
+            guard let bridge = pidfBridges[key] else { continue }
+            for endpoint in endpoints { bridge.leaving[endpoint] = now + configuration.timing.connectionGrace }
+            schedule(bridge)
+        }
+    }
+
+    func advance(_ bridge: PIDFBridge, at now: Instant) {
+        endLives(of: bridge, at: now)
+        let generation = bridge.generation
+        compose(bridge, at: now)
+        if let due = bridge.held.map(\.until).min(), due <= now { promiseHeld(bridge, at: now) }
+        if let retryAt = bridge.retryAt, retryAt <= now {
+            bridge.retryAt = nil
+            drive(bridge, at: now)
+        } else if generation != bridge.generation {
+            drive(bridge, at: now)
+        } else {
+            perform(bridge.client.advance(to: now), on: bridge, at: now)
+        }
+        settle(bridge)
+    }
+
+    // MARK: the table
+
+    func schedule(_ bridge: PIDFBridge) {
+        guard pidfBridges[bridge.key] === bridge else { return }
+        wakes.set(.pidfBridge(bridge.key), at: bridge.nextDeadline)
+    }
+
+    /// Drops a bridge over which nothing goes.
+    func settle(_ bridge: PIDFBridge) {
+        guard pidfBridges[bridge.key] === bridge else { return }
+        guard bridge.isIdle else { return schedule(bridge) }
+        pidfBridges[bridge.key] = nil
+        wakes.set(.pidfBridge(bridge.key), at: nil)
+        keep(.bridge(bridge.key))
+    }
+}

@@ -1,0 +1,149 @@
+import SIPCore
+import SIPEvents
+
+/// F4, the far side: PUBLISH toward the compositor of a simple domain (RFC 3903 4).
+extension Gateway {
+    /// Lets the far side have what it is to show.
+    func drive(_ bridge: PIDFBridge, at now: Instant) {
+        bridge.retryAt = nil
+        let actions = bridge.document == nil ? bridge.client.withdraw(at: now) : bridge.client.publish(at: now)
+        perform(actions, on: bridge, at: now)
+        // Nothing was there to be withdrawn.
+        if bridge.client.isIdle { promiseHeld(bridge, at: now) }
+    }
+
+    func perform(_ actions: [PublicationClient.Action], on bridge: PIDFBridge, at now: Instant) {
+        for action in actions {
+            switch action {
+            case .publish(let tag, let hasBody, let expires):
+                publish(bridge, ifMatch: tag, hasBody: hasBody, expires: expires, at: now)
+            case .published:
+                counters.publicationsCarried += 1
+                published(bridge, at: now)
+            case .postponed(let until):
+                log(.info, "publication waits for the far side", ["retry-in": String((until - now).seconds)])
+                promiseHeld(bridge, at: now)
+            case .refused(let status):
+                refused(bridge, status, at: now)
+            case .over:
+                bridge.sent = nil
+                bridge.acceptedDigest = nil
+                promiseHeld(bridge, at: now)
+            }
+        }
+        if !actions.isEmpty { keep(.bridge(bridge.key)) }
+    }
+
+    private func publish(_ bridge: PIDFBridge, ifMatch tag: EntityTag?, hasBody: Bool, expires: Int, at now: Instant) {
+        bridge.attempt += 1
+        guard let route = publishingRoute(of: bridge.uri, side: .simple) else {
+            return perform(bridge.client.receiveAnswer(status: 404, tag: nil, expires: nil, at: now), on: bridge, at: now)
+        }
+        var request = SIPRequest(.publish, uri: bridge.uri)
+        address(&request, of: bridge.uri, &bridge.passage)
+        request.headers.set(.event, EventPackage.presence.token)
+        request.headers.set(.expires, String(expires))
+        if let tag { request.headers.set(.sipIfMatch, tag.value) }
+        if hasBody || expires == 0 {
+            bridge.sent = PIDFBridge.Sent(
+                generation: bridge.generation, enhanced: bridge.enhanced, digest: hasBody ? bridge.document.map(BridgePassage.digest) : nil)
+        }
+        if hasBody, let document = bridge.document {
+            request.headers.set(.contentType, WatcherFormat.pidfType)
+            request.body = document
+        }
+        keep(.bridge(bridge.key))
+        send(
+            request, to: .address(route, from: listener(for: route.transport, flow: nil)), over: route.transport,
+            for: .publication(bridge, attempt: bridge.attempt), at: now)
+    }
+
+    /// What both kinds of bridge write onto their requests.
+    func address(_ request: inout SIPRequest, of uri: SIPURI, _ passage: inout BridgePassage, epid: String? = nil) {
+        passage.cSeq += 1
+        request.headers.maxForwards = passage.maxForwards
+        var parameters = SIPParameters([.init("tag", tokens.tag())])
+        if let epid { parameters.set("epid", epid) }
+        request.headers.from = NameAddr(uri, parameters: parameters)
+        request.headers.to = NameAddr(uri)
+        request.headers.callID = passage.callID
+        request.headers.cSeq = CSeq(passage.cSeq, request.method)
+        request.headers.append(HopMark.header, passage.hopMarks)
+    }
+
+    /// Where an identity's publications go; nil: its domain takes none over this gateway (any more).
+    func publishingRoute(of uri: SIPURI, side: DomainSide) -> TransportAddress? {
+        guard let domain = configuration.domain(uri.domainKey), !domain.hosted, domain.publish, domain.side == side, domain.refuse == nil
+        else { return nil }
+        return domain.route
+    }
+
+    // MARK: answers
+
+    func receiveAnswer(_ response: SIPResponse, for bridge: PIDFBridge, attempt: UInt64, at now: Instant) {
+        guard bridge.attempt == attempt else { return }
+        let headers = response.headers
+        if response.status == .conditionalRequestFailed { counters.publicationConflicts += 1 }
+        perform(
+            bridge.client.receiveAnswer(
+                status: response.status.rawValue, tag: headers.sipETag.map { EntityTag($0) },
+                expires: headers.expires.map { Int(clamping: $0) }, minimumExpires: headers.minExpires.map { Int(clamping: $0) },
+                retryAfter: headers.retryAfter.map { Int($0.seconds) }, at: now),
+            on: bridge, at: now)
+        settle(bridge)
+    }
+
+    func publishFailed(_ bridge: PIDFBridge, attempt: UInt64, _ reason: String, at now: Instant) {
+        guard bridge.attempt == attempt else { return }
+        log(.notice, "PUBLISH not delivered", ["call-id": bridge.passage.callID, "reason": reason])
+        perform(bridge.client.publishFailed(at: now), on: bridge, at: now)
+        settle(bridge)
+    }
+
+    /// The store did not keep what the request depends on: nothing was published.
+    func notCarried(_ bridge: PIDFBridge, at now: Instant) {
+        refuseHeld(
+            bridge, .unavailable("this node cannot keep any change now", retryAfter: configuration.timing.retryAfter), at: now)
+        publishFailed(bridge, attempt: bridge.attempt, "not kept", at: now)
+    }
+
+    private func published(_ bridge: PIDFBridge, at now: Instant) {
+        guard let sent = bridge.sent else { return answerHeld(bridge, upTo: bridge.client.isAsking ? 0 : bridge.generation, at: now) }
+        bridge.sent = nil
+        bridge.acceptedDigest = sent.digest
+        bridge.accepted = sent.enhanced
+        answerHeld(bridge, upTo: sent.generation, at: now)
+    }
+
+    private func refused(_ bridge: PIDFBridge, _ status: Int, at now: Instant) {
+        let tried = bridge.sent?.generation
+        bridge.sent = nil
+        counters.publicationsRefusedFar += 1
+        log(.notice, "far side refused PUBLISH", ["call-id": bridge.passage.callID, "status": String(status)])
+        if bridge.client.entityTag == nil { bridge.acceptedDigest = nil }
+        if !bridge.held.isEmpty {
+            refuseHeld(bridge, Refusal(farPublication: status), at: now)
+            if bridge.document == nil { perform(bridge.client.withdraw(at: now), on: bridge, at: now) }
+        } else if let tried, tried != bridge.generation {
+            return drive(bridge, at: now)
+        }
+        // Nobody is left to be told; what still lives is tried now and then.
+        if !bridge.isSettled { bridge.retryAt = now + configuration.timing.retryMaximum }
+    }
+}
+
+extension Refusal {
+    /// What a refusal of the far side means for whoever published here.
+    init(farPublication status: Int) {
+        switch status {
+        case 401, 403, 407, 603:
+            self = .forbidden("the identity's domain does not let this gateway publish")
+        case 404, 410, 489, 604:
+            self.init(.notFound, "the identity's domain takes no publications of it", errorID: 4005)
+        case 413, 513:
+            self.init(.requestEntityTooLarge, "what is published is too large for the identity's domain", errorID: 2010)
+        default:
+            self.init(.badGateway, "the identity's domain refused the publication with \(status)")
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// F4: what the enterprise clients of an identity of a simple domain publish by SERVICE (MS-PRES 3.2), carried to that domain's
+/// compositor as one publication (RFC 3903 4).
+///
+///     SERVICE --> instances, versions, lives --view of a watcher there--> PIDF --PUBLISH--> compositor
+///        200 <-- once the compositor took it, or the wait is over: then it is kept, and repeated until it is taken
+///        refusal <-- the compositor refuses it for good: the change is taken back
+///
+/// Instances and their versions live here: to its clients this gateway is the identity's presence server.
+final class PIDFBridge {
+    let key: String
+    let uri: SIPURI
+    /// What is published now.
+    var enhanced: EnhancedPresentity
+    /// What clients were promised: a refusal of the far side leads back to it.
+    var accepted: EnhancedPresentity
+    var client: PublicationClient
+    /// What the far side is to show; nil: nothing.
+    var document: [UInt8]?
+    /// Of the document that the far side has; nil: none.
+    var acceptedDigest: UInt64?
+    /// Grows whenever `document` changes.
+    var generation: UInt64 = 0
+    /// What the request on its way says.
+    var sent: Sent?
+    /// Tells the answer to the newest request from those to earlier ones.
+    var attempt: UInt64 = 0
+    /// SERVICE requests whose 200 waits for the far side.
+    var held: [Held] = []
+    /// Endpoints whose last connection is gone, and until when they may come back.
+    var leaving: [String: Instant] = [:]
+    /// When a publication that was refused while nobody waited is tried again.
+    var retryAt: Instant?
+    var passage = BridgePassage()
+
+    struct Sent {
+        var generation: UInt64
+        var enhanced: EnhancedPresentity
+        var digest: UInt64?
+    }
+
+    struct Held {
+        var request: SIPRequest
+        var transaction: ServerTransactionID?
+        /// The 200, with the versions as they were committed.
+        var response: SIPResponse
+        var generation: UInt64
+        var until: Instant
+    }
+
+    init(key: String, uri: SIPURI, enhanced: EnhancedPresentity, client: PublicationClient) {
+        self.key = key
+        self.uri = uri
+        self.enhanced = enhanced
+        accepted = enhanced
+        self.client = client
+    }
+
+    /// Whether nothing is published, and nothing is left to be taken back.
+    var isIdle: Bool { !isPublished && client.isIdle && held.isEmpty }
+
+    /// Whether a client has published something that lives; what was computed of it before says nothing any more.
+    var isPublished: Bool { enhanced.pairs.contains { enhanced.instances(of: $0).contains { !$0.isComputed } } }
+
+    /// Whether the far side has what it is to show, and nothing is on its way.
+    var isSettled: Bool { !client.isAsking && acceptedDigest == document.map(BridgePassage.digest) }
+
+    /// The endpoints on whose presence something published depends, in lower case.
+    var endpoints: Set<String> {
+        Set(
+            enhanced.pairs.flatMap { enhanced.instances(of: $0) }.compactMap {
+                $0.expireType == .endpoint ? $0.endpointID?.lowercased() : nil
+            })
+    }
+
+    var nextDeadline: Instant? {
+        let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
+        return [byTime, client.nextDeadline, held.map(\.until).min(), leaving.values.min(), retryAt].compactMap(\.self).min()
+    }
+
+    // MARK: what the far side is to show
+
+    /// Categories that a document is made from; legacyInterop stands in where there is no state (MS-PRES 3.7.5.1).
+    static let shownCategories: [CategoryName] = [.state, .note, .contactCard, .services, .calendarData]
+
+    /// Everything that any watcher of the identity's own domain would see: containers that clients keep for narrower circles, for
+    /// themselves, or for those whom they block, are not looked at.
+    func shown(to network: SourceNetwork) -> [CategoryElement] {
+        guard isPublished else { return [] }
+        let watcher = WatcherIdentity(
+            uri: "sip:anonymous.invalid", network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
+        var elements = enhanced.view(of: Self.shownCategories, for: watcher).document.categories.filter { !$0.isEmptyMarker }
+        if !elements.contains(where: { $0.name == .state }), let legacy = enhanced.legacyInterop(for: watcher) {
+            elements.append(legacy.watcherElement)
+        }
+        return elements.map { element in
+            var element = element
+            if let body = element.body, let read = try? body.read(as: element.name) { element.body = read }
+            return element
+        }
+    }
+}
+
+/// What the requests of a bridge have in common, toward the far side.
+struct BridgePassage {
+    var callID = ""
+    var cSeq: UInt32 = 0
+    var hopMarks = ""
+    var maxForwards = 70
+
+    /// Takes over what the newest request says of its way here.
+    mutating func follow(_ marks: String, _ parties: RequestScreening.Parties) {
+        hopMarks = marks
+        maxForwards = parties.maxForwards
+    }
+
+    static func digest(_ document: [UInt8]) -> UInt64 {
+        var digest = PresenceDigest()
+        digest.add(document)
+        return digest.value
+    }
+}
