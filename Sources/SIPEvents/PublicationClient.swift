@@ -107,6 +107,13 @@ public struct PublicationClient: Hashable, Sendable {
         return next(at: now)
     }
 
+    /// The newest body is what the compositor has already: nothing waits to be sent.
+    public mutating func revert() {
+        guard tag != nil, asking == nil, isWanted else { return }
+        hasNews = false
+        pausedUntil = nil
+    }
+
     public mutating func receiveAnswer(
         status: Int, tag newTag: EntityTag?, expires granted: Int?, minimumExpires: Int? = nil, retryAfter: Int? = nil, at now: Instant
     ) -> [Action] {

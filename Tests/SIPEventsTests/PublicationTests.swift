@@ -92,7 +92,7 @@ import Testing
             ])
     }
 
-    @Test("RFC 3903 4.1 423 is met with Min-Expires, 503 with a pause, 403 ends it")
+    @Test("RFC 3903 4.1 423 is met with Min-Expires, 503 with a pause, 403 leaves nothing")
     func refusals() {
         var client = PublicationClient(expires: 60)
         _ = client.publish(at: start)
@@ -100,8 +100,79 @@ import Testing
             client.receiveAnswer(status: 423, tag: nil, expires: nil, minimumExpires: 300, at: start) == [
                 .publish(ifMatch: nil, hasBody: true, expires: 300)
             ])
-        #expect(client.receiveAnswer(status: 503, tag: nil, expires: nil, retryAfter: 12, at: start) == [])
-        #expect(client.advance(to: start + .seconds(12)) == [.publish(ifMatch: nil, hasBody: true, expires: 300)])
+        let later = start + .seconds(12)
+        #expect(client.receiveAnswer(status: 503, tag: nil, expires: nil, retryAfter: 12, at: start) == [.postponed(until: later)])
+        #expect(client.nextDeadline == later)
+        #expect(client.advance(to: later) == [.publish(ifMatch: nil, hasBody: true, expires: 300)])
         #expect(client.receiveAnswer(status: 403, tag: nil, expires: nil, at: start) == [.refused(status: 403)])
+        #expect(client.standing == nil)
+        #expect(client.nextDeadline == nil)
+    }
+
+    @Test("RFC 3903 4.5 a second 423, or one that asks for no more than was offered, is a refusal")
+    func endlessBrief() {
+        var client = PublicationClient(expires: 60)
+        _ = client.publish(at: start)
+        #expect(
+            client.receiveAnswer(status: 423, tag: nil, expires: nil, minimumExpires: 60, at: start) == [.refused(status: 423)])
+        _ = client.publish(at: start)
+        _ = client.receiveAnswer(status: 423, tag: nil, expires: nil, minimumExpires: 300, at: start)
+        #expect(
+            client.receiveAnswer(status: 423, tag: nil, expires: nil, minimumExpires: 600, at: start) == [.refused(status: 423)])
+    }
+
+    @Test("RFC 3903 4.1 a body that is refused leaves the one before, which goes on being refreshed with its tag")
+    func refusedChange() {
+        var client = PublicationClient(expires: 600)
+        _ = client.publish(at: start)
+        _ = client.receiveAnswer(status: 200, tag: a, expires: 600, at: start)
+        _ = client.publish(at: start)
+        #expect(client.receiveAnswer(status: 413, tag: nil, expires: nil, at: start) == [.refused(status: 413)])
+        #expect(client.entityTag == a)
+        #expect(client.advance(to: start + .seconds(300)) == [.publish(ifMatch: a, hasBody: false, expires: 600)])
+    }
+
+    @Test("RFC 3903 4.5 pauses double up to the longest, and a publication that lapsed meanwhile is made anew")
+    func silence() {
+        var client = PublicationClient(expires: 60, retryPause: .seconds(20), longestPause: .seconds(50))
+        _ = client.publish(at: start)
+        _ = client.receiveAnswer(status: 200, tag: a, expires: 60, at: start)
+        #expect(client.advance(to: start + .seconds(45)) == [.publish(ifMatch: a, hasBody: false, expires: 60)])
+        #expect(client.publishFailed(at: start + .seconds(50)) == [.postponed(until: start + .seconds(70))])
+        #expect(client.advance(to: start + .seconds(70)) == [.publish(ifMatch: nil, hasBody: true, expires: 60)])
+        #expect(client.publishFailed(at: start + .seconds(80)) == [.postponed(until: start + .seconds(120))])
+        #expect(client.advance(to: start + .seconds(120)) == [.publish(ifMatch: nil, hasBody: true, expires: 60)])
+        #expect(client.publishFailed(at: start + .seconds(130)) == [.postponed(until: start + .seconds(180))])
+    }
+
+    @Test("RFC 3903 4.1 a removal is repeated until the publication would have lapsed, and what comes meanwhile is a new one")
+    func removal() {
+        var client = PublicationClient(expires: 600, retryPause: .seconds(20))
+        _ = client.publish(at: start)
+        _ = client.receiveAnswer(status: 200, tag: a, expires: 600, at: start)
+        #expect(client.withdraw(at: start) == [.publish(ifMatch: a, hasBody: false, expires: 0)])
+        #expect(client.receiveAnswer(status: 503, tag: nil, expires: nil, at: start) == [.postponed(until: start + .seconds(20))])
+        #expect(client.advance(to: start + .seconds(20)) == [.publish(ifMatch: a, hasBody: false, expires: 0)])
+        #expect(client.publish(at: start + .seconds(21)) == [])
+        #expect(
+            client.receiveAnswer(status: 200, tag: nil, expires: 0, at: start + .seconds(22)) == [
+                .publish(ifMatch: nil, hasBody: true, expires: 600)
+            ])
+        _ = client.receiveAnswer(status: 200, tag: b, expires: 600, at: start + .seconds(22))
+        _ = client.withdraw(at: start + .seconds(23))
+        #expect(
+            client.receiveAnswer(status: 500, tag: nil, expires: nil, retryAfter: 3_600, at: start + .seconds(23)) == [.over])
+        #expect(client.isIdle)
+    }
+
+    @Test("RFC 3903 4.1 after a restart the tag is refreshed before it lapses; one that lapsed meanwhile is made anew")
+    func restored() {
+        let standing = PublicationClient.Standing(tag: a, lapsesAt: start + .seconds(400), expires: 600)
+        var client = PublicationClient(restoring: standing, at: start)
+        #expect(client.standing == standing)
+        #expect(client.nextDeadline == start + .seconds(100))
+        #expect(client.advance(to: start + .seconds(100)) == [.publish(ifMatch: a, hasBody: false, expires: 600)])
+        var late = PublicationClient(restoring: standing, at: start + .seconds(500))
+        #expect(late.advance(to: start + .seconds(501)) == [.publish(ifMatch: nil, hasBody: true, expires: 600)])
     }
 }

@@ -105,6 +105,8 @@ extension Gateway {
         refuseHeld(
             bridge, .unavailable("this node cannot keep any change now", retryAfter: configuration.timing.retryAfter), at: now)
         publishFailed(bridge, attempt: bridge.attempt, "not kept", at: now)
+        if bridge.isSettled { bridge.client.revert() }
+        schedule(bridge)
     }
 
     private func published(_ bridge: PIDFBridge, at now: Instant) {

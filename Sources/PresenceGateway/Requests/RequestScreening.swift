@@ -102,9 +102,11 @@ final class RequestScreening {
         return request.headers.toTag == nil && request.uri.aorKey == server.aorKey
     }
 
-    /// The side whose manner an answer follows: that of the sender's domain, simple when it is unknown.
+    /// The side whose manner an answer follows: SERVICE is spoken by enterprise clients only, whatever their domain; else that of the
+    /// sender's domain, simple when it is unknown.
     func side(of request: SIPRequest) -> DomainSide {
-        request.headers.from.flatMap { configuration.domain($0.uri.domainKey) }?.side ?? .simple
+        if request.method == .service { return .enterprise }
+        return request.headers.from.flatMap { configuration.domain($0.uri.domainKey) }?.side ?? .simple
     }
 }
 
