@@ -86,6 +86,26 @@ import Testing
         #expect(configuration.listenerAuthentication.map(\.schemes) == [.tlsDSK])
     }
 
+    @Test("users of a far domain may publish over this node where the domain says so, under an epid that can be chosen") func publish()
+        throws
+    {
+        func read(_ node: String, _ domain: String) throws -> ProgramConfiguration {
+            try ConfigurationReader.read(
+                "node: { name: a \(node) }\nlisten: [ \"udp:a:5060\" ]\ndomains: { a: { \(domain) } }\n"
+                    + "limits: { publication-bridges: 5 }\ntiming: { publish-wait-ms: 900 }", file: "x")
+        }
+        let far = "side: simple, route: \"udp:b:5060\""
+        #expect(try read("", far).domains["a"]?.publish == false)
+        let open = try read(", epid: 0A1b", far + ", publish: true")
+        #expect(open.domains["a"]?.publish == true)
+        #expect(open.publisherEPID == "0A1b")
+        #expect(open.limits.publicationBridges == 5)
+        #expect(open.timing.publishWait == .milliseconds(900))
+        #expect(open.gateway(listeners: open.listeners, logLevel: .info).publisherEPID == "0A1b")
+        #expect(throws: ConfigurationError.self) { try read(", epid: xyz", far) }
+        #expect(throws: ConfigurationError.self) { try read("", "side: simple, hosted: true, publish: true") }
+    }
+
     @Test("a store in SQLite has a path, how much a commit survives, and how large it may grow") func store() throws {
         let text = "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: "
         let short = try #require(try ConfigurationReader.read(text + "{ sqlite: x.db }", file: "x").store)

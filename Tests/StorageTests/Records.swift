@@ -50,6 +50,18 @@ enum Records {
                 details: ["scope": "categories containers", "": ""]))
     }
 
+    static func bridge(_ user: String, _ way: StoredBridge.Way = .service, items: Int = 3) -> StoreRecord {
+        .bridge(
+            StoredBridge(
+                user: user, way: way, uri: user, document: way == .publish ? Array("<roamingData/>".utf8) : [],
+                details: ["tag": awkward, "hop-marks": "00ff, 11ee", "": ""],
+                items: (0..<items).map {
+                    StoredBridge.Item(
+                        kind: $0 == 0 ? "source" : "standing", name: "100/4294967295/\(awkward)",
+                        document: $0 == 0 ? Array("<presence>\(awkward)</presence>".utf8) : [], details: ["version": "\($0)"])
+                }))
+    }
+
     static func registration(_ user: String, _ place: String, endpoint: String? = nil) -> StoreRecord {
         .registration(
             StoredRegistration(

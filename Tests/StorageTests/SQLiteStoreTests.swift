@@ -31,7 +31,8 @@ struct SQLiteStoreTests {
             Records.publication("sip:a@example.com", "t2"), Records.dialog("d1"), Records.dialog("d2", resources: 3, remoteCSeq: nil),
             Records.dialog("d3", resources: 0), Records.registration("sip:a@example.com", "e1"),
             Records.registration("sip:a@example.com", "e2", endpoint: "e2"), Records.contacts("sip:a@example.com", 4_294_967_295),
-            Records.accessList("sip:a@example.com", 0),
+            Records.accessList("sip:a@example.com", 0), Records.bridge("sip:a@example.com"),
+            Records.bridge("sip:b@example.com", .publish, items: 0),
         ]
         do {
             let store = try SQLiteStore(path: scratch.path)
@@ -55,12 +56,13 @@ struct SQLiteStoreTests {
                 let user = "sip:u\(Int.random(in: 0..<3, using: &random))@example.com"
                 let name = "n\(Int.random(in: 0..<3, using: &random))"
                 let record: StoreRecord =
-                    switch Int.random(in: 0..<6, using: &random) {
+                    switch Int.random(in: 0..<7, using: &random) {
                     case 0: Records.presentity(user, isSimpleNewer: Bool.random(using: &random))
                     case 1: Records.publication(user, name)
                     case 2: Records.dialog(name, resources: Int.random(in: 0..<4, using: &random))
                     case 3: Records.registration(user, name)
                     case 4: Records.contacts(user, UInt32.random(in: 0...9, using: &random))
+                    case 5: Records.bridge(user, items: Int.random(in: 0..<4, using: &random))
                     default: Records.accessList(user, UInt32.random(in: 0...9, using: &random))
                     }
                 changes[record.key] = Int.random(in: 0..<3, using: &random) == 0 ? .remove(record.key) : .put(record)

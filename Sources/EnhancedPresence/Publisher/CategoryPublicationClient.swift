@@ -188,6 +188,10 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         for operation in operations {
             let publication = batch[Int(operation.index) - 1]
             if operation.currentVersion == 0 {
+                // A server that has forgotten one has perhaps forgotten all.
+                if standings[publication.id]?.isUncertain == false {
+                    for id in standings.keys { standings[id]?.isUncertain = true }
+                }
                 standings[publication.id] = nil
             } else {
                 var standing = uncertain(publication, standings[publication.id])

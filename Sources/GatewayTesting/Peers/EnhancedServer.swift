@@ -24,6 +24,20 @@ public final class EnhancedServer: ScriptedNotifier {
     /// What batches are told of presentities instead of their state.
     var verdicts: [String: EnhancedDocuments.Verdict] = [:]
 
+    /// What is published to it by SERVICE.
+    public let home = ScriptedHome()
+
+    override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
+        guard request.method == .service else { return super.answer(request, from: source, at: now) }
+        defer { expire(at: now) }
+        return home.answer(request, tag: token(), at: now, changed: { set($0, home.shown($0), at: now) }, fault: { fault($0) })
+    }
+
+    private func expire(at now: Instant) {
+        for user in home.expire(at: now) { set(user, home.shown(user), at: now) }
+        if let end = home.nextEnd { schedule(at: end) { [weak self] in self?.expire(at: $0) } }
+    }
+
     /// Replaces what a presentity shows and tells its watchers.
     public func set(_ presentity: String, _ state: EnhancedState?, at now: Instant) {
         states[SIPURI(presentity)?.aorKey ?? presentity] = state

@@ -3,11 +3,28 @@ import SIPCore
 /// A presence server of the SIMPLE family: PIDF for every presentity (RFC 3856).
 public final class SimplePresenceServer: ScriptedNotifier {
     private var documents: [String: [UInt8]] = [:]
+    /// What is published to it; the newest publication of a presentity is what its watchers see.
+    public let compositor = ScriptedCompositor()
 
     /// Replaces a presentity's document and tells its watchers; nil: it publishes nothing any more.
     public func set(_ presentity: String, _ document: String?, at now: Instant) {
         documents[SIPURI(presentity)?.aorKey ?? presentity] = document.map { Array($0.utf8) }
         changed(presentity, at: now)
+    }
+
+    override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
+        guard request.method == .publish else { return super.answer(request, from: source, at: now) }
+        defer { expire(at: now) }
+        return compositor.answer(request, tag: token(), at: now, changed: { show($0, at: now) }, fault: { fault($0) })
+    }
+
+    private func expire(at now: Instant) {
+        for presentity in compositor.expire(at: now) { show(presentity, at: now) }
+        if let lapse = compositor.nextLapse { schedule(at: lapse) { [weak self] in self?.expire(at: $0) } }
+    }
+
+    private func show(_ presentity: String, at now: Instant) {
+        set(presentity, compositor.documents(of: presentity).last, at: now)
     }
 
     override func objection(to request: SIPRequest) -> SIPStatus? {

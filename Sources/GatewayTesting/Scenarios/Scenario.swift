@@ -42,5 +42,5 @@ public struct Scenario: Sendable, CustomStringConvertible {
 
     public static let all =
         simpleWatcherScenarios + batchScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
-        + homeServerScenarios + ownDataScenarios + aggregationScenarios + listWatcherScenarios
+        + homeServerScenarios + ownDataScenarios + aggregationScenarios + listWatcherScenarios + publishingScenarios
 }

@@ -82,10 +82,17 @@ struct ConfigurationReader {
     }
 
     private mutating func readNode(_ node: ConfigurationNode) {
-        guard let fields = node.fields(["name", "advertised", "shards", "list-server"]) else { return }
+        guard let fields = node.fields(["name", "advertised", "shards", "list-server", "epid"]) else { return }
         if let name = fields["name"]?.string() { configuration.nodeName = name }
         configuration.advertisedHost = fields["advertised"]?.string()
         if let shards = fields["shards"]?.integer(1...256) { configuration.shards = shards }
+        if let epid = fields["epid"], let text = epid.string() {
+            if (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0 | 0x20) }) {
+                configuration.publisherEPID = text
+            } else {
+                epid.refuse("is not 1 to 16 hexadecimal digits (MS-SIPRE 2.2.1)")
+            }
+        }
         guard let server = fields["list-server"], let text = server.string() else { return }
         guard let uri = SIPURI(text), uri.scheme == .sip || uri.scheme == .sips, uri.user?.isEmpty == false else {
             return server.refuse("is no sip: or sips: URI with a user; as in sip:lists@example.org")
@@ -193,7 +200,7 @@ struct ConfigurationReader {
     private mutating func readDomain(_ entry: ConfigurationNode) -> DomainConfiguration? {
         let known = [
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "pool-fqdn", "refuse", "discover",
-            "udp-only",
+            "udp-only", "publish",
         ]
         guard let fields = entry.fields(known) else { return nil }
         fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
@@ -233,6 +240,10 @@ struct ConfigurationReader {
             if let format = upstream.choice(UpstreamFormat.self) { domain.upstream = format }
         }
         if let lossless = fields["lossless"]?.bool() { domain.lossless = lossless }
+        if let publish = fields["publish"] {
+            if domain.hosted { publish.refuse("is for domains that are not hosted: users of this one may publish anyway") }
+            domain.publish = publish.bool() ?? false
+        }
         domain.poolFqdn = fields["pool-fqdn"]?.string()
         if domain.hosted, let route = fields["route"] { route.refuse("a hosted domain has no route: this gateway is its home server") }
         // A `hosted` that could not be read is one mistake, not two.
@@ -262,6 +273,7 @@ struct ConfigurationReader {
             ("subscribers-per-user", \.subscribersPerUser), ("context-bytes-per-user", \.contextBytesPerUser),
             ("delegates-per-user", \.delegatesPerUser), ("contacts-per-user", \.contactsPerUser), ("groups-per-user", \.groupsPerUser),
             ("directory-search-results", \.directorySearchResults), ("journal-entries", \.journalEntries),
+            ("publication-bridges", \.publicationBridges),
         ]
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
             ("authentication-failures", \.failures), ("security-associations", \.associations),
@@ -288,7 +300,7 @@ struct ConfigurationReader {
             ("notify-spacing-ms", \.notifySpacing), ("first-notify-ms", \.firstNotifyGrace), ("poll-wait-ms", \.pollWait),
             ("retry-minimum-ms", \.retryMinimum), ("retry-maximum-ms", \.retryMaximum), ("stale-after-ms", \.staleAfter),
             ("connection-grace-ms", \.connectionGrace), ("restart-grace-ms", \.restartGrace), ("overload-late-ms", \.overloadLateness),
-            ("restore-pace-ms", \.restorePace),
+            ("restore-pace-ms", \.restorePace), ("publish-wait-ms", \.publishWait),
         ]
         guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s"]) else { return }
         for (name, path) in ranges {

@@ -28,6 +28,8 @@ struct ProgramConfiguration: Hashable, Sendable {
 
     var nodeName = "localhost"
     var advertisedHost: String?
+    /// nil: made from the name.
+    var publisherEPID: String?
     /// Event loops, each with a gateway of its own.
     var shards = 1
     var listeners: [TransportAddress] = []
@@ -67,6 +69,7 @@ struct ProgramConfiguration: Hashable, Sendable {
         gateway.logLevel = logLevel
         gateway.listServer = listServer
         gateway.onStop = store?.onStop ?? .terminate
+        gateway.publisherEPID = publisherEPID
         for (address, authentication) in zip(bound, listenerAuthentication) { gateway.authentication[address] = authentication }
         return gateway
     }

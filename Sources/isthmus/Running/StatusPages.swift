@@ -104,7 +104,8 @@ final class StatusPages: Sendable {
     private static var countPaths: [(String, WritableKeyPath<GatewayCounts, Int>)] {
         [
             ("watcher_dialogs", \.watcherDialogs), ("upstream_subscriptions", \.upstreamSubscriptions), ("presentities", \.presentities),
-            ("publications", \.publications), ("registrations", \.registrations), ("home_dialogs", \.homeDialogs),
+            ("publications", \.publications), ("publication_bridges", \.publicationBridges), ("registrations", \.registrations),
+            ("home_dialogs", \.homeDialogs),
             ("transactions", \.transactions), ("timers", \.timers), ("watched_resources", \.watchedResources),
             ("pending_output", \.pendingOutput),
             ("lateness_milliseconds", \.latenessMilliseconds),
@@ -120,7 +121,9 @@ final class StatusPages: Sendable {
             ("subscriptions_ended", \.subscriptionsEnded), ("notifications_sent", \.notificationsSent),
             ("notifications_suppressed", \.notificationsSuppressed), ("notifications_failed", \.notificationsFailed),
             ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
-            ("publications_refused", \.publicationsRefused), ("upstream_lost", \.upstreamLost),
+            ("publications_refused", \.publicationsRefused), ("publications_carried", \.publicationsCarried),
+            ("publications_refused_far", \.publicationsRefusedFar), ("publication_conflicts", \.publicationConflicts),
+            ("upstream_lost", \.upstreamLost),
             ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),
             ("limits_reached", \.limitsReached),
             ("overload_refusals", \.overloadRefusals),

@@ -70,6 +70,20 @@ struct CategoryPublicationClientTests {
         #expect(client.standings[state]?.version == 1)
     }
 
+    @Test("a server that has forgotten one instance is asked about all of them")
+    func forgotten() throws {
+        var client = CategoryPublicationClient(uri: "sip:bob@contoso.com")
+        client.wishes = [state: try wish("a"), note: try wish("b")]
+        _ = client.next(at: start)
+        client.accepted(answer(4), at: start)
+        client.wishes[note] = try wish("c")
+        #expect(versions(client.next(at: start)) == ["note v4 660s"])
+        client.conflicted(FaultDocument(operations: [FaultOperation(index: 1, version: 4, currentVersion: 0)]), at: start)
+        #expect(versions(client.next(at: start)) == ["note v0 660s", "state v4 660s"])
+        client.conflicted(FaultDocument(operations: [FaultOperation(index: 2, version: 4, currentVersion: 0)]), at: start)
+        #expect(versions(client.next(at: start)) == ["note v0 660s", "state v0 660s"])
+    }
+
     @Test("a server that answers every attempt with 409 is left alone for a while, and no loop comes of it")
     func endlessConflict() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com", shortestPause: 5, longestPause: 60)

@@ -1,0 +1,94 @@
+import SIPCore
+
+/// The event state compositor of a scripted presence server (RFC 3903 6), written without the gateway's own tables on purpose.
+public final class ScriptedCompositor {
+    public enum Answer: Sendable {
+        case accept
+        case refuse(SIPStatus, [SIPHeaderName: String] = [:])
+        case silence
+    }
+
+    /// How it treats PUBLISH.
+    public var answer = Answer.accept
+    /// A shorter wish is refused with 423 and this as Min-Expires.
+    public var shortestExpiry: UInt32 = 0
+    public var longestExpiry: UInt32 = 3_600
+    /// PUBLISH requests that were accepted, answered 412, and answered 423.
+    public private(set) var accepted = 0
+    public private(set) var unknownTags = 0
+    public private(set) var tooBrief = 0
+
+    private struct Publication {
+        var tag: String
+        var document: [UInt8]
+        var lapsesAt: Instant
+    }
+
+    private var publications: [String: [Publication]] = [:]
+    private var lastTag = 0
+
+    /// The documents of an identity that live, oldest first.
+    public func documents(of presentity: String) -> [String] {
+        (publications[Self.key(presentity)] ?? []).map { String(decoding: $0.document, as: UTF8.self) }
+    }
+
+    /// Drops what nobody refreshed, and names whose it was.
+    func expire(at now: Instant) -> [String] {
+        let lapsed = publications.filter { $0.value.contains { $0.lapsesAt <= now } }.keys.sorted()
+        for key in lapsed { publications[key]?.removeAll { $0.lapsesAt <= now } }
+        return lapsed
+    }
+
+    /// When the next one lapses.
+    var nextLapse: Instant? { publications.values.flatMap { $0.map(\.lapsesAt) }.min() }
+
+    /// It starts anew and knows nothing of what was published.
+    public func restart() { publications = [:] }
+
+    private static func key(_ presentity: String) -> String { SIPURI(presentity)?.aorKey ?? presentity }
+
+    /// - Parameter changed: told whose documents are others now.
+    func answer(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
+        -> SIPResponse?
+    {
+        func response(_ status: SIPStatus, _ headers: [SIPHeaderName: String] = [:]) -> SIPResponse {
+            var response = SIPResponse(to: request, status: status, toTag: toTag)
+            for (name, value) in headers { response.headers.set(name, value) }
+            return response
+        }
+        if request.headers.event?.package != "presence" { fault("PUBLISH without Event: presence (RFC 3903 4)") }
+        if request.headers.fromTag == nil || request.headers.toTag != nil { fault("PUBLISH within a dialog (RFC 3903 4)") }
+        switch answer {
+        case .silence: return nil
+        case .refuse(let status, let headers): return response(status, headers)
+        case .accept: break
+        }
+        let key = Self.key(request.requestURI)
+        var list = (publications[key] ?? []).filter { $0.lapsesAt > now }
+        let match = request.headers.sipIfMatch
+        let index = match.flatMap { tag in list.firstIndex { $0.tag == tag } }
+        if match != nil, index == nil {
+            unknownTags += 1
+            return response(.conditionalRequestFailed)
+        }
+        if match == nil, request.body.isEmpty {
+            fault("PUBLISH with neither body nor entity-tag (RFC 3903 4)")
+            return response(.badRequest)
+        }
+        let wish = request.headers.expires ?? 3_600
+        if wish > 0, wish < shortestExpiry {
+            tooBrief += 1
+            return response(.intervalTooBrief, [.minExpires: String(shortestExpiry)])
+        }
+        let granted = min(wish, max(longestExpiry, shortestExpiry))
+        lastTag += 1
+        let tag = "tag\(lastTag)"
+        let document = request.body.isEmpty ? index.map { list[$0].document } ?? [] : request.body
+        if let index { list.remove(at: index) }
+        if granted > 0 { list.append(Publication(tag: tag, document: document, lapsesAt: now + .seconds(Int(granted)))) }
+        publications[key] = list.isEmpty ? nil : list
+        accepted += 1
+        changed(key)
+        return response(.ok, [.sipETag: tag, .expires: String(granted)])
+    }
+}
