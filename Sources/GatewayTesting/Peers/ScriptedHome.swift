@@ -111,7 +111,7 @@ public final class ScriptedHome {
                 if let place { kept.remove(at: place) }
                 continue
             }
-            let body = publication.children.first.map { String(decoding: $0.fragment().bytes, as: UTF8.self) } ?? ""
+            let body = Array(publication.children).first.map { String(decoding: $0.fragment().bytes, as: UTF8.self) } ?? ""
             let instance = Instance(
                 category: category, container: container, number: number, version: version + 1,
                 endsAt: now + .seconds(min(expires ?? longestLife, longestLife)), body: body)
