@@ -25,6 +25,8 @@ import Testing
     /// Plays one history with the same watchers.
     static func play(_ seed: UInt64, _ past: Past) -> Outcome {
         let rig = BlockedRig {
+            // Moments must say nothing where notifications are spaced, either.
+            $0.timing.notifySpacing = seed.isMultiple(of: 2) ? .zero : .seconds(5)
             $0.domains["cloud.example.net"] = DomainConfiguration(side: .enterprise, route: Bench.enterprise, network: .publicCloud)
             $0.domains["simple.cloud.example.net"] = DomainConfiguration(side: .simple, route: Bench.simple, network: .publicCloud)
         }

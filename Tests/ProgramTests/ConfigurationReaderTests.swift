@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct ConfigurationReaderTests {
     static let example = """
-        node:    { name: edge1.example.net }
+        node:    { name: edge1.example.net, list-server: "sip:lists@example.org" }
         listen:  [ { address: "udp:127.0.0.1:5060", authentication: none }, { address: "tcp:[::1]:0", authentication: none } ]
         store:   { memory: true }
         directory: { file: users.yaml }
@@ -46,6 +46,7 @@ import Testing
         #expect(configuration.timing.simple == .init(minimum: 10, standard: 20, maximum: 30))
         #expect(configuration.timing.pollWait == .milliseconds(250))
         #expect(configuration.timing.notifySpacing == .seconds(5))
+        #expect(configuration.listServer?.description == "sip:lists@example.org")
         #expect(configuration.directory == .file("users.yaml"))
         #expect(configuration.directoryDomains == ["contoso.com"])
         #expect(configuration.admin == [.init(address: .http(host: "127.0.0.1", port: 8080), inspects: false)])
@@ -121,6 +122,14 @@ import Testing
     /// A mistake per line: the text, where it is reported, and a piece of what is said.
     static let mistakes: [(text: String, position: String, part: String)] = [
         ("listen: []\ndomains: { a: { refuse: 403 } }", "1:9", "at least one listener"),
+        (
+            "node: { list-server: \"sip:example.org\" }\nlisten: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }", "1:22",
+            "URI with a user"
+        ),
+        (
+            "node: { shards: 2, list-server: \"sip:lists@example.org\" }\nlisten: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }",
+            "1:33", "one shard"
+        ),
         ("listen: [ \"udp:127.0.0.1:70000\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "port must be a number"),
         ("listen: [ \"udp:::1:5060\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "brackets"),
         ("listen: [ \"tls:127.0.0.1:5061\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "TLS is not supported in this version"),
