@@ -295,7 +295,8 @@ public class ScriptedNotifier: SIPPeer {
         guard let goal = destination(route: dialog.routeSet, target: dialog.remoteTarget, connection: dialog.connection) else {
             return fault("a Contact that leads nowhere: \(dialog.remoteTarget)")
         }
-        if !isLast, hasMore(dialog) { dialog.isDirty = true }
+        // Who is pending is told nothing more.
+        if !isLast, !manners.isPending, hasMore(dialog) { dialog.isDirty = true }
         if request.method == .benotify {
             dialog.isInFlight = false
             sendUnanswered(request, to: goal) { dialog.forgetSaid() }
