@@ -92,14 +92,14 @@ extension Gateway {
         }
         let named = upstream.resources.filter { $0.offered?.isEmpty == false }
         upstream.settle(isAccepted: true)
+        upstream.fullState.answered()
         var piggybacked: SubscriptionStatus?
         if headers.contains(.msPiggybackCSeq) || !response.body.isEmpty {
             counters.notificationsReceived += 1
             piggybacked =
                 headers.subscriptionState.map { SubscriptionStatus($0) } ?? .active(expires: headers.expires.map { Int($0) })
             do throws(Refusal) {
-                let content = try UpstreamContent(
-                    response.body, contentType: headers.contentType, presentities: upstream.resources.map(\.key), parser: parser)
+                let content = try content(response.body, headers.contentType, of: upstream)
                 if take(content, upstream, piggybacked, at: now) { return }
                 // The list names whom the parts do not speak of; who is in neither shows nothing (MS-PRES 2.2.2.4.2).
                 for resource in named where content.hasList && resource.standing == .unheard && upstream.resource(resource.key) === resource
@@ -114,6 +114,11 @@ extension Gateway {
             upstream.subscriber.receiveAnswer(
                 status: response.status.rawValue, expires: headers.expires.map { Int($0) }, piggybacked: piggybacked, at: now),
             on: upstream, at: now)
+        if upstream.list?.isHeard == false, upstream.hasSink, !headers.hasToken(.require, "eventlist") {
+            // It knows no list of that name, and would say nothing of its members (RFC 4662 4.5).
+            giveUpList(upstream, at: now)
+            end(upstream, hasDialog: upstream.dialog != nil, at: now)
+        }
     }
 
     private func receiveRefusal(_ response: SIPResponse, for upstream: UpstreamSubscription, at now: Instant) {
@@ -126,6 +131,7 @@ extension Gateway {
                 "retry-after": retryAfter.map(String.init) ?? "",
             ])
         upstream.settle(isAccepted: false)
+        upstream.fullState.answered()
         if [413, 488].contains(response.status.rawValue), shrink(upstream, at: now), upstream.dialog == nil {
             return perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
         }
@@ -162,8 +168,7 @@ extension Gateway {
         }
         upstream.hasNotified = true
         counters.notificationsReceived += 1
-        let content = try UpstreamContent(
-            request.body, contentType: request.headers.contentType, presentities: upstream.resources.map(\.key), parser: parser)
+        let content = try content(request.body, request.headers.contentType, of: upstream)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)
         var status = SubscriptionStatus(state)
         // How an enterprise server ends a dialog, whatever else it says (MS-PRES 3.4.5.1.3).
@@ -171,11 +176,17 @@ extension Gateway {
             status = .terminated(reason: .deactivated, retryAfter: nil)
         }
         if take(content, upstream, status, at: now) { return }
-        if case .active = status, request.body.isEmpty, let only = upstream.only, !only.source.isKnown {
-            // Granted, and nothing is published (RFC 3856 6.7 allows no body).
+        heedList(content, of: upstream, status, at: now)
+        if case .active = status, request.body.isEmpty, upstream.list == nil, let only = upstream.only,
+            upstream.domain.side == .simple || !only.source.isKnown
+        {
+            // Granted, and nothing is published or shown to this watcher (RFC 3856 6.7 allows no body).
+            only.partial = nil
+            only.staleAt = nil
             show(.offline, in: only, at: now)
         }
         perform(upstream.subscriber.receiveNotify(status, at: now), on: upstream, at: now)
+        fetchFullState(upstream, at: now)
     }
 }
 

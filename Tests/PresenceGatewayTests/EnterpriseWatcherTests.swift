@@ -32,7 +32,7 @@ import Testing
         let upstream = try bench.nextRequest(.subscribe, at: Bench.simple)
         #expect(upstream.requestURI == "sip:alice@example.org")
         #expect(upstream.headers.from?.uri.description == "sip:ulla@contoso.com")
-        #expect(upstream.headers.first(.accept) == "application/pidf+xml")
+        #expect(upstream.headers.first(.accept) == "application/pidf-diff+xml, application/pidf+xml;q=0.9")
         #expect(upstream.headers.maxForwards == 69)
         #expect(upstream.headers.contains("Isthmus-Hop"))
         #expect(upstream.body.isEmpty)

@@ -172,6 +172,19 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple } }", "2:15", "needs `route`"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: both, hosted: true } }", "2:23", "enterprise, simple"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, hosted: yes } }", "2:39", "true or false"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, route: \"udp:b:1\", partial: true } }", "2:62",
+            "simple domains that are not hosted"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, route: \"udp:b:1\", list-service: \"lists\" } }", "2:63",
+            "must be a sip or sips URI"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\n"
+                + "domains: { a: { side: simple, route: \"udp:b:1\", list-service: \"sip:l@a\", watcher-list: \"sip:{user}@a\" } }",
+            "2:88", "excludes `list-service`"
+        ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 200 } }", "2:25", "from 400 to 699"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403, side: simple } }", "2:25", "stands alone"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { discover: true } }", "2:27", "DNS is not supported"),

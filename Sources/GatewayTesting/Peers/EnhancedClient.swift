@@ -35,6 +35,7 @@ public final class EnhancedClient: SIPPeer {
 
     private var cSeq: UInt32 = 0
     private var registerCallID = ""
+    private var batchCallID = ""
     private var alarm: UInt64?
     private var dialogs: [String: SubscriptionDialog] = [:]
 
@@ -99,9 +100,18 @@ public final class EnhancedClient: SIPPeer {
     }
 
     /// Watches others in one batch (MS-PRES 3.4.5.1.1).
-    public func watch(_ users: [String], at now: Instant) {
-        let body = EnhancedDocuments.batchSubscribe(watcher: user, resources: users, categories: ["state", "note", "contactCard"])
-        subscribe("presence", callID: token(), expires: 600, body: body, at: now)
+    public func watch(_ users: [String], categories: [String] = ["state", "note", "contactCard"], at now: Instant) {
+        let body = EnhancedDocuments.batchSubscribe(watcher: user, resources: users, categories: categories)
+        batchCallID = token()
+        subscribe("presence", callID: batchCallID, expires: 600, body: body, at: now)
+    }
+
+    /// Changes the batch in its dialog (MS-PRES 3.4.5.1.3).
+    /// - Parameter action: `subscribe` or `unsubscribe`.
+    public func change(_ action: String, _ users: [String], at now: Instant) {
+        let body = EnhancedDocuments.batchSubscribe(
+            watcher: user, resources: users, categories: ["state", "note", "contactCard"], action: action)
+        subscribe("presence", callID: batchCallID, expires: 600, body: body, at: now)
     }
 
     /// Subscribes to something else of the user's own.

@@ -34,14 +34,14 @@ public enum EnhancedDocuments {
     /// The body of a category SUBSCRIBE (MS-PRES 2.2.2.4.1).
     /// - Parameter context: content of the context of every resource; nil: they have none.
     public static func batchSubscribe(
-        watcher: String, resources: [String], categories: [String], context: String? = nil
+        watcher: String, resources: [String], categories: [String], context: String? = nil, action: String = "subscribe"
     ) -> String {
         let names = categories.map { "<category name=\"\(escape($0))\"/>" }.joined()
         let inner = context.map { "<context>\($0)</context>" } ?? ""
         let list = resources.map { "<resource uri=\"\(escape($0))\">\(inner)</resource>" }.joined()
         return """
             <batchSub xmlns="http://schemas.microsoft.com/2006/01/sip/batch-subscribe" uri="\(escape(watcher))" name="">\
-            <action name="subscribe" id="1"><adhocList>\(list)</adhocList>\
+            <action name="\(action)" id="1"><adhocList>\(list)</adhocList>\
             <categoryList xmlns="http://schemas.microsoft.com/2006/09/sip/categorylist">\(names)</categoryList></action></batchSub>
             """
     }

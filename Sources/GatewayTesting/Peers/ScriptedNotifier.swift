@@ -58,9 +58,13 @@ public class ScriptedNotifier: SIPPeer {
         /// What a batch watches (MS-PRES 3.4.5.1.1); nil: it is none.
         var batch: BatchSubscription?
 
+        /// What is said as a difference to something begins again with the whole.
+        var mustRepeat = false
+
         /// Nobody knows whether what was said arrived: everything is said again.
         func forgetSaid() {
             lastSaid = nil
+            mustRepeat = true
             for place in batch?.resources.indices ?? 0..<0 { batch?.resources[place].isSaid = false }
         }
 
@@ -109,6 +113,9 @@ public class ScriptedNotifier: SIPPeer {
 
     /// Whether another notification follows the one that was just written.
     func hasMore(_ dialog: Dialog) -> Bool { false }
+
+    /// A SUBSCRIBE was accepted: the next notification is the first one after it.
+    func accepted(_ dialog: Dialog) {}
 
     /// The body of the next notification; nil: none.
     func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? { nil }
@@ -229,6 +236,7 @@ public class ScriptedNotifier: SIPPeer {
         } else {
             dialog.expiryAlarm = schedule(at: dialog.expiresAt) { [unowned self] now in expire(dialog, at: now) }
         }
+        accepted(dialog)
         var response = SIPResponse(to: request, status: .ok, toTag: dialog.localTag)
         response.headers.set(.contact, contact(user: "server"))
         response.headers.set(.expires, "\(granted)")

@@ -1,14 +1,48 @@
+import PresenceDocuments
 import SIPCore
+import XMLCore
 
-/// A presence server of the SIMPLE family: PIDF for every presentity (RFC 3856).
+/// A presence server of the SIMPLE family: PIDF for every presentity (RFC 3856), differences for those who want them (RFC 5263), and
+/// lists of presentities (RFC 4662, RFC 5367).
 public final class SimplePresenceServer: ScriptedNotifier {
+    /// What a notification of differences does wrong; each blunder is made once.
+    public enum Blunder: Sendable {
+        /// The number of a notification that is not sent.
+        case skipsVersion
+        /// The document before is sent again, and the new one kept for later.
+        case repeatsLast
+        /// An operation on something that is not there.
+        case breaksPatch
+    }
+
     private var documents: [String: [UInt8]] = [:]
     /// What is published to it; the newest publication of a presentity is what its watchers see.
     public let compositor = ScriptedCompositor()
+    /// Sends differences where they are accepted.
+    public var sendsDifferences = true
+    /// For the next notifications of differences, and of lists without full state.
+    public var blunders: [Blunder] = []
+    /// Refuses whoever accepts differences too, as a server may that compares Accept as a whole.
+    public var refusesDifferences = false
+    /// Differences sent.
+    public private(set) var differences = 0
+    /// Answers 200 with an empty body to these watchers, for polite blocking.
+    public var blockedPolitely: Set<String> = []
+    let service = ScriptedListService()
+
+    /// The lists that it serves.
+    public var lists: ScriptedListService { service }
+
+    private struct Told {
+        var version: UInt32 = 0
+        var document: [UInt8]?
+        var last: [UInt8] = []
+    }
+    private var told: [String: Told] = [:]
 
     /// Replaces a presentity's document and tells its watchers; nil: it publishes nothing any more.
     public func set(_ presentity: String, _ document: String?, at now: Instant) {
-        documents[SIPURI(presentity)?.aorKey ?? presentity] = document.map { Array($0.utf8) }
+        documents[key(presentity)] = document.map { Array($0.utf8) }
         changed(presentity, at: now)
     }
 
@@ -27,35 +61,103 @@ public final class SimplePresenceServer: ScriptedNotifier {
         set(presentity, compositor.documents(of: presentity).last, at: now)
     }
 
+    /// Changes how a presentity stands for list watchers, and tells them.
+    public func stands(_ presentity: String, _ standing: ScriptedListService.Standing?, at now: Instant) {
+        service.standings[key(presentity)] = standing
+        changed(presentity, at: now)
+    }
+
+    private func key(_ presentity: String) -> String { SIPURI(presentity)?.aorKey ?? presentity }
+
+    // MARK: Dialect
+
     override func objection(to request: SIPRequest) -> SIPStatus? {
         let pidf = MediaType("application", "pidf+xml")
         let accept = request.headers.accept
-        return accept.isEmpty || accept.contains { $0.accepts(pidf) } ? nil : .notAcceptable
+        if refusesDifferences, accepts(request) { return .notAcceptable }
+        guard accept.isEmpty || accept.contains(where: { $0.accepts(pidf) }) else { return .notAcceptable }
+        return service.isList(request) ? service.objection(to: request) : nil
+    }
+
+    override func accepted(_ dialog: Dialog) {
+        // The first after a SUBSCRIBE is whole (RFC 5263 4.4).
+        told[dialog.localTag]?.document = nil
+        if service.members(of: dialog) != nil, !dialog.request.body.isEmpty { fault("a SUBSCRIBE in a dialog with a list (RFC 5367 4)") }
+        service.accepted(dialog)
+    }
+
+    override func piggyback(_ response: inout SIPResponse, _ dialog: Dialog, state: SubscriptionState) -> Bool {
+        if service.members(of: dialog) != nil { response.headers.append(.require, "eventlist") }
+        return false
+    }
+
+    override func dress(_ notify: inout SIPRequest, for dialog: Dialog) {
+        if service.members(of: dialog) != nil { notify.headers.append(.require, "eventlist") }
+    }
+
+    override func watches(_ dialog: Dialog, _ presentity: String) -> Bool {
+        super.watches(dialog, presentity) || service.members(of: dialog)?.contains { same($0, presentity) } == true
     }
 
     override func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? {
-        let key = SIPURI(dialog.presentity)?.aorKey ?? dialog.presentity
-        return documents[key].map { ("application/pidf+xml", $0) }
+        if dialog.mustRepeat {
+            dialog.mustRepeat = false
+            told[dialog.localTag]?.document = nil
+            service.accepted(dialog)
+        }
+        if let members = service.members(of: dialog) {
+            var documents: [String: [UInt8]] = [:]
+            for member in members { documents[member] = self.documents[key(member)] }
+            let isSkipping = blunders.first.map { if case .skipsVersion = $0 { true } else { false } } ?? false
+            let body = service.body(for: dialog, documents: documents, skipsVersion: isSkipping, key: key)
+            if isSkipping, !body.isFull { blunders.removeFirst() }
+            return (body.contentType, body.bytes)
+        }
+        guard !blockedPolitely.contains(where: { same($0, dialog.watcher) }), let document = documents[key(dialog.presentity)] else {
+            told[dialog.localTag]?.document = nil
+            return nil
+        }
+        guard sendsDifferences, accepts(dialog.request), let root = try? XMLTree.parse(document).root else {
+            return ("application/pidf+xml", document)
+        }
+        return ("application/pidf-diff+xml", partial(root, document, for: dialog))
     }
-}
 
-/// PIDF documents as text, written by hand on purpose.
-public enum SimpleDocuments {
-    /// One tuple and one person.
-    public static func pidf(
-        of presentity: String, _ basic: String, activities: [String] = [], note: String? = nil, displayName: String? = nil
-    ) -> String {
-        let elements = activities.map { "<rpid:\($0)/>" }.joined()
-        let activitiesText = activities.isEmpty ? "" : "<rpid:activities>\(elements)</rpid:activities>"
-        let noteText = note.map { "<dm:note>\(EnhancedDocuments.escape($0))</dm:note>" } ?? ""
-        let person = "<dm:person id=\"p1\">\(activitiesText)\(noteText)</dm:person>"
-        let name = displayName.map { "<ci:display-name>\(EnhancedDocuments.escape($0))</ci:display-name>" } ?? ""
-        return """
-            <?xml version="1.0" encoding="UTF-8"?>
-            <presence xmlns="urn:ietf:params:xml:ns:pidf" xmlns:dm="urn:ietf:params:xml:ns:pidf:data-model" \
-            xmlns:rpid="urn:ietf:params:xml:ns:pidf:rpid" xmlns:ci="urn:ietf:params:xml:ns:pidf:cipid" \
-            entity="\(EnhancedDocuments.escape(presentity))"><tuple id="t1"><status><basic>\(basic)</basic></status>\(name)</tuple>\
-            \(person)</presence>
-            """
+    private func accepts(_ request: SIPRequest) -> Bool {
+        request.headers.accept.contains { $0.essence == "application/pidf-diff+xml" }
+    }
+
+    private func partial(_ root: XMLElement, _ document: [UInt8], for dialog: Dialog) -> [UInt8] {
+        var told = self.told[dialog.localTag] ?? Told()
+        defer { self.told[dialog.localTag] = told }
+        let before = told.document.flatMap { try? XMLTree.parse($0).root }
+        if before != nil, case .repeatsLast? = blunders.first {
+            blunders.removeFirst()
+            return told.last
+        }
+        told.document = document
+        told.last = next(root, after: before, &told)
+        return told.last
+    }
+
+    private func next(_ root: XMLElement, after before: XMLElement?, _ told: inout Told) -> [UInt8] {
+        guard let before, let difference = PartialPIDF(from: before, to: root) else {
+            told.version += 1
+            return PartialPIDF(full: root).encoded(version: told.version)
+        }
+        differences += 1
+        told.version += 1
+        guard !blunders.isEmpty else { return difference.encoded(version: told.version) }
+        switch blunders.removeFirst() {
+        case .skipsVersion: told.version += 1
+        case .repeatsLast: return told.last
+        case .breaksPatch:
+            return Array(
+                """
+                <p:pidf-diff xmlns="urn:ietf:params:xml:ns:pidf" xmlns:p="urn:ietf:params:xml:ns:pidf-diff" version="\(told.version)">\
+                <p:remove sel="*/tuple[@id='nobody']"/></p:pidf-diff>
+                """.utf8)
+        }
+        return difference.encoded(version: told.version)
     }
 }

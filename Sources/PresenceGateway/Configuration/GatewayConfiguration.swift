@@ -101,6 +101,10 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var profile: DomainProfile
     /// For enterprise domains only: the form that is tried first; nil: batches inside the own enterprise, else categories.
     public var upstream: UpstreamFormat?
+    /// For simple domains: differences are asked for (RFC 5263); whoever takes none is asked for whole documents.
+    public var partial = true
+    /// For simple domains: how all presentities of a batch watcher are had in one subscription; nil: one each.
+    public var lists: UpstreamLists?
     /// Write the extension that keeps exact enterprise values in PIDF sent to this domain.
     public var lossless: Bool
     /// Pool GRUU given to batch watchers as a hint where its users live (MS-PRES 3.4.5.1.3.1), and asked first by our own batches.

@@ -63,6 +63,10 @@ public struct GatewayCounters: Hashable, Sendable {
     public var publicationsRefusedFar: UInt64 = 0
     /// Answers 409 and 412: the far side knows other versions, or no longer the entity-tag.
     public var publicationConflicts: UInt64 = 0
+    /// Partial documents and lists that did not follow what was there before, or could not be applied.
+    public var partialStateMissed: UInt64 = 0
+    /// List subscriptions that could not be had, so that presentities were asked for one by one.
+    public var listsGivenUp: UInt64 = 0
     public var limitsReached: UInt64 = 0
     /// Requests answered 503 because too much was unfinished.
     public var overloadRefusals: UInt64 = 0

@@ -61,8 +61,8 @@ struct ResourceListNotification: Equatable {
         left -= meta.resources.count
         guard left >= 0 else { throw .badRequest("RFC 4662 5: a list has more resources than are allowed here") }
         for part in multipart.parts {
-            guard let identifier = part.contentID, part != root, let type = part.contentType else { continue }
-            if type.essence == WatcherFormat.relatedType {
+            guard let identifier = part.contentID, part != root else { continue }
+            if let type = part.contentType, type.essence == WatcherFormat.relatedType {
                 let inner = try ResourceListNotification(part.body, contentType: type, parser: parser, depth: depth - 1, left: &left)
                 contents[identifier] = .list(inner)
             } else {

@@ -15,10 +15,13 @@ extension Gateway {
     ) {
         let far = upstreamDomain(of: resource.uri, domain, route)
         let own = HopMark(node: configuration.nodeName, presentity: resource.key)
+        // A batch came to its own watcher.
+        let toWatcher = HopMark(node: configuration.nodeName, presentity: parties.presentityKey)
         let order = UpstreamOrder(
             watcher: parties.watcher, network: parties.watcherDomain.network, domain: far, maxForwards: parties.maxForwards,
-            hopMarks: own.others(in: marks), poll: isPoll ? watcher.localTag : nil)
-        leg(at: far.origin(of: resource.uri, at: now), order, at: now).join(resource, of: watcher)
+            hopMarks: toWatcher.others(in: own.others(in: marks)), poll: isPoll ? watcher.localTag : nil)
+        let leg = listLeg(for: resource, of: watcher, order, at: now) ?? self.leg(at: far.origin(of: resource.uri, at: now), order, at: now)
+        leg.join(resource, of: watcher)
     }
 
     /// The leg that asks at a place: the batch of the watcher that is there already and has room, or a new leg.
@@ -38,6 +41,7 @@ extension Gateway {
         let range = order.domain.side == .enterprise ? timing.enterprise : timing.simple
         var shape = UpstreamSubscription.Shape.single
         if case .pool = place { shape = .batch }
+        if case .list = place { shape = .list }
         let wanted = order.domain.form(at: now)
         var format = form ?? wanted
         if shape == .batch || format == .batch { format = .categories }
@@ -48,6 +52,7 @@ extension Gateway {
                 .init(
                     expires: order.poll == nil ? range.standard : 0, retryMinimum: timing.retryMinimum,
                     retryMaximum: timing.retryMaximum)))
+        leg.offersPartial = order.poll == nil && order.domain.takesPartial(at: now)
         if wanted == .batch { leg.tried.insert(TriedForms(.batch)) }
         return leg
     }
@@ -83,6 +88,7 @@ extension Gateway {
         } else if upstream.hasChange {
             perform(upstream.subscriber.change(at: now), on: upstream, at: now)
         }
+        fetchFullState(upstream, at: now)
         schedule(upstream)
     }
 
@@ -91,6 +97,7 @@ extension Gateway {
         guard let upstream = resource.upstream else { return }
         upstream.leave(resource)
         if upstream.hasSink {
+            shrinkList(upstream, at: now)
             if upstream.subscriber.attempt > 0 { proceed(upstream, at: now) }
             return
         }
@@ -102,6 +109,7 @@ extension Gateway {
     /// - Parameter hasDialog: false: there is nobody to say it to.
     func end(_ upstream: UpstreamSubscription, hasDialog: Bool, at now: Instant) {
         close(upstream)
+        endPredecessor(of: upstream, at: now)
         perform(upstream.subscriber.unsubscribe(hasDialog: hasDialog, at: now), on: upstream, at: now)
         schedule(upstream)
     }

@@ -81,7 +81,7 @@ extension Gateway {
         return leg
     }
 
-    private func move(
+    func move(
         _ resource: UpstreamResource, to leg: UpstreamSubscription, _ legs: inout [UpstreamSubscription], at now: Instant
     ) {
         if resource.staleAt == nil, resource.source.isKnown, resource.source != .offline {
@@ -115,6 +115,11 @@ extension Gateway {
     /// Takes the next form after a refusal that means "not in this form" (MS-PRES 1.3.3), each presentity by itself where a batch was
     /// refused. False: there is none.
     func fallBack(_ upstream: UpstreamSubscription, after status: Int, at now: Instant) -> Bool {
+        if upstream.list != nil, upstream.hasSink {
+            giveUpList(upstream, at: now)
+            return true
+        }
+        if declinePartial(upstream, after: status, at: now) { return true }
         guard upstream.domain.side == .enterprise, upstream.hasSink else { return false }
         let isForm = Self.isFormRefusal(status)
         let isFollowed = upstream.isFollowed(at: now)

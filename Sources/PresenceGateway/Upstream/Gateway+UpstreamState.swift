@@ -25,7 +25,9 @@ extension Gateway {
             return false
         }
         // All that it had asked for is rejected, so there is no dialog (MS-PRES 4.6), but more was to be asked for in it.
-        if status?.isTerminated == true, upstream.resources.count < before, upstream.resources.allSatisfy({ $0.asked == nil }) {
+        if upstream.shape == .batch, status?.isTerminated == true, upstream.resources.count < before,
+            upstream.resources.allSatisfy({ $0.asked == nil })
+        {
             perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
             return true
         }
@@ -43,7 +45,13 @@ extension Gateway {
             merge.apply(categories)
             source = .categories(merge)
         } else if let pidf = report.pidf {
+            resource.partial = nil
             source = .pidf(pidf)
+        } else if let partial = report.partial {
+            guard let made = self.source(ofPartial: partial, instance: report.instance, of: resource, upstream) else { return }
+            source = made
+        } else if report.showsNothing {
+            source = .offline
         } else if let msrtc = report.msrtc {
             source = .msrtc(msrtc)
         } else {
@@ -83,6 +91,7 @@ extension Gateway {
             note(.redirected, upstream, resource, rule: "resubscribe to \(verdict.poolFqdn ?? "the presentity itself")", at: now)
             redirect(resource, of: upstream, to: verdict.poolFqdn, &legs, at: now)
         case .terminated:
+            if awaitsList(verdict, on: resource, of: upstream, at: now) { return }
             upstream.drop(resource)
             let meaning = FarSideVerdict(verdict)
             log(
@@ -94,6 +103,9 @@ extension Gateway {
             }
         case .pending:
             stand(.pending, resource, at: now)
+        case .active where upstream.list != nil:
+            stand(.active, resource, at: now)
+            if !resource.source.isKnown { show(.offline, in: resource, at: now) }
         default:
             break
         }
@@ -133,9 +145,16 @@ extension Gateway {
                 "retry-in": String(pause.seconds),
             ])
         upstream.dialog = nil
+        if dropReplaced(upstream) { return end(upstream, hasDialog: false, at: now) }
+        let wasHeard = upstream.list?.isHeard ?? true
         upstream.reset()
         if case .refused(let status) = failure, Self.isFormRefusal(status), fallBack(upstream, after: status, at: now) {
             if upstream.resources.isEmpty { end(upstream, hasDialog: false, at: now) }
+            return
+        }
+        if let list = upstream.list, !wasHeard, list.isKept || upstream.subscriber.attempt > 1, upstream.hasSink {
+            giveUpList(upstream, at: now)
+            end(upstream, hasDialog: false, at: now)
             return
         }
         if upstream.isFollowed(at: now), Self.isMoved(failure) {
@@ -150,11 +169,14 @@ extension Gateway {
 
     /// The leg is over: as wished (nil), or for good.
     func ended(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure?, at now: Instant) {
+        _ = dropReplaced(upstream)
         if case .refused(let status)? = failure, fallBack(upstream, after: status, at: now) {
             if upstream.resources.isEmpty { forget(upstream) }
             return
         }
+        if failure != nil, upstream.list != nil, upstream.hasSink { giveUpList(upstream, at: now) }
         let isFollowed = upstream.isFollowed(at: now)
+        endPredecessor(of: upstream, at: now)
         forget(upstream)
         if failure != nil, isFollowed { return sendBack(upstream, at: now) }
         let sinks = upstream.sinks

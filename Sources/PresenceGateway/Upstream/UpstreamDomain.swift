@@ -7,6 +7,8 @@ final class UpstreamDomain {
     let name: String
     let configuration: DomainConfiguration
     let route: TransportAddress
+    private var partialDeclinedUntil: Instant?
+    private var listsDeclinedUntil: Instant?
     private var remembered: (form: UpstreamFormat, until: Instant)?
 
     /// How long a form that the far side was found to want is asked for first.
@@ -37,6 +39,18 @@ final class UpstreamDomain {
     }
 
     func forgetForm() { remembered = nil }
+
+    /// Whether differences are asked for (RFC 5263); where they were not taken, not for a while.
+    func takesPartial(at now: Instant) -> Bool {
+        side == .simple && configuration.partial && partialDeclinedUntil.map { now >= $0 } ?? true
+    }
+
+    func declinePartial(at now: Instant) { partialDeclinedUntil = now + Self.memory }
+
+    /// Whether lists are tried; where there was none, not for a while.
+    func takesLists(at now: Instant) -> Bool { listsDeclinedUntil.map { now >= $0 } ?? true }
+
+    func declineLists(at now: Instant) { listsDeclinedUntil = now + Self.memory }
 
     /// Where a presentity is asked for as long as the far side names no other place.
     func origin(of presentity: SIPURI, at now: Instant) -> UpstreamTarget {

@@ -18,10 +18,12 @@ enum UpstreamTarget: Hashable {
     case presentity(SIPURI)
     /// By a batch at the pool with this URI: a server GRUU (MS-SIPRE 2.2.3), or the domain itself.
     case pool(SIPURI)
+    /// By a subscription to the list with this URI (RFC 4662), or at the service that takes one (RFC 5367).
+    case list(SIPURI)
 
     var uri: SIPURI {
         switch self {
-        case .presentity(let uri), .pool(let uri): uri
+        case .presentity(let uri), .pool(let uri), .list(let uri): uri
         }
     }
 

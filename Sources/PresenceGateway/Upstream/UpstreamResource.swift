@@ -20,6 +20,8 @@ final class UpstreamResource {
     var isOld = false
     /// Until when the last state is shown although nobody vouches for it.
     var staleAt: Instant?
+    /// Where the far side sends differences; nil: it has sent none.
+    var partial: PartialPresence?
     /// Where it was sent on from; nil: nowhere, as most are.
     var trail: RedirectTrail?
     /// Nearly always there is one.
@@ -102,6 +104,7 @@ final class UpstreamResource {
         asked = nil
         offered = nil
         standing = .unheard
+        partial = nil
         isOld = true
     }
 }

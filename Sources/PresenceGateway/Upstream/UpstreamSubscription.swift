@@ -27,6 +27,11 @@ final class UpstreamSubscription {
     var tried: TriedForms
     /// The present form was found after the far side refused another.
     var isFallback = false
+    /// Differences are asked for (RFC 5263).
+    var offersPartial = false
+    var fullState = FullStateDemand()
+    /// Of a list.
+    var list: UpstreamList?
     /// How a batch is found by those who could join; nil: it is no batch, or rests.
     var batchKey: UpstreamBatchKey?
     /// Presentities that the far side takes in one batch.
@@ -82,7 +87,13 @@ final class UpstreamSubscription {
     }
 
     /// Where it asks.
-    var place: UpstreamTarget { shape == .batch ? .pool(target) : .presentity(target) }
+    var place: UpstreamTarget {
+        switch shape {
+        case .single: .presentity(target)
+        case .batch: .pool(target)
+        case .list: .list(target)
+        }
+    }
 
     /// Whether it asks a pool that the far side named.
     func isFollowed(at now: Instant) -> Bool {
@@ -157,6 +168,8 @@ final class UpstreamSubscription {
 
     /// A dialog begins or is gone: the far side knows of nothing.
     func reset() {
+        fullState = FullStateDemand()
+        list?.reset()
         for resource in resources { resource.reset() }
         resources.removeAll { !$0.hasSink }
     }

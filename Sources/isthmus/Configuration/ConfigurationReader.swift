@@ -199,8 +199,8 @@ struct ConfigurationReader {
 
     private mutating func readDomain(_ entry: ConfigurationNode) -> DomainConfiguration? {
         let known = [
-            "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "pool-fqdn", "refuse", "discover",
-            "udp-only", "publish",
+            "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
+            "watcher-list", "pool-fqdn", "refuse", "discover", "udp-only", "publish",
         ]
         guard let fields = entry.fields(known) else { return nil }
         fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
@@ -244,6 +244,7 @@ struct ConfigurationReader {
             if domain.hosted { publish.refuse("is for domains that are not hosted: users of this one may publish anyway") }
             domain.publish = publish.bool() ?? false
         }
+        StandardDomainReader(fields: fields).read(into: &domain)
         domain.poolFqdn = fields["pool-fqdn"]?.string()
         if domain.hosted, let route = fields["route"] { route.refuse("a hosted domain has no route: this gateway is its home server") }
         // A `hosted` that could not be read is one mistake, not two.

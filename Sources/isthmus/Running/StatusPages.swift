@@ -125,7 +125,7 @@ final class StatusPages: Sendable {
             ("publications_refused_far", \.publicationsRefusedFar), ("publication_conflicts", \.publicationConflicts),
             ("upstream_lost", \.upstreamLost),
             ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),
-            ("limits_reached", \.limitsReached),
+            ("partial_state_missed", \.partialStateMissed), ("lists_given_up", \.listsGivenUp), ("limits_reached", \.limitsReached),
             ("overload_refusals", \.overloadRefusals),
             ("directory_searches", \.directorySearches),
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),

@@ -13,7 +13,7 @@ extension UpstreamSubscription {
         switch format {
         case .categories, .batch: describeCategories(&request, expires: expires, reliable: reliable)
         case .msrtc: offerNotifications(&request, reliable: reliable)
-        case .pidf: break
+        case .pidf: if shape == .list { describeList(&request) }
         }
     }
 
@@ -21,7 +21,10 @@ extension UpstreamSubscription {
         switch format {
         case .categories, .batch: "\(WatcherFormat.categoriesType), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
         case .msrtc: WatcherFormat.msrtcType
-        case .pidf: WatcherFormat.pidfType
+        case .pidf:
+            // The order of preference, for those who read no q value too (RFC 5263 4.4).
+            (offersPartial ? "\(WatcherFormat.pidfDiffType), \(WatcherFormat.pidfType);q=0.9" : WatcherFormat.pidfType)
+                + (shape == .list ? ", \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)" : "")
         }
     }
 

@@ -8,6 +8,12 @@ struct UpstreamContent {
     private(set) var reports: [Report] = []
     /// Whether a resource list came with it; it names what the parts do not speak of.
     var hasList = false
+    /// Of a standard list (RFC 4662): the notification is a difference, something is missing before it, presentities that a kept list
+    /// does not have, and what could not be read.
+    var isDifference = false
+    var needsFullState = false
+    var unlisted: [String] = []
+    var unreadable: [String] = []
     /// By `aorKey`.
     private let asked: [String]
 
@@ -17,14 +23,21 @@ struct UpstreamContent {
         /// Elements of the categories documents about it; nil: there was none.
         var categories: [CategoryElement]?
         var pidf: PIDFDocument?
+        /// A document of type application/pidf-diff+xml (RFC 5262), and the virtual subscription that it is of.
+        var partial: [UInt8]?
+        var instance: String?
+        /// It is there, and shows nothing.
+        var showsNothing = false
         var msrtc: MSRTCPIDFDocument?
         /// What RLMI says of it.
         var verdict: Verdict?
 
         init(key: String) { self.key = key }
 
-        var hasState: Bool { categories != nil || pidf != nil || msrtc != nil }
+        var hasState: Bool { categories != nil || pidf != nil || partial != nil || msrtc != nil || showsNothing }
     }
+
+    init(asked: [String]) { self.asked = asked }
 
     /// - Parameter presentities: the `aorKey`s that were asked about.
     /// - Throws: 400 when a document cannot be read, 415 when its type is none that was asked for.
@@ -55,6 +68,7 @@ struct UpstreamContent {
             switch type.essence {
             case WatcherFormat.categoriesType: takeCategories(try CategoriesDocument(reading: parser.parse(body).root, bodies: .tolerant))
             case WatcherFormat.pidfType, "application/cpim-pidf+xml": takePIDF(try PIDFDocument.decode(body, using: parser))
+            case WatcherFormat.pidfDiffType: report(on: subject(named: nil)) { $0.partial = body }
             case WatcherFormat.msrtcType: takeMSRTC(try MSRTCPIDFDocument(reading: parser.parse(body).root))
             case WatcherFormat.rlmiType: takeList(try RLMIDocument.decode(body, using: parser))
             default: return false

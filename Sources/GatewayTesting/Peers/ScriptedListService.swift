@@ -1,0 +1,139 @@
+import SIPCore
+import XMLCore
+
+/// The lists of a scripted presence server: those that it keeps (RFC 4662), and those that come with a SUBSCRIBE (RFC 5367).
+///
+/// Bodies are written by hand on purpose.
+public final class ScriptedListService {
+    /// How a member stands; without one it is active.
+    public enum Standing: Sendable {
+        /// Nothing is known yet: no instance.
+        case unknown
+        case pending
+        case terminated(String)
+        /// An instance whose part is empty, as a server may write that blocks politely.
+        case empty
+        /// Not in the list at all.
+        case absent
+    }
+
+    /// Members by the URI of a list that it keeps.
+    public var kept: [String: [String]] = [:]
+    /// The URI that takes lists; nil: none does.
+    public var adHocURI: String?
+    /// By `aorKey`.
+    var standings: [String: Standing] = [:]
+    /// What a list SUBSCRIBE is refused with.
+    public var refusal: SIPStatus?
+    /// The first notification of a dialog lists the members without instances, the next one all of them in full.
+    public var beginsWithoutInstances = false
+    /// SUBSCRIBEs to a list that opened a dialog.
+    public private(set) var opened = 0
+    /// Members of the list of each dialog that was opened, in their order.
+    public private(set) var requested: [[String]] = []
+    /// Notifications with full state.
+    public private(set) var fullNotifications = 0
+
+    private struct View {
+        var members: [String]
+        var version: UInt32 = 0
+        var isFresh = true
+        var hasBegun = false
+        var told: [String: String] = [:]
+    }
+    private var views: [String: View] = [:]
+
+    func isList(_ request: SIPRequest) -> Bool {
+        same(request.requestURI, adHocURI) || kept.keys.contains { same($0, request.requestURI) }
+    }
+
+    private func same(_ one: String, _ other: String?) -> Bool {
+        guard let other else { return false }
+        return (SIPURI(one)?.aorKey ?? one) == (SIPURI(other)?.aorKey ?? other)
+    }
+
+    func objection(to request: SIPRequest) -> SIPStatus? {
+        if let refusal { return refusal }
+        guard request.headers.hasToken(.supported, "eventlist") else { return .extensionRequired }
+        guard same(request.requestURI, adHocURI) else { return nil }
+        let isNamed = request.headers.hasToken(.require, "recipient-list-subscribe")
+        let isList = request.headers.first("Content-Disposition") == "recipient-list"
+        let isType = request.headers.contentType?.essence == "application/resource-lists+xml"
+        return isNamed && isList && isType && !entries(request.body).isEmpty ? nil : .badRequest
+    }
+
+    private func entries(_ body: [UInt8]) -> [String] {
+        guard let root = try? XMLTree.parse(body).root else { return [] }
+        return root.children.flatMap { list in list.children.compactMap { $0.localName == "entry" ? $0.attribute("uri") : nil } }
+    }
+
+    func accepted(_ dialog: ScriptedNotifier.Dialog) {
+        if views[dialog.localTag] != nil {
+            views[dialog.localTag]?.isFresh = true
+        } else if isList(dialog.request) {
+            let members = same(dialog.pool, adHocURI) ? entries(dialog.request.body) : kept.first { same($0.key, dialog.pool) }?.value ?? []
+            views[dialog.localTag] = View(members: members)
+            opened += 1
+            requested.append(members)
+        }
+    }
+
+    func members(of dialog: ScriptedNotifier.Dialog) -> [String]? { views[dialog.localTag]?.members }
+
+    func body(
+        for dialog: ScriptedNotifier.Dialog, documents: [String: [UInt8]], skipsVersion: Bool, key: (String) -> String
+    ) -> (contentType: String, bytes: [UInt8], isFull: Bool) {
+        var view = views[dialog.localTag] ?? View(members: [])
+        defer { views[dialog.localTag] = view }
+        let isBeginning = beginsWithoutInstances && !view.hasBegun
+        let isFull = view.isFresh || (beginsWithoutInstances && view.version == 1)
+        if isFull { fullNotifications += 1 }
+        if skipsVersion, !isFull { view.version += 1 }
+        var resources = ""
+        var parts = ""
+        for (index, member) in view.members.enumerated() {
+            var instance = ""
+            var part = ""
+            var said = "unknown"
+            let cid = "m\(index).\(view.version)@rls.example.org"
+            switch isBeginning ? .unknown : standings[key(member)] {
+            case .absent?: continue
+            case .unknown?: break
+            case .pending?:
+                said = "pending"
+                instance = "<instance id=\"i\(index)\" state=\"pending\"/>"
+            case .terminated(let reason)?:
+                said = "terminated \(reason)"
+                instance = "<instance id=\"i\(index)\" state=\"terminated\" reason=\"\(reason)\"/>"
+            case .empty?:
+                instance = "<instance id=\"i\(index)\" state=\"active\" cid=\"\(cid)\"/>"
+                part = " "
+                said = "empty"
+            case nil:
+                instance = "<instance id=\"i\(index)\" state=\"active\" cid=\"\(cid)\"/>"
+                part = documents[member].map { String(decoding: $0, as: UTF8.self) } ?? " "
+                said = part
+            }
+            guard isFull || view.told[member] != said else { continue }
+            view.told[member] = said
+            resources += "<resource uri=\"\(EnhancedDocuments.escape(member))\">\(instance)</resource>"
+            guard !part.isEmpty else { continue }
+            let type = part == " " ? "" : "Content-Type: application/pidf+xml\r\n"
+            parts += "--rls\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <\(cid)>\r\n\(type)\r\n"
+            parts += "\(part == " " ? "" : part)\r\n"
+        }
+        let list = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <list xmlns="urn:ietf:params:xml:ns:rlmi" uri="\(EnhancedDocuments.escape(dialog.pool))" version="\(view.version)" \
+            fullState="\(isFull)">\(resources)</list>
+            """
+        view.version += 1
+        view.isFresh = false
+        view.hasBegun = true
+        let root = "--rls\r\nContent-ID: <root@rls.example.org>\r\nContent-Type: application/rlmi+xml;charset=\"UTF-8\"\r\n\r\n\(list)\r\n"
+        return (
+            "multipart/related;type=\"application/rlmi+xml\";start=\"<root@rls.example.org>\";boundary=\"rls\"",
+            Array((root + parts + "--rls--\r\n").utf8), isFull
+        )
+    }
+}

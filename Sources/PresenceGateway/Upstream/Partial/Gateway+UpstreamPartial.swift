@@ -1,0 +1,58 @@
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+import XMLCore
+
+/// Partial presence from the far side (RFC 5262, RFC 5263): differences are applied, and what is lost is fetched.
+extension Gateway {
+    /// The presence that a partial document makes; nil: nothing that is new.
+    func source(
+        ofPartial document: [UInt8], instance: String?, of resource: UpstreamResource, _ upstream: UpstreamSubscription
+    ) -> PresenceSource? {
+        var partial = resource.partial ?? PartialPresence(instance: instance)
+        if partial.instance != instance { partial = PartialPresence(instance: instance) }
+        defer { resource.partial = partial }
+        var limits = XMLPatch.Limits()
+        limits.document.bytes = configuration.limits.bodyBytes
+        let before = partial.copy.version
+        do throws(PartialPIDFError) {
+            switch try partial.copy.receive(document, limits: limits) {
+            case .document(let pidf):
+                if before.map({ $0 &+ 1 == partial.copy.version }) ?? false { upstream.fullState.fitted() }
+                return .pidf(pidf)
+            case .outdated:
+                counters.notificationsSuppressed += 1
+                return nil
+            case .gap:
+                log(.info, "partial presence is missing, the full state is fetched", ["call-id": upstream.callID])
+            }
+        } catch {
+            log(.notice, "partial presence does not fit, the full state is fetched", ["call-id": upstream.callID, "rule": "\(error)"])
+        }
+        counters.partialStateMissed += 1
+        upstream.fullState.miss()
+        return nil
+    }
+
+    /// Refreshes a leg whose notifications did not fit; whoever goes on like that is asked for whole documents only.
+    func fetchFullState(_ upstream: UpstreamSubscription, at now: Instant) {
+        if upstream.fullState.isExhausted, upstream.offersPartial {
+            log(.warning, "partial presence goes on not to fit and is asked for no more", ["call-id": upstream.callID])
+            upstream.offersPartial = false
+            upstream.domain.declinePartial(at: now)
+        }
+        guard upstream.fullState.isWanted, upstream.hasSink else { return }
+        upstream.fullState.asked()
+        perform(upstream.subscriber.change(at: now), on: upstream, at: now)
+    }
+
+    /// Asks without partial documents after a refusal that may be on their account (RFC 5263 4.4). False: it cannot be.
+    func declinePartial(_ upstream: UpstreamSubscription, after status: Int, at now: Instant) -> Bool {
+        guard upstream.offersPartial, upstream.hasSink, [406, 415, 488, 489].contains(status) else { return false }
+        log(.info, "far side takes no partial presence", ["call-id": upstream.callID, "status": String(status)])
+        upstream.offersPartial = false
+        upstream.domain.declinePartial(at: now)
+        perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+        return true
+    }
+}
