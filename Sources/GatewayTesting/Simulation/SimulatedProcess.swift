@@ -25,6 +25,9 @@ final class SimulatedProcess: SansIOEndpoint {
 
     func kill() { isDead = true }
 
+    /// Whatever was to kill it does not come.
+    func spare() { death = nil }
+
     func receive(_ message: InboundMessage, at now: Instant) {
         guard !isDead else { return }
         inputs += 1

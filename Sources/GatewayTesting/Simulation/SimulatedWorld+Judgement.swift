@@ -8,6 +8,7 @@ extension SimulatedWorld {
         network.remark("quiet")
         network.conditions = .perfect
         store.failure = nil
+        process.spare()
         try live(for: .seconds(1))
         for server in servers {
             server.manners.answer = .accept

@@ -7,7 +7,7 @@ extension SimulatedWorld {
     func begin() throws {
         for presentity in presentities where random.chance(0.8) { presentity.show(anyMood(), at: network.now) }
         try live(for: .seconds(1))
-        if random.chance(0.4) { block() }
+        if random.chance(0.4) { try block() }
         for follower in followers where random.chance(0.3) { follower.isInterested = false }
         try live(for: .seconds(Int.random(in: 0...12, using: &random)))
     }
@@ -38,7 +38,7 @@ extension SimulatedWorld {
     private func anyMood() -> SimulatedMood { SimulatedMood.allCases.randomElement(using: &random) ?? .available }
 
     /// One watcher is politely blocked by the hosted user who can: container 32000 shows him somebody who is not there (MS-PRES 4.4.2).
-    private func block() {
+    private func block() throws {
         for presentity in presentities {
             guard case .endpoint(let publisher) = presentity.home,
                 let follower = followers.filter({ $0.presentities.contains { $0 === presentity } }).randomElement(using: &random)
@@ -61,6 +61,7 @@ extension SimulatedWorld {
             ]
             publisher.publish(plausible, at: network.now)
         }
+        try live(for: .seconds(1))
     }
 
     // MARK: one thing more
