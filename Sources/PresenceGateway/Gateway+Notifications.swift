@@ -175,7 +175,13 @@ extension Gateway {
 
     /// This is what the watcher has from now on; the next change of the presentity keeps its distance (RFC 3856 6.10).
     func deliver(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
-        resource.delivered = rendered
+        if resource.upstream != nil, !watcher.isPartial, case .document(let view) = rendered {
+            // Nobody shares it, and it can be made again: there are many bridges, and this is most of what one weighs.
+            resource.deliver(digest: view.digest)
+            resource.rendered = nil
+        } else {
+            resource.delivered = rendered
+        }
         // The first state that is known is not kept waiting because an empty one was told.
         resource.spacedUntil = resource.source.isKnown ? now + configuration.timing.notifySpacing : nil
         watcher.changes.remove(resource)

@@ -63,9 +63,9 @@ extension Gateway {
             subscription: report(dialog, resource, at: now), delivery: .nothing, view: view)
         if let spacedUntil = resource.spacedUntil, spacedUntil > now { explanation.spacedUntil = DateTime(spacedUntil) }
         if resource.isTold { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
-        if includingBodies, let delivered = resource.delivered {
-            explanation.body = delivered.text(of: resource.categories)
-        }
+        // Of some no more than a digest is kept; what has it now is the same.
+        let delivered = resource.delivered ?? (resource.deliveredDigest != nil && resource.isKnown(fresh) ? fresh : nil)
+        if includingBodies, let delivered { explanation.body = delivered.text(of: resource.categories) }
         return explanation
     }
 

@@ -163,7 +163,14 @@ final class WatchedResource {
     /// `source` in the watcher's format; nil: to be rendered.
     var rendered: RenderedPresence?
     /// What the watcher has.
-    var delivered: RenderedPresence? { didSet { remembered = [:] } }
+    var delivered: RenderedPresence? {
+        didSet {
+            remembered = [:]
+            deliveredDigest = nil
+        }
+    }
+    /// What is left of a delivered document that nobody shares.
+    private(set) var deliveredDigest: UInt64?
     /// The far side has not granted it yet.
     var isPending = false
     /// Of the last partial document; it counts on over refreshes (RFC 5263 4.4).
@@ -186,11 +193,18 @@ final class WatchedResource {
     }
 
     /// Whether the watcher was told something of it.
-    var isTold: Bool { delivered != nil || !remembered.isEmpty }
+    var isTold: Bool { delivered != nil || deliveredDigest != nil || !remembered.isEmpty }
+
+    /// The watcher has a document of which no more is kept than this.
+    func deliver(digest: UInt64) {
+        delivered = nil
+        deliveredDigest = digest
+    }
 
     /// Whether the watcher has this already.
     func isKnown(_ rendered: RenderedPresence) -> Bool {
-        delivered == nil && !remembered.isEmpty
+        if let deliveredDigest, case .document(let view) = rendered { return view.digest == deliveredDigest }
+        return delivered == nil && !remembered.isEmpty
             ? rendered.digests(of: categories) == remembered : rendered.tellsNothing(after: delivered, among: categories)
     }
 
@@ -204,5 +218,8 @@ final class WatchedResource {
     }
 
     /// What to keep of what the watcher has.
-    var deliveredDigests: [String: UInt64] { delivered?.digests(of: categories) ?? remembered }
+    var deliveredDigests: [String: UInt64] {
+        if let deliveredDigest { return [PresenceDigest.whole: deliveredDigest] }
+        return delivered?.digests(of: categories) ?? remembered
+    }
 }
