@@ -1,22 +1,28 @@
 import Foundation
 
-/// Kamailio as the SIMPLE presence server of example.org, in memory, on one free port for UDP and TCP.
+/// Kamailio as the SIMPLE presence server of example.org on one port for UDP and TCP: in memory and open to every watcher, or with a
+/// database, presence rules and resource lists.
 final class Kamailio: Sendable {
     let port: Int
     private let process: ChildProcess
 
-    init(in scratch: ScratchDirectory, transport: String) async throws {
+    /// - Parameters:
+    ///   - port: where it is to listen; nil: where it is free.
+    ///   - database: with presence rules and lists, which live there; nil: without, in memory.
+    init(in scratch: ScratchDirectory, transport: String, port wanted: Int? = nil, database: PostgreSQL? = nil) async throws {
         let program = try PeerPrograms.kamailio.required(package: "kamailio")
-        port = try Loopback.freePort()
-        let tables = scratch.file("tables")
+        port = try wanted ?? Loopback.freePort()
+        let tables = scratch.file("tables-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: tables, withIntermediateDirectories: true)
         for table in ["version", "presentity", "active_watchers", "watchers", "xcap"] {
             try FileManager.default.copyItem(
                 at: URL(fileURLWithPath: "/usr/share/kamailio/dbtext/kamailio/\(table)"), to: tables.appendingPathComponent(table))
         }
-        var text = try String(contentsOf: PeerPrograms.files.appendingPathComponent("kamailio/kamailio.cfg"), encoding: .utf8)
+        let template = database == nil ? "kamailio/kamailio.cfg" : "kamailio/kamailio-lists.cfg"
+        var text = try String(contentsOf: PeerPrograms.files.appendingPathComponent(template), encoding: .utf8)
         for (name, value) in [
             ("PORT", "\(port)"), ("MODULES", try Self.modules()), ("TABLES", tables.path), ("TRANSPORT", transport),
+            ("DATABASE", database?.url ?? ""),
         ] {
             text = text.replacingOccurrences(of: "@\(name)@", with: value)
         }
@@ -50,6 +56,58 @@ final class Kamailio: Sendable {
             if socket.receive(atMost: 100) != nil { return }
         }
         throw PeerError(description: "kamailio did not answer: \(process.errorText.suffix(2000))")
+    }
+
+    /// The tables of presence, rules and lists, made by Kamailio's own scripts.
+    static func makeTables(in database: PostgreSQL) async throws {
+        for name in ["standard", "presence", "rls"] {
+            try await database.run(URL(fileURLWithPath: "/usr/share/kamailio/postgres/\(name)-create.sql"))
+        }
+    }
+
+    /// Puts a document of a user by XCAP (RFC 4825 7.4).
+    func put(_ document: String, _ usage: String, of user: String, type: String) throws {
+        let socket = try LoopbackSocket(.stream, port: port)
+        let request =
+            "PUT /xcap-root/\(usage)/users/\(user)/index HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: \(type)\r\n"
+            + "Content-Length: \(document.utf8.count)\r\n\r\n" + document
+        socket.send(Array(request.utf8))
+        let answer = socket.receive(until: "\r\n\r\n")
+        guard answer.hasPrefix("HTTP/1.1 200") || answer.hasPrefix("HTTP/1.1 201") else {
+            throw PeerError(description: "PUT of \(usage): \(answer)\n\(process.errorText.suffix(1000))")
+        }
+    }
+
+    /// What the user lets watchers see (RFC 5025): `allow`, `polite-block`, `block` or `confirm`.
+    func setRule(_ handling: String, for watcher: String, of user: String) throws {
+        let rules = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <cr:ruleset xmlns="urn:ietf:params:xml:ns:pres-rules" xmlns:pr="urn:ietf:params:xml:ns:pres-rules"
+                xmlns:cr="urn:ietf:params:xml:ns:common-policy">
+              <cr:rule id="r1">
+                <cr:conditions><cr:identity><cr:one id="\(watcher)"/></cr:identity></cr:conditions>
+                <cr:actions><pr:sub-handling>\(handling)</pr:sub-handling></cr:actions>
+                <cr:transformations>
+                  <pr:provide-services><pr:all-services/></pr:provide-services>
+                  <pr:provide-persons><pr:all-persons/></pr:provide-persons>
+                  <pr:provide-all-attributes/>
+                </cr:transformations>
+              </cr:rule>
+            </cr:ruleset>
+            """
+        try put(rules, "pres-rules", of: user, type: "application/auth-policy+xml")
+    }
+
+    /// The list that the service keeps for a watcher (RFC 4826 4).
+    func setList(_ uri: String, of watcher: String, members: [String]) throws {
+        let entries = members.map { "<rl:entry uri=\"\($0)\"/>" }.joined()
+        let services = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <rls-services xmlns="urn:ietf:params:xml:ns:rls-services" xmlns:rl="urn:ietf:params:xml:ns:resource-lists">
+              <service uri="\(uri)"><list name="contacts">\(entries)</list><packages><package>presence</package></packages></service>
+            </rls-services>
+            """
+        try put(services, "rls-services", of: watcher, type: "application/rls-services+xml")
     }
 
     func stop() async { await process.stop() }

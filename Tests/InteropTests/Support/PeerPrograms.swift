@@ -14,6 +14,15 @@ enum PeerPrograms {
     static let slapd = find("slapd")
     static let ldapmodify = find("ldapmodify")
 
+    /// The newest one that is installed.
+    static let postgres: URL? = {
+        let root = URL(fileURLWithPath: "/usr/lib/postgresql")
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
+        return versions.compactMap { Int($0) }.sorted(by: >).lazy
+            .map { root.appendingPathComponent("\($0)/bin/postgres") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+
     /// In continuous integration a missing peer is a failure, elsewhere a skip with its reason.
     static let mustBePresent = ProcessInfo.processInfo.environment["CI"] == "true"
 
