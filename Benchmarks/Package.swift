@@ -16,12 +16,15 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 var dependencies: [Package.Dependency] = [.package(name: "Isthmus", path: "..")]
 var targets: [Target] = [
     .target(name: "Measurement", swiftSettings: settings),
-    .target(name: "Traffic", dependencies: [room("PresenceGateway"), room("SIPCore")], swiftSettings: settings),
+    .target(name: "Traffic", dependencies: [room("SIPCore")], swiftSettings: settings),
+    .target(name: "GatewaySetup", dependencies: ["Traffic", room("PresenceGateway"), room("SIPCore")], swiftSettings: settings),
+    .target(name: "LiveLoad", dependencies: ["Traffic", room("SIPCore")], swiftSettings: settings),
     program("conversion-benchmark", [room("PresenceMapping"), room("PresenceDocuments"), room("XMLCore")]),
     program("message-benchmark", [room("SIPCore")]),
-    program("gateway-benchmark", ["Traffic", room("PresenceGateway"), room("SIPCore")]),
+    program("gateway-benchmark", ["Traffic", "GatewaySetup", room("PresenceGateway"), room("SIPCore")]),
     .systemLibrary(name: "CEpoll"),
     program("enterprise-benchmark", ["CEpoll", room("SIPCore")]),
+    program("kamailio-benchmark", ["LiveLoad", "Traffic", room("SIPCore")]),
 ]
 // As in the package above: the pure rooms build without any other package.
 if Context.environment["ISTHMUS_CORE_ONLY"] != "1" {
@@ -29,7 +32,10 @@ if Context.environment["ISTHMUS_CORE_ONLY"] != "1" {
     targets.append(
         program(
             "live-benchmark",
-            ["Traffic", room("PresenceGateway"), room("SIPTransport"), room("SIPCore"), .product(name: "Logging", package: "swift-log")]))
+            [
+                "Traffic", "GatewaySetup", "LiveLoad", room("PresenceGateway"), room("SIPTransport"), room("SIPCore"),
+                .product(name: "Logging", package: "swift-log"),
+            ]))
 }
 
 let package = Package(name: "Benchmarks", dependencies: dependencies, targets: targets)

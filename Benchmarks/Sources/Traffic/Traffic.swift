@@ -86,6 +86,7 @@ public enum Traffic {
         return Array(
             ("NOTIFY \(subscribe.headers.contact?.uri.description ?? "sip:gone") SIP/2.0\r\n"
                 + "Via: SIP/2.0/TCP \(contact);branch=z9hG4bKn\(far)\(number)\r\nMax-Forwards: 70\r\n"
+                + subscribe.headers.values(.recordRoute).map { "Route: \($0)\r\n" }.joined()
                 + "From: <\(subscribe.headers.to?.uri.description ?? "")>;tag=\(far)\r\nTo: \(subscribe.headers.first(.from) ?? "")\r\n"
                 + "Call-ID: \(subscribe.headers.callID ?? "")\r\nCSeq: \(number) NOTIFY\r\nContact: <sip:\(contact);transport=tcp>\r\n"
                 + "Event: presence\r\nSubscription-State: active;expires=3000\r\nContent-Type: application/pidf+xml\r\n"

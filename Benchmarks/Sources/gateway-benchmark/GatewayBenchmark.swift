@@ -1,5 +1,6 @@
 import Measurement
 import Glibc
+import GatewaySetup
 import PresenceGateway
 import SIPCore
 import Traffic

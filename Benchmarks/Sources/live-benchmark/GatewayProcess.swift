@@ -1,13 +1,14 @@
-import Measurement
+import GatewaySetup
 import Glibc
+import LiveLoad
+import Measurement
 import Logging
 import PresenceGateway
 import SIPCore
 import SIPTransport
-import Traffic
 
 /// The measured side.
-struct GatewayProcess {
+struct GatewayProcess: MeasuredPeer {
     let process: pid_t
     let tcp: Int
     let udp: Int

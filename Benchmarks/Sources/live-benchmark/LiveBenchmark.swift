@@ -1,4 +1,5 @@
 import Measurement
+import LiveLoad
 import Glibc
 import PresenceGateway
 import SIPCore
@@ -23,7 +24,7 @@ struct LiveBenchmark {
             LoadCase(name: "bridged PIDF to categories, TCP", transport: .tcp, isCategories: true, isBridged: true),
             LoadCase(name: "hosted, PIDF, UDP", transport: .udp, isCategories: false, isBridged: false),
         ]
-        let loads = cases.map { Load($0) }
+        let loads = cases.map { Load($0) { GatewayProcess.start(farPort: $0) } }
         var times = [[Double]](repeating: [], count: loads.count)
         var counts = [Int](repeating: 0, count: loads.count)
         for slice in 0..<(isQuick ? 4 : 12) {
@@ -42,6 +43,6 @@ struct LiveBenchmark {
             load.stop()
         }
         table.show(
-            title: "Notifications through live gateways, \(Load.presentities) presentities with \(Load.watchersEach) watchers each")
+            title: "Notifications through live gateways, \(cases[0].presentities) presentities with \(cases[0].watchersEach) watchers each")
     }
 }

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import Traffic
 
 extension GatewayConfiguration {
     /// Two hosted domains, watchers that come in over their own connections, and a far SIMPLE domain behind `far`.

@@ -2,9 +2,9 @@ import Glibc
 import SIPCore
 
 /// A blocking loopback socket of the load side.
-final class PlainSocket {
+public final class PlainSocket {
     let descriptor: Int32
-    let port: Int
+    public let port: Int
     private let isStream: Bool
     private var framer = StreamFramer()
     private var buffer = [UInt8](repeating: 0, count: 1 << 18)
@@ -45,7 +45,7 @@ final class PlainSocket {
 
     private static func check(_ result: Int32, _ what: String) {
         guard result != 0 else { return }
-        print("live-benchmark: \(what): \(String(cString: strerror(errno)))")
+        print("load: \(what): \(String(cString: strerror(errno)))")
         exit(1)
     }
 
@@ -62,11 +62,18 @@ final class PlainSocket {
         return PlainSocket(descriptor, isStream: false)
     }
 
-    static func listening() -> PlainSocket {
+    public static func listening() -> PlainSocket {
         let descriptor = made(SOCK_STREAM)
         check(with(0) { bind(descriptor, $0, $1) }, "bind")
         check(listen(descriptor, 64), "listen")
         return PlainSocket(descriptor, isStream: true)
+    }
+
+    /// Whether somebody accepts connections there.
+    public static func answers(on port: Int) -> Bool {
+        let descriptor = made(SOCK_STREAM)
+        defer { close(descriptor) }
+        return with(port) { connect(descriptor, $0, $1) } == 0
     }
 
     func accepted() -> PlainSocket {
@@ -76,7 +83,7 @@ final class PlainSocket {
         return PlainSocket(descriptor, isStream: true)
     }
 
-    func shut() { close(descriptor) }
+    public func shut() { close(descriptor) }
 
     func send(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in

@@ -1,0 +1,196 @@
+import Glibc
+import LiveLoad
+import Measurement
+
+/// A directory of its own for the files of one peer.
+final class PeerDirectory {
+    let path: String
+
+    init?() {
+        var template = Array("/tmp/isthmus-benchmark-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return nil }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    func write(_ text: String, to name: String) -> String? {
+        guard let file = fopen("\(path)/\(name)", "w") else { return nil }
+        defer { fclose(file) }
+        fputs(text, file)
+        return "\(path)/\(name)"
+    }
+
+    func remove() {
+        if let child = ChildProgram("/bin/rm", ["-rf", path], awaitsGreeting: false) {
+            var status: Int32 = 0
+            waitpid(child.process, &status, 0)
+        }
+    }
+}
+
+/// `isthmus serve`, in memory, one shard.
+struct IsthmusPeer: MeasuredPeer {
+    private let child: ChildProgram
+    private let directory: PeerDirectory
+    let tcp: Int
+    let udp = 0
+
+    init?(_ program: String, farPort: Int) {
+        guard let directory = PeerDirectory() else { return nil }
+        let text = """
+            node: { name: edge1.example.net }
+            listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
+            timing: { notify-spacing-ms: 0 }
+            limits: { subscriptions: 1000000, subscriptions-per-presentity: 1000000, subscriptions-per-watcher: 1000000, transactions: 1000000 }
+            domains:
+              example.com: { side: simple, hosted: true }
+              contoso.com: { side: enterprise, hosted: true }
+              watchers.example.net: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
+              example.org: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
+
+            """
+        guard let file = directory.write(text, to: "isthmus.yaml"),
+            let child = ChildProgram(program, ["serve", "--config", file, "--log-level", "error"], awaitsGreeting: true),
+            let word = child.greeting.split(separator: " ").first(where: { $0.hasPrefix("tcp:") }),
+            let port = word.split(separator: ":").last.flatMap({ Int($0) })
+        else { return nil }
+        self.child = child
+        self.directory = directory
+        tcp = port
+    }
+
+    var spent: UInt64 { processorTime(of: child.process) ?? 0 }
+    var memory: Int { Measurement.memory(of: child.process) }
+
+    func stop() {
+        child.stop()
+        directory.remove()
+    }
+}
+
+/// Kamailio with two workers: presence server of example.com in memory, stateful proxy toward example.org.
+struct KamailioPeer: MeasuredPeer {
+    private let child: ChildProgram
+    private let directory: PeerDirectory
+    let tcp: Int
+    let udp = 0
+
+    static let program = "/usr/sbin/kamailio"
+
+    init?(farPort: Int) {
+        guard let directory = PeerDirectory(), let modules = Self.modules else { return nil }
+        let listener = PlainSocket.listening()
+        tcp = listener.port
+        listener.shut()
+        for table in ["version", "presentity", "active_watchers", "watchers", "xcap"] {
+            guard
+                let copy = ChildProgram("/bin/cp", ["/usr/share/kamailio/dbtext/kamailio/\(table)", directory.path], awaitsGreeting: false)
+            else { return nil }
+            var status: Int32 = 0
+            waitpid(copy.process, &status, 0)
+        }
+        guard let file = directory.write(Self.configuration(tcp, farPort, modules, directory.path), to: "kamailio.cfg"),
+            let child = ChildProgram(
+                Self.program,
+                [
+                    "-DD", "-E", "-f", file, "-P", "\(directory.path)/pid", "-Y", directory.path, "-w", directory.path, "-m", "2048", "-M",
+                    "32",
+                ],
+                awaitsGreeting: false)
+        else { return nil }
+        self.child = child
+        self.directory = directory
+        for _ in 0..<100 where !PlainSocket.answers(on: tcp) { usleep(100_000) }
+        // The workers come after the listener.
+        usleep(500_000)
+    }
+
+    private static var modules: String? {
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"].map { "\($0)/kamailio/modules/" }
+            .first { access($0 + "presence.so", R_OK) == 0 }
+    }
+
+    /// Of all its processes.
+    var spent: UInt64 { processes.reduce(0) { $0 + (processorTime(of: $1) ?? 0) } }
+
+    private var processes: [pid_t] {
+        guard let file = fopen("/proc/\(child.process)/task/\(child.process)/children", "r") else { return [child.process] }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 8_192)
+        guard fgets(&line, 8_192, file) != nil else { return [child.process] }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return [child.process] + text.split(separator: " ").compactMap { pid_t($0) }
+    }
+
+    func stop() {
+        child.stop()
+        directory.remove()
+    }
+
+    private static func configuration(_ port: Int, _ farPort: Int, _ modules: String, _ tables: String) -> String {
+        """
+        #!KAMAILIO
+        debug=0
+        log_stderror=yes
+        children=2
+        tcp_children=2
+        auto_aliases=no
+        alias="example.com"
+        listen=tcp:127.0.0.1:\(port)
+        dns=no
+        rev_dns=no
+        use_dns_cache=off
+        tcp_connection_lifetime=3605
+        tcp_max_connections=4096
+        tcp_rd_buf_size=65535
+        tcp_conn_wq_max=16777216
+        tcp_wq_max=67108864
+        mpath="\(modules)"
+        loadmodule "tm.so"
+        loadmodule "sl.so"
+        loadmodule "pv.so"
+        loadmodule "rr.so"
+        loadmodule "maxfwd.so"
+        loadmodule "textops.so"
+        loadmodule "siputils.so"
+        loadmodule "db_text.so"
+        loadmodule "presence.so"
+        loadmodule "presence_xml.so"
+        modparam("presence|presence_xml", "db_url", "text://\(tables)")
+        modparam("presence", "server_address", "sip:127.0.0.1:\(port);transport=tcp")
+        modparam("presence", "subs_db_mode", 0)
+        modparam("presence", "publ_cache", 2)
+        modparam("presence", "notifier_processes", 0)
+        modparam("presence", "pres_subs_mode", 0)
+        modparam("presence", "send_fast_notify", 1)
+        modparam("presence", "max_expires", 3600)
+        modparam("presence", "clean_period", 600)
+        modparam("presence", "db_update_period", 600)
+        modparam("presence", "subs_htable_size", 14)
+        modparam("presence", "pres_htable_size", 14)
+        modparam("presence_xml", "force_active", 1)
+        modparam("presence_xml", "disable_winfo", 1)
+        modparam("presence_xml", "disable_bla", 1)
+        modparam("presence_xml", "disable_xcapdiff", 1)
+        modparam("tm", "fr_timer", 5000)
+        request_route {
+            if (!mf_process_maxfwd_header("10")) { sl_send_reply("483", "Too Many Hops"); exit; }
+            if (is_method("ACK|CANCEL")) exit;
+            if (has_totag() && loose_route()) { t_relay(); exit; }
+            if ($rd == "example.org") {
+                record_route();
+                $du = "sip:127.0.0.1:\(farPort);transport=tcp";
+                t_relay();
+                exit;
+            }
+            if (is_method("PUBLISH|SUBSCRIBE")) {
+                if (!t_newtran()) { sl_reply_error(); exit; }
+                if (is_method("PUBLISH")) { handle_publish(); } else { handle_subscribe(); }
+                t_release();
+                exit;
+            }
+            sl_send_reply("405", "Method Not Allowed");
+        }
+
+        """
+    }
+}
