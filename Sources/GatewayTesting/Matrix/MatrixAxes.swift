@@ -20,6 +20,8 @@ public enum MatrixSource: String, CaseIterable, Sendable {
     case msrtc = "msrtc.pidf"
     case enterprisePIDF = "PIDF of an enterprise"
     case pidf = "PIDF"
+    case partial = "partial PIDF"
+    case list = "RLS list"
 
     var isEnterprise: Bool { self == .category || self == .batch || self == .msrtc || self == .enterprisePIDF }
 }
@@ -30,6 +32,7 @@ public enum MatrixEvent: String, CaseIterable, Sendable {
     case lossOfPeer = "loss of peer"
     case restart = "restart of gateway"
     case resubscribe
+    case conflict = "409/412"
 
     /// What every conversation of this event must come to, whoever watches whom.
     public var expectation: String {
@@ -50,6 +53,8 @@ public enum MatrixEvent: String, CaseIterable, Sendable {
             "kill -9 and a start on what was kept: nobody hears of it but of what changed, and changes before and after it arrive."
         case .resubscribe:
             "A far side that says resubscribe (in RLMI, elsewhere with terminated;reason=deactivated) is followed, unseen by the watcher."
+        case .conflict:
+            "A publication that crosses meets other versions (409) or an entity-tag that is forgotten (412): mended, and the watcher sees it."
         }
     }
 }
@@ -74,7 +79,14 @@ public struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(event.rawValue): \(watcher.rawValue) watches \(source.rawValue)" }
 
     /// Whether there is something to play.
-    public var standing: Standing { .conversation }
+    public var standing: Standing {
+        if event == .conflict, source == .msrtc || source == .enterprisePIDF {
+            return .meaningless(
+                "A domain that offers this form only is older than category publications (MS-PRES 3.2): whatever could be published to it "
+                    + "has neither version nor entity-tag.")
+        }
+        return .conversation
+    }
 
     /// All cells as a document: per event a table of watchers and sources, and the reasons of those that are not played.
     public static var document: String {

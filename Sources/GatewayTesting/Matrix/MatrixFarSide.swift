@@ -12,9 +12,14 @@ struct MatrixFarSide {
         switch source {
         case .msrtc: enterprise.forms = [.msrtc]
         case .enterprisePIDF: enterprise.forms = [.pidf]
-        case .category, .batch, .pidf: break
+        case .pidf: simple.sendsDifferences = false
+        case .list: simple.lists.adHocURI = Self.lists
+        case .category, .batch, .partial: break
         }
     }
+
+    /// Where example.org takes lists.
+    private static let lists = "sip:lists@example.org"
 
     static func configure(_ source: MatrixSource, _ configuration: inout GatewayConfiguration) {
         switch source {
@@ -22,7 +27,9 @@ struct MatrixFarSide {
         case .batch: configuration.domains["contoso.com"]?.upstream = .batch
         case .msrtc: configuration.domains["contoso.com"]?.upstream = .msrtc
         case .enterprisePIDF: configuration.domains["contoso.com"]?.upstream = .pidf
-        case .pidf: break
+        case .pidf: configuration.domains["example.org"]?.partial = false
+        case .partial: break
+        case .list: configuration.domains["example.org"]?.lists = .adHoc(service: lists)
         }
     }
 
@@ -40,24 +47,35 @@ struct MatrixFarSide {
         if source.isEnterprise {
             enterprise.set(presentity, EnhancedState(mood.availability), at: now)
         } else {
-            simple.set(presentity, SimpleDocuments.pidf(of: presentity, mood.basic, activities: mood.activities), at: now)
+            simple.set(presentity, document(mood, of: presentity), at: now)
         }
     }
 
-    /// Whether it is asked in its form, by whoever watches now; servers of one form refuse all others.
-    var isAskedAsConfigured: Bool {
+    /// With a device that says much, so that differences are worth it.
+    private func document(_ mood: SimulatedMood, of presentity: String) -> String {
+        let short = SimpleDocuments.pidf(of: presentity, mood.basic, activities: mood.activities)
+        let device = "<dm:device id=\"d1\"><dm:deviceID>urn:x-mac:\(String(repeating: "0003ba4811e3", count: 40))</dm:deviceID></dm:device>"
+        return short.dropLast("</presence>".count) + device + "</presence>"
+    }
+
+    /// Whether it is asked in its form by the watcher of now; servers of one form refuse all others.
+    func isAskedAsConfigured(by watcher: MatrixWatcher) -> Bool {
         switch source {
         case .category: enterprise.batches.isEmpty && enterprise.dialogCount > 0
         case .batch: !enterprise.batches.isEmpty
-        case .msrtc, .enterprisePIDF, .pidf: server.dialogCount > 0
+        case .msrtc, .enterprisePIDF, .pidf, .partial: server.dialogCount > 0
+        // One presentity alone is no list.
+        case .list: watcher.namesSeveral ? simple.lists.opened > 0 : simple.lists.opened == 0 && server.dialogCount > 0
         }
     }
 
-    /// Refuses the subject to its watchers from now on: `rejected` or `noresource`.
-    func refuse(_ reason: SubscriptionState.TerminationReason, at now: Instant) {
+    /// Refuses the subject to the watcher from now on: `rejected` or `noresource`.
+    func refuse(_ reason: SubscriptionState.TerminationReason, to watcher: MatrixWatcher, at now: Instant) {
         if source == .batch {
             let verdict = EnhancedDocuments.Verdict.terminated(reason: reason.rawValue, status: reason == .rejected ? 403 : 404)
             enterprise.judge(subject, verdict, at: now)
+        } else if source == .list, watcher.namesSeveral {
+            simple.stands(subject, .terminated(reason.rawValue), at: now)
         } else {
             server.terminate(subject, reason, at: now)
         }
@@ -66,6 +84,7 @@ struct MatrixFarSide {
     /// Refuses nothing any more.
     func forgive(at now: Instant) {
         if source == .batch { enterprise.judge(subject, nil, at: now) }
+        if source == .list { simple.stands(subject, nil, at: now) }
     }
 
     /// Says `resubscribe` in its own words while somebody watches.
@@ -75,7 +94,7 @@ struct MatrixFarSide {
             enterprise.move(subject, to: nil, at: now)
             return subject
         }
-        server.terminate(subject, .deactivated, at: now)
+        for target in source == .list ? [subject, Self.lists] : [subject] { server.terminate(target, .deactivated, at: now) }
         return nil
     }
 

@@ -13,6 +13,7 @@ extension MatrixCell {
             $0.timing.staleAfter = .seconds(60)
             $0.timing.retryMaximum = .seconds(60)
             MatrixFarSide.configure(source, &$0)
+            if event == .conflict { for domain in ["contoso.com", "example.org"] { $0.domains[domain]?.publish = true } }
         }
         let play = MatrixPlay(
             cell: self, conversation: conversation, network: stage.network, far: MatrixFarSide(source, in: conversation))
@@ -25,6 +26,7 @@ extension MatrixCell {
         case .lossOfPeer: try await play.lossOfPeer()
         case .restart: try await play.restart()
         case .resubscribe: try await play.resubscribe()
+        case .conflict: try await play.conflict()
         }
         try await conversation.settles()
     }
@@ -83,13 +85,16 @@ struct MatrixPlay {
         try await conversation.require("in order: \(seat.history)") {
             Self.isInOrder(seat.history, moods.map { .shows($0) }) && seat.view == .shows(.away)
         }
+        if cell.source == .partial {
+            try await conversation.require("in differences") { conversation.simple.differences > 0 }
+        }
         try await leave(seat)
     }
 
     func refusal() async throws {
         for (number, reason) in [(1, SubscriptionState.TerminationReason.rejected), (2, .noresource)] {
             let seat = try await watching(.busy, number: number)
-            try await conversation.act { now in far.refuse(reason, at: now) }
+            try await conversation.act { now in far.refuse(reason, to: cell.watcher, at: now) }
             try await conversation.expect("\(reason.rawValue) while it watches") { seat.view == .over(reason.rawValue) }
             if seat.seesBystander {
                 try await conversation.require("the other one is still there") { seat.view(of: far.bystander) == .shows(.away) }
@@ -185,6 +190,55 @@ struct MatrixPlay {
         try await conversation.require("asked at \(place)") { far.server.requests.contains { $0.requestURI == place } }
     }
 
+    func conflict() async throws {
+        let seat = try await watching(.busy)
+        if cell.source.isEnterprise {
+            try await publishToEnterprise(seat)
+        } else {
+            try await publishToStandard(seat)
+        }
+        try await leave(seat)
+    }
+
+    /// PUBLISH for an enterprise user, whose instances somebody else writes in between (F3).
+    private func publishToEnterprise(_ seat: MatrixSeat) async throws {
+        let source = try await conversation.pidfPublisher(far.subject)
+        func publish(_ mood: SimulatedMood) async throws {
+            let document = SimpleDocuments.pidf(of: far.subject, mood.basic, activities: mood.activities)
+            try await conversation.act { now in source.publish(document, at: now) }
+            try await conversation.expect("answered") { !source.isBusy && source.lastAnswer?.status == .ok }
+            try await sees(seat, mood)
+        }
+        try await publish(.available)
+        try await conversation.act { _ in conversation.enterprise.home.overwrite(far.subject) }
+        try await publish(.away)
+        try await conversation.require("after one 409") { conversation.enterprise.home.conflicts == 1 }
+        try await conversation.act { now in source.remove(at: now) }
+        try await conversation.expect("nothing is left there") { conversation.bobInstances.isEmpty }
+    }
+
+    /// SERVICE for a standard user, by an endpoint that forgets its versions, and with a compositor that starts anew (F4).
+    private func publishToStandard(_ seat: MatrixSeat) async throws {
+        let endpoint = try await conversation.categoryPublisher(far.subject)
+        func publish(_ mood: SimulatedMood, answered status: SIPStatus = .ok) async throws {
+            try await conversation.act { now in endpoint.publish(availability: mood.availability, at: now) }
+            try await conversation.expect("answered") { endpoint.awaited == 0 && endpoint.lastAnswer?.status == status }
+        }
+        try await publish(.available)
+        try await sees(seat, .available)
+        endpoint.forgetVersions()
+        try await publish(.busy, answered: .conflict)
+        try await publish(.busy)
+        try await sees(seat, .busy)
+        try await conversation.act { _ in conversation.simple.compositor.restart() }
+        try await publish(.away)
+        try await sees(seat, .away)
+        try await conversation.require("after one 409 and one 412") {
+            endpoint.conflicts == 1 && conversation.simple.compositor.unknownTags == 1
+        }
+        try await conversation.expect("over with its time", within: .seconds(400)) { conversation.aliceDocuments.isEmpty }
+    }
+
     // MARK: steps
 
     private func show(_ mood: SimulatedMood, of presentity: String? = nil) async throws {
@@ -209,7 +263,7 @@ struct MatrixPlay {
         }
         // A pool that is named in RLMI is asked in a batch.
         if cell.event != .resubscribe {
-            try await conversation.require("asked in the form that is configured") { far.isAskedAsConfigured }
+            try await conversation.require("asked in the form that is configured") { far.isAskedAsConfigured(by: cell.watcher) }
         }
         try await conversation.pass(.seconds(1))
         if seat.history.first != .shows(mood) { seat.forgetHistory(to: .shows(mood)) }
