@@ -94,7 +94,10 @@ var targets: [Target] = [
     tests("UserDirectoryTests", ["UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore", "XMLCore"]),
     tests(
         "PresenceGatewayTests",
-        ["PresenceGateway", "SIPSecurity", "UserDirectory", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
+        [
+            "PresenceGateway", "FederationRouting", "SIPSecurity", "UserDirectory", "PresenceMapping", "PresenceDocuments", "SIPCore",
+            "SIPEvents", "XMLCore",
+        ]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
     tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "SIPCore", "PresenceMapping"]),
 ]

@@ -6,8 +6,11 @@ public struct RoutingTable: Hashable, Sendable {
     public static let fallbackName = "*"
 
     private var domains: [String: FederatedDomain] = [:]
+    /// Which URIs name one user.
+    public var identities: IdentityTable
 
-    public init(_ domains: [String: FederatedDomain] = [:]) {
+    public init(_ domains: [String: FederatedDomain] = [:], identities: IdentityTable = IdentityTable()) {
+        self.identities = identities
         for (name, domain) in domains { self[name] = domain }
     }
 
@@ -27,15 +30,31 @@ public struct RoutingTable: Hashable, Sendable {
         return domains[Self.fallbackName].map { (Self.fallbackName, $0) }
     }
 
-    /// Where a request for this URI goes (RFC 3261 16.5 for a node that knows its partners).
+    /// Where a request for this URI goes (RFC 3261 16.5 for a node that knows its partners), whichever form of its user's names it is.
     ///
-    /// - Returns: 416 for a scheme without a domain, 403 for a domain that nobody agreed on, 404 for one without a route.
+    /// - Returns: 416 for a scheme without a domain, or one that the domain does not take; 404 for a number of nobody; 403 for a domain
+    ///   that nobody agreed on, 404 for one without a route.
     public func decide(_ uri: SIPURI) -> RouteDecision {
-        guard uri.scheme.hasHost else {
+        let identity = identities.identity(of: uri)
+        var decision = decide(uri, as: identity.uri)
+        if !identity.reason.isEmpty { decision.reason = "\(identity.reason); \(decision.reason)" }
+        return decision
+    }
+
+    private func decide(_ uri: SIPURI, as canonical: SIPURI) -> RouteDecision {
+        guard canonical.scheme.hasHost else {
+            if uri.scheme == .tel, identities.hasNumbers {
+                let reason = "no domain has this number (RFC 3966 5)"
+                return RouteDecision(outcome: .refuse(.notFound), rule: "", reason: reason)
+            }
             let reason = "\(uri.scheme.rawValue): names no domain (RFC 3261 8.2.2.1)"
             return RouteDecision(outcome: .refuse(.unsupportedURIScheme), rule: "", reason: reason)
         }
-        let host = Self.key(uri.host)
+        let host = Self.key(canonical.host)
+        guard identities.accepts(uri.scheme, for: host) else {
+            let reason = "\(uri.scheme.rawValue): is not among the schemes of \(host) (RFC 3261 8.2.2.1)"
+            return RouteDecision(outcome: .refuse(.unsupportedURIScheme), rule: host, reason: reason)
+        }
         guard let (name, domain) = entry(for: host) else {
             return RouteDecision(outcome: .refuse(.forbidden), rule: "", reason: "\(host) is not configured, and there is no \"*\"")
         }

@@ -89,7 +89,7 @@ extension Gateway {
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let (destination, transport) = destination(
-            of: watcher.dialog, flow: watcher.flow, route: configuration.domain(watcher.watcher.domainKey)?.route)
+            of: watcher.dialog, flow: watcher.flow, route: configuration.domain(of: watcher.watcher)?.route)
         resolveGRUU(&request, of: watcher.watcherKey)
         request.headers.set(.contact, contact(transport))
         request.headers.append(.event, watcher.event.description)
@@ -213,7 +213,7 @@ extension Gateway {
             made = presentity.rendered(resource, for: watcher, by: translator, counters: &counters, at: now)
         } else {
             made = translator.render(
-                resource.source, as: watcher.format, entity: resource.uri, requested: resource.categories, counters: &counters, at: now)
+                resource.source, as: watcher.format, entity: resource.entity, requested: resource.categories, counters: &counters, at: now)
         }
         resource.rendered = made
         return made

@@ -80,7 +80,7 @@ extension Gateway {
                 resource.rendered = nil
                 continue
             }
-            let resource = WatchedResource(uri: wanted.uri, key: wanted.key, categories: wanted.categories)
+            let resource = WatchedResource(wanted)
             parties.presentity = wanted.uri
             parties.presentityKey = wanted.key
             watcher.rejected.removeAll { $0.uri.aorKey == wanted.key }

@@ -38,6 +38,7 @@ extension Gateway {
             try checkLoad(request)
             try authenticate(request, transaction, flow, at: now)
             try screening.check(request)
+            try screening.checkVia(request, places: places)
             // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.
             if request.method != .options, request.method != .benotify { try checkStore(at: now) }
             switch request.method {
@@ -45,11 +46,11 @@ extension Gateway {
             case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
             case .notify, .benotify: try receiveNotify(request, transaction, flow, at: now)
             case .publish:
-                undoable(request.uri.aorKey)
+                undoable(configuration.canonical(request.uri).aorKey)
                 try receivePublish(request, transaction, at: now)
             case .register: try receiveRegister(request, transaction, flow, at: now)
             case .service:
-                if let user = request.headers.to?.uri.aorKey { undoable(user) }
+                if let user = request.headers.to?.uri { undoable(configuration.canonical(user).aorKey) }
                 try receiveService(request, transaction, flow, at: now)
             default: throw .methodNotAllowed
             }

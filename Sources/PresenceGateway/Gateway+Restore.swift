@@ -1,3 +1,4 @@
+import FederationRouting
 import EnhancedPresence
 import PresenceDocuments
 import Registration
@@ -170,14 +171,16 @@ extension Gateway {
 
     private func restore(_ stored: StoredDialog, _ state: inout RestoredState, at now: Instant) -> Bool {
         guard stored.kind == .watcher, let dialog = Dialog.resumed(from: stored.dialog), let event = Event(stored.event),
-            let uri = SIPURI(stored.watcher), let domain = configuration.domain(uri.domainKey), domain.refuse == nil,
+            let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri), domain.refuse == nil,
             let format = WatcherFormat(
                 contentType: stored.contentType == WatcherFormat.pidfDiffType ? WatcherFormat.pidfType : stored.contentType, domain: domain)
         else { return false }
         let resources = stored.resources.compactMap { one in
             SIPURI(one.uri).map { written in
-                let uri = written.addressOfRecord()
-                let resource = WatchedResource(uri: uri, key: uri.aorKey, categories: one.categories.map { CategoryName(rawValue: $0) })
+                let identity = configuration.canonical(written)
+                let resource = WatchedResource(
+                    uri: identity, key: identity.aorKey, categories: one.categories.map { CategoryName(rawValue: $0) },
+                    entity: written.entityForm)
                 resource.isRestored = true
                 if !stored.isUnanswered { resource.remembered = one.delivered }
                 return (resource, one.hopMarks)
@@ -186,7 +189,7 @@ extension Gateway {
         guard resources.count == stored.resources.count, let first = resources.first?.0.uri ?? SIPURI(stored.owner) else { return false }
         var parties = RequestScreening.Parties(
             watcher: uri, watcherKey: uri.aorKey, watcherDomain: domain, presentity: first, presentityKey: stored.owner,
-            presentityDomain: domain, maxForwards: 69)
+            presentityDomain: domain, entity: first, maxForwards: 69)
         let flow = Flow(local: stored.local, remote: stored.remote)
         let policy = notifierConfiguration(parties, bestEffort: stored.isBestEffort)
         let watcher = WatcherDialog(
@@ -199,7 +202,7 @@ extension Gateway {
         watcher.resources.forEach { $0.partialVersion = stored.listVersion }
         if let uri = stored.details[StoredDialog.listDetail] {
             let written = (stored.resources.map(\.uri) + stored.rejected.map(\.uri)).compactMap { text in
-                SIPURI(text).map { ($0.aorKey, text) }
+                SIPURI(text).map { (configuration.canonical($0).aorKey, text) }
             }
             watcher.list = ListSubscription(uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }))
             watcher.list?.version = stored.listVersion

@@ -54,7 +54,7 @@ extension WatcherDialog {
             listVersion: list?.version ?? resources.first?.partialVersion ?? 0,
             resources: resources.map { resource in
                 StoredDialog.Resource(
-                    uri: list?.written(resource.uri) ?? resource.uri.description, categories: resource.categories.map(\.rawValue),
+                    uri: list?.written(resource.uri) ?? resource.entity.description, categories: resource.categories.map(\.rawValue),
                     delivered: resource.deliveredDigests, hopMarks: resource.upstream?.hopMarks)
             },
             rejected: rejected.map {

@@ -60,7 +60,7 @@ extension Gateway {
         if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
         try checkUsers(wanted.map(\.uri), isBatch: isBatch || isList)
         if !isBatch, !isList, let only = wanted.first { try noteSubscriber(request, parties, only, format, isPoll: wish == 0, at: now) }
-        let resources = wanted.map { WatchedResource(uri: $0.uri, key: $0.key, categories: $0.categories) }
+        let resources = wanted.map(WatchedResource.init)
         let watcher = WatcherDialog(
             localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format,
             isPartial: format.isPartial(request.headers), parties: parties,
@@ -115,9 +115,15 @@ extension Gateway {
             guard request.body.isEmpty || type == WatcherFormat.batchSubscribeType else {
                 throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
             }
-            return [.init(uri: parties.presentity, key: parties.presentityKey, categories: UpstreamSubscription.standardCategories)]
+            return [
+                .init(
+                    uri: parties.presentity, key: parties.presentityKey, categories: UpstreamSubscription.standardCategories,
+                    entity: parties.entity)
+            ]
         }
-        if isBatch && parties.watcherKey != to.aorKey { throw .forbidden("MS-PRES 3.4.5.3: From and To of a batch differ") }
+        if isBatch && parties.watcherKey != configuration.canonical(to).aorKey {
+            throw .forbidden("MS-PRES 3.4.5.3: From and To of a batch differ")
+        }
         return try categoryRequest(request, isBatch: isBatch, to: to).applied(to: [], limits: configuration.limits)
     }
 
@@ -134,7 +140,7 @@ extension Gateway {
             counters.limitsReached += 1
             throw Refusal(.requestEntityTooLarge, error.message, errorID: 2012)
         }
-        return try CategoryRequest(document, isBatch: isBatch, to: to)
+        return try CategoryRequest(document, isBatch: isBatch, to: to, identities: configuration.identities)
     }
 
     private func checkLimits(_ parties: RequestScreening.Parties, _ wanted: [CategoryRequest.Resource]) throws(Refusal) {
@@ -176,7 +182,7 @@ extension Gateway {
 
     func notifierConfiguration(_ parties: RequestScreening.Parties, bestEffort: Bool) -> Notifier.Configuration {
         let timing = configuration.timing
-        let range = parties.watcherDomain.side == .enterprise ? timing.enterprise : timing.simple
+        let range = configuration.expires(parties.watcherDomain)
         return Notifier.Configuration(
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum), bestEffort: bestEffort,
             grace: timing.firstNotifyGrace, fetchWait: timing.pollWait, retryPause: .seconds(timing.retryAfter))
@@ -248,7 +254,7 @@ extension Gateway {
         watcher.resources.removeAll { $0 === resource }
         release(resource)
         watcher.reject(
-            .init(uri: resource.uri, state: state, reason: reason, statusCode: statusCode, poolFqdn: poolFqdn),
+            .init(uri: resource.uri, entity: resource.entity, state: state, reason: reason, statusCode: statusCode, poolFqdn: poolFqdn),
             limit: configuration.limits.resourcesPerBatch)
         note(
             .rejected, watcher: watcher.watcherKey, presentity: resource.key, callID: watcher.dialog.id.callID, status: statusCode,

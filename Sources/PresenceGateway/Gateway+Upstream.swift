@@ -96,6 +96,7 @@ extension Gateway {
         var piggybacked: SubscriptionStatus?
         if headers.contains(.msPiggybackCSeq) || !response.body.isEmpty {
             counters.notificationsReceived += 1
+            upstream.hasNotified = true
             piggybacked =
                 headers.subscriptionState.map { SubscriptionStatus($0) } ?? .active(expires: headers.expires.map { Int($0) })
             do throws(Refusal) {
@@ -150,16 +151,25 @@ extension Gateway {
         guard let tag = request.headers.toTag, let upstream = upstreamsByTag[tag], request.headers.callID == upstream.callID,
             upstream.subscriber.isListening
         else { throw .noSuchDialog }
+        // None of our SUBSCRIBEs has an id, and one with an id is of another subscription (RFC 6665 8.2.1).
+        guard event.id == nil else { throw .noSuchDialog }
+        guard request.headers.contact?.uri.scheme.hasHost == true || request.method == .benotify else {
+            throw .badRequest("RFC 6665 4.2.2: a NOTIFY needs a Contact")
+        }
         guard let state = request.headers.subscriptionState else {
             throw .badRequest("RFC 6665 4.1.3: a NOTIFY needs a Subscription-State")
         }
         if let dialog = upstream.dialog {
-            // A second dialog of a forked SUBSCRIBE is not wanted for presence (RFC 3856 6.8).
-            guard DialogID(incoming: request) == dialog.id else { throw .noSuchDialog }
-            if case .reject(let status) = upstream.dialog?.receive(request) ?? .accept {
-                throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
+            if DialogID(incoming: request) == dialog.id {
+                if case .reject(let status) = upstream.dialog?.receive(request) ?? .accept {
+                    throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
+                }
+                if !upstream.hasNotified { upstream.dialog?.adoptRouteSet(of: request) }
+            } else {
+                // Of the dialogs of a forked SUBSCRIBE the first that notifies is kept, the others are refused (RFC 3856 6.8).
+                guard !upstream.hasNotified, let branch = dialog.branch(of: request) else { throw .noSuchDialog }
+                upstream.dialog = branch
             }
-            if !upstream.hasNotified { upstream.dialog?.adoptRouteSet(of: request) }
         } else {
             guard let subscribe = upstream.request, let dialog = Dialog(subscribe: subscribe, notify: request) else {
                 throw .noSuchDialog

@@ -25,6 +25,11 @@ extension Gateway {
         return result
     }
 
+    static func places(_ places: [TransportProtocol: TransactionLayer.HostPort]) -> Set<String> {
+        let own = places.filter { !["0.0.0.0", "::"].contains($0.value.host) }
+        return Set(own.map { Via($0.key, host: $0.value.host, port: $0.value.port, branch: "").sentBy })
+    }
+
     /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own
     /// connection while it lives. Names that are no addresses are left to the domain's route, or to the place the dialog came from.
     func destination(of dialog: Dialog, flow: Flow?, route: TransportAddress?) -> (Destination, TransportProtocol) {

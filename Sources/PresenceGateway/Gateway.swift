@@ -34,6 +34,8 @@ public final class Gateway: SansIOEndpoint {
         didSet { keptScreening = nil }
     }
     let contacts: [TransportProtocol: String]
+    /// What this node writes as sent-by into Via; wildcards, which any node may write, excepted.
+    let places: Set<String>
     var tokens: TokenGenerator
     var transactions: TransactionLayer
     var translator: PresenceTranslator
@@ -135,6 +137,7 @@ public final class Gateway: SansIOEndpoint {
         self.shards = shards
         routes = configuration.routes
         contacts = Self.contacts(Self.sentBy(configuration))
+        places = Self.places(Self.sentBy(configuration))
         tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
         var layer = TransactionLayer.Configuration(sentBy: Self.sentBy(configuration))
         layer.serverLimit = configuration.limits.transactions

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 
 /// Says which shard a framed message belongs to, from its octets alone; pure, so that any event loop may ask.
@@ -6,10 +7,13 @@ import SIPCore
 /// by the presentity, so that all publications and watchers of a hosted user meet on one shard.
 public struct ShardRouter: Hashable, Sendable {
     public let shards: Int
+    private let identities: IdentityTable
     /// Dialogs of an earlier process whose tags name another shard than the one that has them now.
     private var adopted: [String: Int] = [:]
 
-    public init(shards: Int) {
+    /// - Parameter identities: which URIs name one user, whose requests meet on one shard.
+    public init(shards: Int, identities: IdentityTable = IdentityTable()) {
+        self.identities = identities
         self.shards = max(1, min(shards, 36 * 36))
     }
 
@@ -41,7 +45,7 @@ public struct ShardRouter: Hashable, Sendable {
             // Batches, SERVICE and REGISTER name the user in To, everything else in the Request-URI.
             let isByTo = request.method == .service || request.method == .register || CategoryRequest.isBatch(request.headers)
             let address = isByTo ? request.headers.to?.uri ?? request.uri : request.uri
-            return shard(ofKey: address.aorKey)
+            return shard(ofKey: identities.identity(of: address).key)
         }
     }
 

@@ -227,6 +227,8 @@ public struct Notifier: Hashable, Sendable {
         case .fetching:
             return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
         case .live:
+            // While it is pending there is nothing to tell of; once it is granted everything is told.
+            guard isAuthorized else { return flush(at: now) }
             if case .nothing = due { due = hasTold ? .changes : .full }
             return flush(at: now)
         case .initial, .ending, .over:

@@ -119,6 +119,34 @@ import Testing
         #expect(try ConfigurationReader.read(text + "{ memory: true }", file: "x").store == nil)
     }
 
+    @Test("a domain's users may have other names, and the domain its own times") func names() throws {
+        let text =
+            "listen: [ \"udp:a:5060\" ]\ndomains:\n  contoso.com: { side: enterprise, route: \"udp:b:5060\", aliases: [IM.contoso.com], "
+            + "schemes: [pres, im], numbers: [ \"+1-425-555\" ], expires: { default: 1200, minimum: 1200 }, when-lost: pending }"
+        let domain = try #require(try ConfigurationReader.read(text, file: "x").domains["contoso.com"])
+        #expect(domain.forms == .init(aliases: ["im.contoso.com"], schemes: [.pres, .im], numbers: ["+1425555"]))
+        #expect(domain.expires == .init(minimum: 1_200, standard: 1_200, maximum: 43_200))
+        #expect(domain.whenLost == .pending)
+    }
+
+    @Test(
+        "what would name users of two domains at once is a mistake of the later one",
+        arguments: [
+            ("aliases: [im.contoso.com]", "aliases.1", "is claimed by a.example already"),
+            ("aliases: [a.example]", "aliases.1", "is a domain of its own"),
+            ("numbers: [ \"+1425\" ]", "numbers.1", "is claimed by a.example already"), ("numbers: [ \"555\" ]", "numbers.1", "RFC 3966"),
+            ("aliases: [ \"-x\" ]", "aliases.1", "is no domain name"), ("schemes: [ tel ]", "schemes.1", "must be one of sips, pres, im"),
+            ("when-lost: never", "when-lost", "must be one of pending, stale, offline"),
+        ])
+    func claims(keys: String, key: String, rule: String) throws {
+        let text =
+            "listen: [ \"udp:a:5060\" ]\ndomains:\n  a.example: { side: simple, route: \"udp:b:5060\", aliases: [im.contoso.com], numbers: "
+            + "[ \"+1425\" ] }\n  b.example: { side: simple, route: \"udp:b:5060\", \(keys) }"
+        let error = #expect(throws: ConfigurationError.self) { try ConfigurationReader.read(text, file: "x") }
+        #expect(error?.lines.count == 1)
+        #expect(error?.lines.first?.contains("domains.b.example.\(key)") == true && error?.lines.first?.contains(rule) == true)
+    }
+
     /// A mistake per line: the text, where it is reported, and a piece of what is said.
     static let mistakes: [(text: String, position: String, part: String)] = [
         ("listen: []\ndomains: { a: { refuse: 403 } }", "1:9", "at least one listener"),

@@ -24,7 +24,7 @@ import Testing
         let isBestEffort = dice.roll(4) == 0
         var notifier = Notifier(
             .init(
-                expiry: NotifierTests.expiry, bestEffort: isBestEffort, spacing: .seconds(dice.roll(2) * 5), grace: .seconds(dice.roll(2)),
+                expiry: NotifierTests.expiry, bestEffort: isBestEffort, grace: .seconds(dice.roll(2)),
                 fetchWait: .seconds(dice.roll(2) * 3)),
             isAuthorized: dice.roll(4) > 0, isReady: dice.roll(2) == 0)
         var isOutstanding = false

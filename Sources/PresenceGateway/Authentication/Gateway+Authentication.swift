@@ -11,7 +11,7 @@ extension Gateway {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
         guard !configuration.authentication.isEmpty, let from = request.headers.from,
-            let domain = configuration.domain(from.uri.domainKey), domain.hosted,
+            let domain = configuration.domain(of: from.uri), domain.hosted,
             let demand = configuration.authentication(at: flow.local)?.demand(on: domain.side)
         else { return }
         guard let authenticator else {

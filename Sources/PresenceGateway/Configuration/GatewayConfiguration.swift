@@ -11,7 +11,9 @@ public struct GatewayConfiguration: Hashable, Sendable {
     /// The host written into Via and Contact instead of the listener's own; nil: the listener's host.
     public var advertisedHost: String?
     /// Per domain name in lower case; `*` answers for every domain that is not named.
-    public var domains: [String: DomainConfiguration]
+    public var domains: [String: DomainConfiguration] { didSet { identities = Self.identities(of: domains) } }
+    /// Which URIs name one user, by the domains.
+    public private(set) var identities: IdentityTable
     public var limits: GatewayLimits
     public var timing: GatewayTiming
     /// Per listener, with its real port: what it asks of users of hosted domains. Empty: From is believed everywhere.
@@ -37,6 +39,7 @@ public struct GatewayConfiguration: Hashable, Sendable {
         self.listeners = listeners
         self.advertisedHost = advertisedHost
         self.domains = domains
+        identities = Self.identities(of: domains)
         self.limits = limits
         self.timing = timing
     }
@@ -50,7 +53,11 @@ public struct GatewayConfiguration: Hashable, Sendable {
                     side: domain.side == .enterprise ? .enterprise : .simple, isHosted: domain.hosted, route: domain.route,
                     network: FederatedDomain.Network(rawValue: domain.network.rawValue) ?? .federated, profile: domain.profile.rawValue,
                     poolFQDN: domain.poolFqdn)
-            })
+            }, identities: identities)
+    }
+
+    private static func identities(of domains: [String: DomainConfiguration]) -> IdentityTable {
+        IdentityTable(domains.mapValues(\.forms))
     }
 
     /// Names of the domains whose home server this is.
@@ -58,9 +65,22 @@ public struct GatewayConfiguration: Hashable, Sendable {
         Set(domains.filter { $0.key != "*" && $0.value.hosted && $0.value.refuse == nil }.map { $0.key.lowercased() })
     }
 
-    /// The entry for a host name, compared without regard to case; nil when neither it nor `*` is configured.
+    /// The entry for a host name or an alias, compared without regard to case; nil when neither it nor `*` is configured.
     public func domain(_ host: String) -> DomainConfiguration? {
-        domains[host] ?? domains[host.lowercased()] ?? domains["*"]
+        domains[host] ?? domains[host.lowercased()] ?? domains[identities.domain(host)] ?? domains["*"]
+    }
+
+    /// The entry that speaks for a user, whichever form of his names this is.
+    public func domain(of uri: SIPURI) -> DomainConfiguration? {
+        domain(identities.identity(of: uri).domain)
+    }
+
+    /// The canonical form of a user's names.
+    public func canonical(_ uri: SIPURI) -> SIPURI { identities.identity(of: uri).uri }
+
+    /// What is granted to a domain's watchers, and asked of a domain.
+    func expires(_ domain: DomainConfiguration) -> GatewayTiming.ExpiryRange {
+        domain.expires ?? (domain.side == .enterprise ? timing.enterprise : timing.simple)
     }
 }
 
@@ -79,6 +99,16 @@ public enum DomainProfile: String, Hashable, Sendable, CaseIterable {
     case rpid
     case rpidDraft = "rpid-draft"
     case oma
+}
+
+/// What watchers of a presentity see while its far side is lost, until it counts as offline.
+public enum LostPresence: String, Hashable, Sendable, CaseIterable {
+    /// Their subscriptions are pending at once (RFC 6665 4.1.3): nobody vouches for anything.
+    case pending
+    /// The last state, for as long as ``GatewayTiming/staleAfter``; then the presentity is offline.
+    case stale
+    /// Offline at once.
+    case offline
 }
 
 /// The form in which an enterprise domain is asked for presence (MS-PRES 1.3.3, 3.4.5.1.1).
@@ -116,6 +146,12 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var publish = false
     /// Refuse everything to and from this domain with this status (400-699).
     public var refuse: Int?
+    /// How its users may be named besides `sip:user@domain`.
+    public var forms = IdentityTable.Forms()
+    /// What is granted to its watchers and asked of it; nil: that of its side.
+    public var expires: GatewayTiming.ExpiryRange?
+    /// What watchers of its presentities see while it is lost.
+    public var whenLost = LostPresence.stale
 
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,

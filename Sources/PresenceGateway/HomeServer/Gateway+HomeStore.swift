@@ -50,12 +50,12 @@ extension Gateway {
     /// - Returns: false when the record cannot be read.
     func restoreHome(_ stored: StoredDialog, at now: Instant) -> Bool {
         guard let package = HomePackage(rawValue: stored.kind.rawValue), let dialog = Dialog.resumed(from: stored.dialog),
-            let event = Event(stored.event), let uri = SIPURI(stored.watcher), let domain = configuration.domain(uri.domainKey),
+            let event = Event(stored.event), let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri),
             domain.hosted, let subject = HomeDialog.Subject(package, stored.details)
         else { return false }
         let parties = RequestScreening.Parties(
             watcher: uri, watcherKey: stored.owner, watcherDomain: domain, presentity: uri, presentityKey: stored.owner,
-            presentityDomain: domain, maxForwards: 69)
+            presentityDomain: domain, entity: uri, maxForwards: 69)
         // A BENOTIFY of the last process may not have arrived: who comes back is told everything.
         let wasTold = !stored.isUnanswered && !stored.isBestEffort
         let subscription = HomeDialog(

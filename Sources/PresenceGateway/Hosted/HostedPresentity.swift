@@ -39,6 +39,8 @@ final class HostedPresentity {
         /// Where the legacyInterop instance is that MSRTC and PIDF documents are made from.
         var legacyInterop: ContainerID?
         var isPlaced: Bool
+        /// As watchers name the presentity.
+        var entity: SIPURI
     }
 
     init(key: String, uri: SIPURI, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy, publicationLimit: Int) {
@@ -134,12 +136,12 @@ final class HostedPresentity {
         let plan = plan(watcher.format, resource.categories, for: watcher.identity)
         let viewKey = ViewKey(
             format: plan.format, requested: plan.requested, containers: plan.view?.key,
-            legacyInterop: plan.legacyInterop?.id.container, isPlaced: plan.isPlaced)
+            legacyInterop: plan.legacyInterop?.id.container, isPlaced: plan.isPlaced, entity: resource.entity)
         if let made = views[viewKey] {
             counters.bodiesShared += 1
             return made
         }
-        let made = make(plan, by: translator, counters: &counters, at: now)
+        let made = make(plan, of: resource.entity, by: translator, counters: &counters, at: now)
         if views.count >= CategoryView.formLimit { views.removeAll() }
         views[viewKey] = made
         return made
@@ -165,9 +167,13 @@ final class HostedPresentity {
     }
 
     /// Makes the view; nothing is kept of it here.
-    func make(_ plan: ViewPlan, by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant) -> RenderedPresence {
+    /// - Parameter entity: as the watcher names the presentity; nil: by its own URI.
+    func make(
+        _ plan: ViewPlan, of entity: SIPURI? = nil, by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
+    ) -> RenderedPresence {
+        let entity = entity ?? uri
         func render(_ source: PresenceSource) -> RenderedPresence {
-            translator.render(source, as: plan.format, entity: uri, requested: plan.requested, of: user, counters: &counters, at: now)
+            translator.render(source, as: plan.format, entity: entity, requested: plan.requested, of: user, counters: &counters, at: now)
         }
         switch choose(plan) {
         case .one(let source):
@@ -176,7 +182,7 @@ final class HostedPresentity {
             let view = render(.pidf(document))
             guard case .categories(let mapped) = view else { return view }
             let (front, back) = isSimpleNewer ? (mapped.merge, categories) : (categories, mapped.merge)
-            return .categories(CategoryView(uri: uri.description, front.filled(from: back)))
+            return .categories(CategoryView(uri: entity.description, front.filled(from: back)))
         }
     }
 

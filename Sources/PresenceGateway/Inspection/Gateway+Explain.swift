@@ -14,9 +14,10 @@ extension Gateway {
     public func explain(
         watcher: SIPURI, presentity: SIPURI, includingBodies: Bool = false, at now: Instant
     ) -> Explanation {
+        let route = RouteReport(routes.decide(presentity))
+        let (watcher, presentity) = (configuration.canonical(watcher), configuration.canonical(presentity))
         let key = presentity.aorKey
-        var explanation = Explanation(
-            watcher: party(watcher), presentity: party(presentity), route: RouteReport(routes.decide(presentity)))
+        var explanation = Explanation(watcher: party(watcher), presentity: party(presentity), route: route)
         explanation.subscriptions = explainSubscriptions(of: watcher.aorKey, to: key, includingBodies: includingBodies, at: now)
         if ShardRouter(shards: shards).shard(ofKey: key) == shard, configuration.domain(presentity.domainKey)?.hosted == true {
             explanation.home = presentities[key].map { report(home: $0) }

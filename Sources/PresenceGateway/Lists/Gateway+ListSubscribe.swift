@@ -42,7 +42,8 @@ extension Gateway {
             throw Refusal(.requestEntityTooLarge, error.message, errorID: 2012)
         }
         do throws(Refusal) {
-            return try ListRequest(document, limit: configuration.limits.resourcesPerBatch)
+            return try ListRequest(
+                document, limit: configuration.limits.resourcesPerBatch, identities: configuration.identities)
         } catch {
             if error.status == .requestEntityTooLarge { counters.limitsReached += 1 }
             throw error

@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 
@@ -37,10 +38,10 @@ struct ListRequest: Equatable {
 
     /// - Parameter limit: how many presentities a list may have.
     /// - Throws: 400 for a list that names nobody or cannot be read, 413 for one that is too long.
-    init(_ document: ResourceListsDocument, limit: Int) throws(Refusal) {
+    init(_ document: ResourceListsDocument, limit: Int, identities: IdentityTable = IdentityTable()) throws(Refusal) {
         var known: Set<String> = []
         for entry in document.entries {
-            guard let uri = SIPURI(entry.uri), uri.scheme.hasHost else {
+            guard let uri = SIPURI(entry.uri).map({ identities.identity(of: $0).uri }), uri.scheme.hasHost else {
                 throw .badRequest("RFC 5367 4: the URI of an entry is not one whose presence can be asked for", errorID: 4001)
             }
             guard known.insert(uri.aorKey).inserted else { continue }

@@ -12,7 +12,7 @@ struct NotificationBody: Equatable {
     ) -> NotificationBody {
         var list = RLMIDocument(uri: watcher.description, version: 0, fullState: false)
         for resource in rejected {
-            let uri = resource.uri.description
+            let uri = (resource.entity ?? resource.uri).description
             list.resources.append(
                 RLMIResource(
                     uri: uri,

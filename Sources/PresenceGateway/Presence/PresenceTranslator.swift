@@ -65,6 +65,13 @@ struct PresenceTranslator {
             presence = value(mapper.canonical(from: document))
         }
         presence.entity = entity
+        // Who asks plainly reads what the presentity's side calls it; who asks by another of its names reads that one.
+        if case .pidf(var document) = presence.residue, document.entity != entity,
+            !entity.hasPrefix("sip:") || SIPURI(document.entity)?.aorKey != SIPURI(entity)?.aorKey
+        {
+            document.entity = entity
+            presence.residue = .pidf(document)
+        }
         return presence
     }
 }

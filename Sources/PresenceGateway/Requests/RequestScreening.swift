@@ -22,6 +22,8 @@ final class RequestScreening {
         var presentity: SIPURI
         var presentityKey: String
         var presentityDomain: DomainConfiguration
+        /// The presentity as the request names it; documents about it say the same.
+        var entity: SIPURI
         /// What the other leg's request may carry.
         var maxForwards: Int
     }
@@ -42,8 +44,8 @@ final class RequestScreening {
             throw request.method.isKnown ? .methodNotAllowed : Refusal(.notImplemented, "RFC 3261 8.2.1: unknown method")
         }
         let scheme = request.uri.scheme
-        guard scheme == .sip || scheme == .sips || scheme == .pres || (scheme == .im && request.method == .options) else {
-            throw Refusal(.unsupportedURIScheme, "RFC 3261 8.2.2.1: the Request-URI's scheme is not sip, sips or pres")
+        guard scheme == .sip || request.method == .options && scheme.hasHost || isTaken(request.uri) else {
+            throw Refusal(.unsupportedURIScheme, "RFC 3261 8.2.2.1: the Request-URI's scheme is not taken here")
         }
         if let hops = request.headers.maxForwards, hops == 0, request.headers.toTag == nil, request.method != .options {
             throw .tooManyHops
@@ -67,14 +69,32 @@ final class RequestScreening {
         }
     }
 
+    private func isTaken(_ uri: SIPURI) -> Bool {
+        if uri.scheme == .tel { return routes.identities.hasNumbers }
+        return uri.scheme.hasHost && routes.identities.accepts(uri.scheme, for: routes.identities.domain(uri.domainKey))
+    }
+
+    /// Whether the request is one of ours that came back: our own name stands in its Via, and it was not retargeted on the way
+    /// (RFC 3261 16.3, item 4). Hop marks say the same unless somebody has removed them.
+    /// - Parameter places: what this node writes as sent-by.
+    func checkVia(_ request: SIPRequest, places: Set<String>) throws(Refusal) {
+        guard request.headers.toTag == nil, let to = request.headers.to?.uri,
+            request.headers.vias.dropFirst().contains(where: { places.contains($0.sentBy) }),
+            routes.identities.identity(of: to).key == routes.identities.identity(of: request.uri).key
+        else { return }
+        throw .loop
+    }
+
     /// Who asks whom; throws 403 or 404 for domains that are refused or not known, and for nobody's URI.
     func parties(_ request: SIPRequest, presentity: SIPURI? = nil) throws(Refusal) -> Parties {
-        guard let from = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
-        let presentity = presentity ?? request.uri
+        guard let sender = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
+        let asked = presentity ?? request.uri
+        let from = routes.identities.identity(of: sender).uri
+        let presentity = routes.identities.identity(of: asked).uri
         guard presentity.user?.isEmpty == false else {
             throw Refusal(.notFound, "RFC 3856 6.4: the Request-URI names no user", errorID: 4007)
         }
-        if case .refuse(let status) = routes.decide(presentity).outcome {
+        if case .refuse(let status) = routes.decide(asked).outcome {
             throw Refusal(status, "the presentity's domain is not served here", errorID: 4005)
         }
         guard let presentityDomain = configuration.domain(presentity.domainKey) else {
@@ -93,6 +113,7 @@ final class RequestScreening {
         return Parties(
             watcher: from.addressOfRecord(), watcherKey: from.aorKey, watcherDomain: watcherDomain,
             presentity: presentity.addressOfRecord(), presentityKey: presentity.aorKey, presentityDomain: presentityDomain,
+            entity: asked.entityForm,
             maxForwards: min(max((request.headers.maxForwards ?? 70) - 1, 0), 254))
     }
 
@@ -106,7 +127,7 @@ final class RequestScreening {
     /// sender's domain, simple when it is unknown.
     func side(of request: SIPRequest) -> DomainSide {
         if request.method == .service { return .enterprise }
-        return request.headers.from.flatMap { configuration.domain($0.uri.domainKey) }?.side ?? .simple
+        return request.headers.from.flatMap { configuration.domain(of: $0.uri) }?.side ?? .simple
     }
 }
 

@@ -58,6 +58,10 @@ extension Refusal {
             self.init(.serverTimeout, "the presentity's side did not answer")
         } else if case .refused(480) = failure {
             self.init(.temporarilyUnavailable, "the presentity's side cannot say now", headers: [Header(.retryAfter, String(retryAfter))])
+        } else if case .refused(482) = failure {
+            self = .loop
+        } else if case .refused(483) = failure {
+            self = .tooManyHops
         } else if reason == .rejected {
             self = .forbidden("the presentity's side refused the subscription")
         } else if reason == .noresource {

@@ -38,7 +38,6 @@ extension Gateway {
     /// A leg that nobody else joins until it is opened.
     func makeLeg(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
         let timing = configuration.timing
-        let range = order.domain.side == .enterprise ? timing.enterprise : timing.simple
         var shape = UpstreamSubscription.Shape.single
         if case .pool = place { shape = .batch }
         if case .list = place { shape = .list }
@@ -50,8 +49,9 @@ extension Gateway {
             id: lastUpstream, order, shape: shape, target: place.uri, format: format,
             subscriber: Subscriber(
                 .init(
-                    expires: order.poll == nil ? range.standard : 0, retryMinimum: timing.retryMinimum,
-                    retryMaximum: timing.retryMaximum)))
+                    expires: order.poll == nil ? configuration.expires(order.domain.configuration).standard : 0,
+                    retryMinimum: timing.retryMinimum,
+                    retryMaximum: timing.retryMaximum, jitterSeed: tokens.next())))
         leg.offersPartial = order.poll == nil && order.domain.takesPartial(at: now)
         if wanted == .batch { leg.tried.insert(TriedForms(.batch)) }
         return leg

@@ -162,8 +162,28 @@ extension Gateway {
             end(upstream, hasDialog: false, at: now)
             return
         }
-        for resource in upstream.resources where resource.staleAt == nil && resource.source.isKnown && resource.source != .offline {
-            resource.staleAt = now + configuration.timing.staleAfter
+        // What is made anew at once, because the far side asked for it, is not lost to anybody.
+        for resource in upstream.resources where resource.source.isKnown {
+            switch upstream.domain.configuration.whenLost {
+            case .pending where pause > .zero: showPending(resource, at: now)
+            case .offline where pause > .zero: show(.offline, in: resource, at: now)
+            default:
+                guard resource.staleAt == nil, resource.source != .offline else { continue }
+                resource.staleAt = now + configuration.timing.staleAfter
+            }
+        }
+    }
+
+    /// Nobody vouches for what is known: a subscription to it alone is pending, in a list it is offline.
+    private func showPending(_ resource: UpstreamResource, at now: Instant) {
+        resource.standing = .pending
+        for (watcher, watched) in resource.sinks {
+            if watcher.resources.count == 1, !watcher.isBatch {
+                perform(watcher.notifier.authorize(false, at: now), on: watcher, at: now)
+            } else if watched.source != .offline {
+                watched.source = .offline
+                sourceChanged(watched, of: watcher, at: now)
+            }
         }
     }
 

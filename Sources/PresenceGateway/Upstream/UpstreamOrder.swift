@@ -44,6 +44,8 @@ struct UpstreamBatchKey: Hashable {
     let pool: SIPURI
     /// Requests that came another way are not mixed, or loops would not be seen.
     let hopMarks: String
+    /// The same where somebody on the way removes the marks: what went round has fewer forwards left than the leg that it came from.
+    let maxForwards: Int
     let poll: String?
 
     init(_ order: UpstreamOrder, pool: SIPURI) {
@@ -52,6 +54,7 @@ struct UpstreamBatchKey: Hashable {
         domain = order.domain.name
         self.pool = pool
         hopMarks = order.hopMarks
+        maxForwards = order.maxForwards
         poll = order.poll
     }
 }

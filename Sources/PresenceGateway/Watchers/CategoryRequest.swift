@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 
@@ -18,6 +19,8 @@ struct CategoryRequest: Equatable {
         var categories: [CategoryName]
         /// What the watcher says about its reason; nil: nothing (MS-PRES 2.2.2.4.1).
         var context: BatchSubscribeResource.Context?
+        /// As the watcher names it; nil: by `uri`.
+        var entity: SIPURI?
     }
 
     /// Whether the request is a batch (MS-PRES 3.4.5.1.1): Require names both tags.
@@ -26,8 +29,10 @@ struct CategoryRequest: Equatable {
     }
 
     /// Applies MS-PRES 3.4.5.3 to the decoded body.
-    init(_ document: BatchSubscribeDocument, isBatch: Bool, to: SIPURI) throws(Refusal) {
-        if !isBatch { try Self.checkSingle(document, to: to) }
+    init(
+        _ document: BatchSubscribeDocument, isBatch: Bool, to: SIPURI, identities: IdentityTable = IdentityTable()
+    ) throws(Refusal) {
+        if !isBatch { try Self.checkSingle(document, to: identities.identity(of: to).key, identities) }
         for action in document.actions {
             guard action.name == .subscribe || action.name == .unsubscribe else {
                 throw .badRequest("MS-PRES 2.2.2.4.1: an action is subscribe or unsubscribe")
@@ -37,17 +42,19 @@ struct CategoryRequest: Equatable {
                 guard let uri = Self.address(resource.uri) else {
                     throw .badRequest("MS-PRES 2.2.2.4.1: a resource's uri cannot be read")
                 }
+                let identity = identities.identity(of: uri)
                 operations.append(
                     Operation(
                         isSubscribe: action.name == .subscribe,
                         resource: Resource(
-                            uri: uri.addressOfRecord(), key: uri.aorKey, categories: categories, context: resource.context)))
+                            uri: identity.uri.addressOfRecord(), key: identity.key, categories: categories, context: resource.context,
+                            entity: uri.entityForm)))
             }
         }
         if operations.isEmpty { throw .badRequest("MS-PRES 2.2.2.4.1: the request names no resource") }
     }
 
-    private static func checkSingle(_ document: BatchSubscribeDocument, to: SIPURI) throws(Refusal) {
+    private static func checkSingle(_ document: BatchSubscribeDocument, to: String, _ identities: IdentityTable) throws(Refusal) {
         guard document.actions.count == 1, let action = document.actions.first else {
             throw .badRequest("MS-PRES 3.4.5.3: a single category subscription has exactly one action")
         }
@@ -57,7 +64,7 @@ struct CategoryRequest: Equatable {
         guard action.resources.count == 1, let resource = action.resources.first else {
             throw .badRequest("MS-PRES 3.4.5.3: a single category subscription names exactly one resource")
         }
-        guard let uri = Self.address(resource.uri), uri.aorKey == to.aorKey else {
+        guard let uri = Self.address(resource.uri), identities.identity(of: uri).key == to else {
             throw .badRequest("MS-PRES 3.4.5.3: the resource differs from To")
         }
     }
@@ -116,7 +123,7 @@ struct CategoryRequest: Equatable {
 
     /// Clients write resource URIs with or without the scheme (MS-PRES 3.4.5.1.3.1).
     static func address(_ text: String) -> SIPURI? {
-        if let uri = SIPURI(text), uri.scheme.hasHost { return uri }
+        if let uri = SIPURI(text), uri.scheme.hasHost || uri.scheme == .tel { return uri }
         return text.contains(":") ? nil : SIPURI("sip:" + text)
     }
 

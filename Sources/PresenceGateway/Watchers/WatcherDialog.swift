@@ -55,6 +55,8 @@ final class WatcherDialog {
 
     struct RejectedResource: Equatable {
         var uri: SIPURI
+        /// As the watcher names it; nil: by `uri`.
+        var entity: SIPURI?
         var state: String
         var reason: String?
         var statusCode: Int?
@@ -152,8 +154,11 @@ struct Flow: Hashable {
 
 /// One presentity as one dialog sees it.
 final class WatchedResource {
+    /// Canonical.
     let uri: SIPURI
     let key: String
+    /// As the watcher names it, and as documents for him do.
+    let entity: SIPURI
     /// For category watchers: what they asked for.
     var categories: [CategoryName]
     /// The far leg, unless the presentity is hosted here.
@@ -186,10 +191,15 @@ final class WatchedResource {
     /// Why the far side refused it for good; the other resources of a batch live on.
     var refusal: TerminationReason?
 
-    init(uri: SIPURI, key: String, categories: [CategoryName]) {
+    init(uri: SIPURI, key: String, categories: [CategoryName], entity: SIPURI? = nil) {
         self.uri = uri
         self.key = key
         self.categories = categories
+        self.entity = entity ?? uri
+    }
+
+    convenience init(_ wanted: CategoryRequest.Resource) {
+        self.init(uri: wanted.uri, key: wanted.key, categories: wanted.categories, entity: wanted.entity)
     }
 
     /// Whether the watcher was told something of it.

@@ -77,6 +77,18 @@ public struct Dialog: Equatable, Sendable {
             routeSet: headers.recordRoutes, localCSeq: sent.number, remoteCSeq: cSeq.number, isSecure: subscribe.uri.isSecure)
     }
 
+    /// The dialog that a NOTIFY from another branch of the SUBSCRIBE makes, when this one was only made by the 2xx (RFC 6665 4.4.1: it is
+    /// the NOTIFY that establishes it); nil if it does not answer that SUBSCRIBE or cannot be used.
+    public func branch(of notify: SIPRequest) -> Dialog? {
+        let headers = notify.headers
+        guard remoteCSeq == nil, headers.callID == id.callID, headers.toTag == id.localTag, let to = headers.to, let from = headers.from,
+            let tag = from.tag, ASCII.isWord(tag), let cSeq = headers.cSeq, let contact = headers.contact, contact.uri.scheme.hasHost
+        else { return nil }
+        return Dialog(
+            id: DialogID(callID: id.callID, localTag: id.localTag, remoteTag: tag), local: to, remote: from, target: contact.uri,
+            routeSet: headers.recordRoutes, localCSeq: localCSeq, remoteCSeq: cSeq.number, isSecure: isSecure)
+    }
+
     // MARK: Incoming
 
     /// Takes a request of the peer in: checks its number, follows a new Contact (RFC 3261 12.2.2).

@@ -16,6 +16,8 @@ struct ConfigurationReader {
     let folder: String
     private var configuration = ProgramConfiguration()
     private let problems = ConfigurationProblems()
+    /// What domains claim besides their own names, in the order of the file.
+    var claims: [NameClaim] = []
 
     /// - Parameter file: The name for the mistakes, and where paths in the text start; nothing is read from it here.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> ProgramConfiguration {
@@ -64,6 +66,8 @@ struct ConfigurationReader {
         if let node = fields["node"] { readNode(node) }
         if let tls = fields["tls"] { tls.refuse("TLS \(Self.unsupported)") }
         if let store = fields["store"] { readStore(store) }
+        // Before the domains, whose own times differ from it.
+        if let timing = fields["timing"] { readTiming(timing) }
         if let domains = fields["domains"] { readDomains(domains) } else { root.refuse("`domains` is missing: nobody could be reached") }
         if let node = fields["node"] { checkShards(node) }
         // After the domains: whether users must sign in depends on whether any are hosted.
@@ -75,7 +79,6 @@ struct ConfigurationReader {
         if let directory = fields["directory"] { readDirectory(directory) }
         if let tlsDSK = fields["tls-dsk"] { readTLSDSK(tlsDSK) }
         if let limits = fields["limits"] { readLimits(limits) }
-        if let timing = fields["timing"] { readTiming(timing) }
         if let transport = fields["transport"] { readTransport(transport) }
         if let mappings = fields["mappings"] { configuration.mappingsDirectory = mappings.string() }
         if let admin = fields["admin"] { readAdmin(admin) }
@@ -182,10 +185,7 @@ struct ConfigurationReader {
         if entries.isEmpty { domains.refuse("at least one domain is needed") }
         for entry in entries {
             let name = entry.name.lowercased()
-            let isName = name.utf8.allSatisfy {
-                $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") || (48...57).contains($0) || (97...122).contains($0)
-            }
-            guard name == "*" || (isName && !name.hasPrefix(".") && !name.hasPrefix("-")) else {
+            guard name == "*" || Self.isDomainName(name) else {
                 entry.keyNode.refuse("is neither a domain name nor \"*\"")
                 continue
             }
@@ -193,14 +193,16 @@ struct ConfigurationReader {
                 entry.keyNode.refuse("is given more than once (names compare without case)")
                 continue
             }
-            if let domain = readDomain(entry.value) { configuration.domains[name] = domain }
+            if let domain = readDomain(entry.value, named: name) { configuration.domains[name] = domain }
         }
+        checkClaims(domains: Set(entries.map { $0.name.lowercased() }))
     }
 
-    private mutating func readDomain(_ entry: ConfigurationNode) -> DomainConfiguration? {
+    private mutating func readDomain(_ entry: ConfigurationNode, named name: String) -> DomainConfiguration? {
         let known = [
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "udp-only", "publish",
+            "aliases", "schemes", "numbers", "expires", "when-lost",
         ]
         guard let fields = entry.fields(known) else { return nil }
         fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
@@ -238,6 +240,15 @@ struct ConfigurationReader {
         if let upstream = fields["upstream"] {
             if side != .enterprise { upstream.refuse("is for enterprise domains; a simple domain is always asked for PIDF") }
             if let format = upstream.choice(UpstreamFormat.self) { domain.upstream = format }
+        }
+        readForms(fields, of: &domain, named: name)
+        if let expires = fields["expires"] {
+            domain.expires = readRange(
+                expires, standard: side == .enterprise ? configuration.timing.enterprise : configuration.timing.simple)
+        }
+        if let lost = fields["when-lost"] {
+            if domain.hosted { lost.refuse("is for domains with a route: what is hosted here cannot be lost") }
+            if let choice = lost.choice(LostPresence.self) { domain.whenLost = choice }
         }
         if let lossless = fields["lossless"]?.bool() { domain.lossless = lossless }
         if let publish = fields["publish"] {
@@ -305,21 +316,27 @@ struct ConfigurationReader {
         ]
         guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s"]) else { return }
         for (name, path) in ranges {
-            guard let node = fields[name], let parts = node.fields(["minimum", "default", "maximum"]) else { continue }
-            var range = configuration.timing[keyPath: path]
-            let seconds = 1...31_536_000
-            if let value = parts["minimum"]?.integer(seconds) { range.minimum = value }
-            if let value = parts["default"]?.integer(seconds) { range.standard = value }
-            if let value = parts["maximum"]?.integer(seconds) { range.maximum = value }
-            if !(range.minimum <= range.standard && range.standard <= range.maximum) {
-                node.refuse("must rise: minimum \(range.minimum), default \(range.standard), maximum \(range.maximum)")
-            }
-            configuration.timing[keyPath: path] = range
+            guard let node = fields[name] else { continue }
+            configuration.timing[keyPath: path] = readRange(node, standard: configuration.timing[keyPath: path])
         }
         for (name, path) in spans {
             if let value = fields[name]?.integer(0...86_400_000) { configuration.timing[keyPath: path] = .milliseconds(value) }
         }
         if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.timing.retryAfter = value }
+    }
+
+    /// Seconds, each of which defaults to that of `standard`.
+    private func readRange(_ node: ConfigurationNode, standard: GatewayTiming.ExpiryRange) -> GatewayTiming.ExpiryRange {
+        var range = standard
+        guard let parts = node.fields(["minimum", "default", "maximum"]) else { return range }
+        let seconds = 1...31_536_000
+        if let value = parts["minimum"]?.integer(seconds) { range.minimum = value }
+        if let value = parts["default"]?.integer(seconds) { range.standard = value }
+        if let value = parts["maximum"]?.integer(seconds) { range.maximum = value }
+        if !(range.minimum <= range.standard && range.standard <= range.maximum) {
+            node.refuse("must rise: minimum \(range.minimum), default \(range.standard), maximum \(range.maximum)")
+        }
+        return range
     }
 
     private mutating func readTransport(_ transport: ConfigurationNode) {

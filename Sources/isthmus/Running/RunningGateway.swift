@@ -25,7 +25,7 @@ final class RunningGateway: Sendable {
         let users = try configuration.loadDirectory()
         let directory = CurrentDirectory(users)
         let authenticator = try authenticator(configuration, directory)
-        var router = ShardRouter(shards: configuration.shards)
+        var router = ShardRouter(shards: configuration.shards, identities: configuration.identities)
         let opened = try OpenedStore(configuration.store)
         if let opened { router.adopt(opened.records) }
         let restored = RestoredTotal()

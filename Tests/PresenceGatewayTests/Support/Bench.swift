@@ -135,6 +135,7 @@ final class Bench {
 
     func isQuiet(at peer: TransportAddress) -> Bool { inboxes[peer]?.isEmpty ?? true }
     func clear() { inboxes = [:] }
+    func drop(at peer: TransportAddress, where isUnwanted: (SIPMessage) -> Bool) { inboxes[peer]?.removeAll(where: isUnwanted) }
 
     struct Unexpected: Error {}
 

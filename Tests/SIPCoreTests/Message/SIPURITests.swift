@@ -48,6 +48,55 @@ import Testing
         #expect(try !same("sip:carol@example.com?Subject=a", "sip:carol@example.com"))
     }
 
+    @Test(
+        "RFC 3261 19.1.4 every rule of the comparison",
+        arguments: [
+            // The examples of the section.
+            ("sip:%61lice@atlanta.example.com;transport=TCP", "sip:alice@AtLanTa.example.CoM;Transport=tcp", true),
+            ("sip:carol@chicago.example.com", "sip:carol@chicago.example.com;newparam=5", true),
+            ("sip:carol@chicago.example.com", "sip:carol@chicago.example.com;security=on", true),
+            (
+                "sip:biloxi.example.com;transport=tcp;method=REGISTER?to=sip:bob%40biloxi.example.com",
+                "sip:biloxi.example.com;method=REGISTER;transport=tcp?to=sip:bob%40biloxi.example.com", true
+            ),
+            (
+                "sip:alice@atlanta.example.com?subject=project%20x&priority=urgent",
+                "sip:alice@atlanta.example.com?priority=urgent&subject=project%20x", true
+            ),
+            ("SIP:ALICE@AtLanTa.example.CoM;Transport=udp", "sip:alice@AtLanTa.example.CoM;Transport=UDP", false),
+            ("sip:bob@biloxi.example.com", "sip:bob@biloxi.example.com:5060", false),
+            ("sip:bob@biloxi.example.com", "sip:bob@biloxi.example.com;transport=udp", false),
+            ("sip:bob@biloxi.example.com", "sip:bob@biloxi.example.com:6000;transport=tcp", false),
+            ("sip:carol@chicago.example.com", "sip:carol@chicago.example.com?Subject=next%20meeting", false),
+            ("sip:bob@phone21.boxesbybob.example.com", "sip:bob@192.0.2.4", false),
+            // Scheme, user information, port.
+            ("sip:bob@example.com", "sips:bob@example.com", false), ("SIP:bob@example.com", "sip:bob@example.com", true),
+            ("sip:bob:one@example.com", "sip:bob:two@example.com", false), ("sip:bob:one@example.com", "sip:bob@example.com", false),
+            ("sip:bob@example.com:5060", "sip:bob@example.com:5060", true), ("sip:example.com", "sip:bob@example.com", false),
+            // Escapes: reserved characters differ from their escapes, others do not; digits compare without case.
+            ("sip:a%2Fb@example.com", "sip:a%2fb@example.com", true), ("sip:a%2Fb@example.com", "sip:a/b@example.com", false),
+            ("sip:%7Ebob@example.com", "sip:~bob@example.com", true),
+            // Parameters that count when one side lacks them, and those that count only on both.
+            ("sip:bob@example.com;user=phone", "sip:bob@example.com", false), ("sip:bob@example.com;ttl=1", "sip:bob@example.com", false),
+            ("sip:bob@example.com;method=INVITE", "sip:bob@example.com", false),
+            ("sip:bob@example.com;maddr=192.0.2.1", "sip:bob@example.com", false), ("sip:bob@example.com;lr", "sip:bob@example.com", true),
+            ("sip:bob@example.com;lr;a=b", "sip:bob@example.com;A=B;lr", true),
+            ("sip:bob@example.com;a=b", "sip:bob@example.com;a=c", false),
+            ("sip:bob@example.com;x=%41", "sip:bob@example.com;x=a", true),
+            // Headers always count.
+            ("sip:bob@example.com?a=b", "sip:bob@example.com?a=b&c=d", false),
+            ("sip:bob@example.com?Subject=x", "sip:bob@example.com?s=x", true),
+            // Hosts.
+            ("sip:bob@[2001:DB8::1]", "sip:bob@[2001:db8::1]", true),
+            ("tel:+12015550123", "sip:+12015550123@example.com;user=phone", false),
+        ])
+    func comparison(_ left: String, _ right: String, _ isSame: Bool) throws {
+        let (left, right) = (try #require(SIPURI(left)), try #require(SIPURI(right)))
+        #expect(left.isEquivalent(to: right) == isSame)
+        #expect(right.isEquivalent(to: left) == isSame)
+        #expect(left.isEquivalent(to: left) && right.isEquivalent(to: right))
+    }
+
     @Test("all forms of one identity have one key")
     func aorKey() throws {
         for text in [
