@@ -233,6 +233,14 @@ extension Gateway {
         if resource.isPending { return }
         // The first notification of a list waits for all of them, for a while.
         if watcher.list != nil, watcher.notifier.isHeld, !watcher.isReady { return }
+        // So does that of a restored list: an entry without an instance would take back what the watcher has (RFC 4662 5.5).
+        if watcher.list != nil, resource.isRestored {
+            guard watcher.isReady else { return }
+            for other in watcher.resources where other.isRestored {
+                other.isRestored = false
+                if !other.isPending { watcher.changes.add(other) }
+            }
+        }
         if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
             watcher.changes.remove(resource)

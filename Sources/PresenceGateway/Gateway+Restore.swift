@@ -12,6 +12,8 @@ public struct RestoredState: Hashable, Sendable {
     public var presentities = 0
     public var publications = 0
     public var dialogs = 0
+    /// Far legs that go on in their dialogs.
+    public var legs = 0
     public var registrations = 0
     /// Publications and dialogs whose time was over when the gateway came back.
     public var expired = 0
@@ -27,6 +29,7 @@ public struct RestoredState: Hashable, Sendable {
         sum.presentities += right.presentities
         sum.publications += right.publications
         sum.dialogs += right.dialogs
+        sum.legs += right.legs
         sum.registrations += right.registrations
         sum.expired += right.expired
         sum.unreadable += right.unreadable
@@ -37,8 +40,8 @@ public struct RestoredState: Hashable, Sendable {
 
 /// The start on what an earlier process kept.
 ///
-///     records of this shard --> presentities, publications --> what lapsed ends --> dialogs --> what lapsed ends
-///         --> far legs are asked for anew, one after the other --> each watcher whose presence differs is told once
+///     records of this shard --> presentities, publications --> what lapsed ends --> far legs --> dialogs --> what lapsed ends
+///         --> far legs are refreshed or made anew, one after the other --> each watcher whose presence differs is told once
 extension Gateway {
     /// Takes back what the store holds for this shard. Call it once, before the first message.
     ///
@@ -61,12 +64,14 @@ extension Gateway {
         var state = RestoredState()
         var publications: [StoredPublication] = []
         var stored: [StoredDialog] = []
+        var legs: [StoredLeg] = []
         for record in records {
             var isRead = true
             switch record {
             case .presentity(let presentity): isRead = restore(presentity, &state)
             case .publication(let publication): publications.append(publication)
             case .dialog(let dialog): stored.append(dialog)
+            case .leg(let leg): legs.append(leg)
             case .registration(let registration):
                 isRead = restore(registration, at: now)
                 if isRead { state.registrations += 1 }
@@ -92,10 +97,12 @@ extension Gateway {
             schedule(presentity)
         }
         state.expired = before - counts.publications
+        let resumed = restore(legs, &state, at: now)
         for dialog in stored.filter(isWatcher).sorted(by: { $0.dialog.localTag < $1.dialog.localTag })
-        where !restore(dialog, &state, at: now) {
+        where !restore(dialog, fedBy: resumed, &state, at: now) {
             leaveOut(.dialog(dialog.dialog.localTag), &state)
         }
+        settle(resumed, at: now)
         tellRestored(&state, at: now)
         tellRestoredHome(stored, at: now)
         advanceRegistrar(at: now)
@@ -169,7 +176,9 @@ extension Gateway {
 
     // MARK: dialogs
 
-    private func restore(_ stored: StoredDialog, _ state: inout RestoredState, at now: Instant) -> Bool {
+    private func restore(
+        _ stored: StoredDialog, fedBy legs: RestoredLegs, _ state: inout RestoredState, at now: Instant
+    ) -> Bool {
         guard stored.kind == .watcher, let dialog = Dialog.resumed(from: stored.dialog), let event = Event(stored.event),
             let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri), domain.refuse == nil,
             let format = WatcherFormat(
@@ -221,6 +230,10 @@ extension Gateway {
         for (resource, marks) in resources {
             parties.presentity = resource.uri
             parties.presentityKey = resource.key
+            if let leg = legs.leg(of: resource.key, for: watcher.localTag) {
+                leg.join(resource, of: watcher)
+                continue
+            }
             attach(
                 resource, to: watcher, parties: parties,
                 marks: marks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
@@ -234,6 +247,8 @@ extension Gateway {
 
     /// Far legs are asked for one after the other, so that a restart is no flood.
     private func startLater(_ upstream: UpstreamSubscription, at now: Instant) {
+        // A batch that goes on takes it along with its refresh.
+        guard upstream.subscriber.attempt == 0 else { return schedule(upstream) }
         let moment = max(now, nextFarLeg)
         nextFarLeg = moment + configuration.timing.restorePace
         upstream.startsAt = moment
@@ -250,6 +265,8 @@ extension Gateway {
                 perform(watcher.notifier.advance(to: now), on: watcher, at: now)
                 continue
             }
+            // A list is told when all of it is known again.
+            if watcher.list != nil, !watcher.isReady { continue }
             let differing = watcher.resources.filter { resource in
                 resource.source.isKnown && (!watcher.wasToldActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
             }
@@ -264,8 +281,11 @@ extension Gateway {
 extension StoreRecord {
     /// The key that decides which shard takes the record.
     var owner: String {
-        if case .dialog(let stored) = self { return stored.owner }
-        return key.user ?? ""
+        switch self {
+        case .dialog(let stored): stored.owner
+        case .leg(let stored): stored.owner
+        default: key.user ?? ""
+        }
     }
 }
 

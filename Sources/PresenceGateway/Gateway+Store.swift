@@ -14,6 +14,7 @@ extension Gateway {
         case .publication(let user, let tag): presentities[user]?.stored(tag).map(StoreRecord.publication)
         case .dialog(let tag):
             home.dialogs[tag].map { .dialog($0.stored) } ?? dialogs[tag].flatMap { $0.held == nil ? .dialog($0.stored) : nil }
+        case .leg(let tag): upstreamsByTag[tag].flatMap { $0.localTag == tag ? stored($0) : nil }.map(StoreRecord.leg)
         case .registration(let user, let place): storedRegistration(user, place).map(StoreRecord.registration)
         case .contacts(let user): home.lists.stored(contactsOf: user).map(StoreRecord.contacts)
         case .accessList(let user): home.lists.stored(accessControlOf: user).map(StoreRecord.accessList)

@@ -29,7 +29,14 @@ extension Gateway {
             log(.notice, "far leg lost, presentity counts as offline", ["call-id": upstream.callID])
             show(.offline, in: resource, at: now)
         }
-        if let startsAt = upstream.startsAt, now >= startsAt { proceed(upstream, at: now) }
+        if let startsAt = upstream.startsAt, now >= startsAt {
+            guard upstream.hasSink else {
+                // Of an earlier process, and nobody watches any more.
+                upstream.startsAt = nil
+                return end(upstream, hasDialog: upstream.dialog != nil, at: now)
+            }
+            proceed(upstream, at: now)
+        }
         if let restsUntil = upstream.restsUntil, now >= restsUntil { return wakeUp(upstream, at: now) }
         perform(upstream.subscriber.advance(to: now), on: upstream, at: now)
     }
@@ -37,6 +44,7 @@ extension Gateway {
     // MARK: asking
 
     private func subscribe(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
+        keep(upstream)
         upstreamsByTag[upstream.localTag] = nil
         upstream.localTag = tokens.tag()
         upstream.callID = tokens.callID()
@@ -85,6 +93,12 @@ extension Gateway {
             upstream.dialog?.receive(response)
         } else if let request = upstream.request {
             upstream.dialog = Dialog(request: request, response: response)
+        }
+        keep(upstream)
+        // What follows a refresh is the whole state (RFC 6665 4.2.2).
+        for resource in upstream.resources where resource.isResumed {
+            resource.isResumed = false
+            resource.isOld = true
         }
         if upstream.isFallback {
             upstream.isFallback = false
@@ -170,11 +184,13 @@ extension Gateway {
                 guard !upstream.hasNotified, let branch = dialog.branch(of: request) else { throw .noSuchDialog }
                 upstream.dialog = branch
             }
+            if !upstream.hasNotified { keep(upstream) }
         } else {
             guard let subscribe = upstream.request, let dialog = Dialog(subscribe: subscribe, notify: request) else {
                 throw .noSuchDialog
             }
             upstream.dialog = dialog
+            keep(upstream)
         }
         upstream.hasNotified = true
         counters.notificationsReceived += 1

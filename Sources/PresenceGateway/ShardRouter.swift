@@ -19,9 +19,13 @@ public struct ShardRouter: Hashable, Sendable {
 
     /// Learns where the stored dialogs are that were made under another number of shards.
     public mutating func adopt(_ records: some Sequence<StoreRecord>) {
-        for case .dialog(let stored) in records {
-            let tag = stored.dialog.localTag
-            let shard = shard(ofKey: stored.owner)
+        for record in records {
+            let tag: String
+            switch record.key {
+            case .dialog(let name), .leg(let name): tag = name
+            default: continue
+            }
+            let shard = shard(ofKey: record.owner)
             adopted[tag] = shard == index(in: Substring(tag)) ?? 0 ? nil : shard
         }
     }

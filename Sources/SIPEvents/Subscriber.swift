@@ -103,6 +103,28 @@ public struct Subscriber: Hashable, Sendable {
         self.configuration = configuration
     }
 
+    /// A subscription whose dialog an earlier process made.
+    /// - Parameters:
+    ///   - expiry: when it lapses without a refresh.
+    ///   - refreshAt: when it is this one's turn to ask for the whole state.
+    public init(resuming configuration: Configuration, expiry: Instant, refreshAt: Instant) {
+        self.init(configuration)
+        attempt = 1
+        phase = .established
+        startedAt = refreshAt
+        lapsesAt = expiry
+        self.refreshAt = refreshAt
+    }
+
+    /// A subscription that an earlier process lost, and that is made anew after a pause.
+    public init(resting configuration: Configuration, until end: Instant, failures: Int) {
+        self.init(configuration)
+        attempt = 1
+        phase = .resting
+        restsUntil = end
+        self.failures = min(max(failures, 0), 64)
+    }
+
     public var isOver: Bool { phase == .over }
 
     /// Where the subscription stands, for whoever asks; the names are those of the diagram above.

@@ -43,6 +43,8 @@ struct Columns {
 
     func instant(_ name: String) throws -> Instant { Instant(nanosecondsSince1970: try integer(name)) }
 
+    func optionalInstant(_ name: String) -> Instant? { optionalInteger(name).map { Instant(nanosecondsSince1970: $0) } }
+
     func address(_ name: String) throws -> TransportAddress {
         guard let value = TransportAddress(stored: try text(name)) else { throw damaged(name) }
         return value

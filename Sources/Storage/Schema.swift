@@ -6,7 +6,7 @@ import PresenceGateway
 /// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` shows one. Lists in a column are separated by spaces,
 /// with `%20`, `%25` and `%3D` inside the items.
 enum Schema {
-    static let version = 2
+    static let version = 3
     /// "ISTH": says whose file it is (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
@@ -89,6 +89,21 @@ enum Schema {
         CREATE TABLE bridge_item (
             user TEXT NOT NULL REFERENCES bridge (user) ON DELETE CASCADE, place INTEGER NOT NULL, kind TEXT NOT NULL,
             name TEXT NOT NULL, document TEXT NOT NULL, details TEXT NOT NULL, PRIMARY KEY (user, place)
+        ) WITHOUT ROWID;
+        """,
+        """
+        -- Far legs: subscriptions of this node in its watchers' names (RFC 6665 4.1). Without a dialog they rest after a loss.
+        CREATE TABLE leg (
+            tag TEXT PRIMARY KEY, owner TEXT NOT NULL, watcher TEXT NOT NULL, domain TEXT NOT NULL, target TEXT NOT NULL,
+            shape TEXT NOT NULL, format TEXT NOT NULL, expires INTEGER NOT NULL, expiry INTEGER, rests_until INTEGER,
+            failures INTEGER NOT NULL, has_notified INTEGER NOT NULL, max_forwards INTEGER NOT NULL, hop_marks TEXT NOT NULL,
+            call_id TEXT, remote_tag TEXT, local_party TEXT, remote_party TEXT, remote_target TEXT, route_set TEXT,
+            local_cseq INTEGER, remote_cseq INTEGER, is_secure INTEGER
+        ) WITHOUT ROWID;
+        -- The presentities that each leg asks for, and the tags of the dialogs that it feeds.
+        CREATE TABLE leg_resource (
+            tag TEXT NOT NULL REFERENCES leg (tag) ON DELETE CASCADE, place INTEGER NOT NULL, uri TEXT NOT NULL,
+            categories TEXT NOT NULL, sinks TEXT NOT NULL, PRIMARY KEY (tag, place)
         ) WITHOUT ROWID;
         """,
     ]

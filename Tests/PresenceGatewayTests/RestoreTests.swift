@@ -155,7 +155,7 @@ struct RestoreTests {
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
-    @Test("a far leg is asked for anew, and the watcher hears only what differs", arguments: [true, false])
+    @Test("RFC 6665 4.1.2.2 a far leg is refreshed in its dialog, and the watcher hears only what differs", arguments: [true, false])
     func bridged(differs: Bool) throws {
         let bench = Bench(store: MemoryStore())
         bench.send(bench.subscribe("ann@example.org", to: "rob@contoso.com", via: Bench.simple), from: Bench.simple)
@@ -175,11 +175,13 @@ struct RestoreTests {
         #expect(bench.isQuiet(at: Bench.simple))
         bench.pass(.milliseconds(10))
         let anew = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        #expect(anew.headers.callID != far.headers.callID)
-        #expect(anew.headers.toTag == nil)
+        #expect(anew.headers.callID == far.headers.callID)
+        #expect(anew.headers.toTag == "far\(far.headers.fromTag ?? "")")
+        #expect((anew.headers.cSeq?.number ?? 0) > (far.headers.cSeq?.number ?? 0))
+        #expect(restored.legs == 1)
         bench.answer(anew, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         bench.notify(
-            anew, "active;expires=3600", cSeq: 1, type: type,
+            anew, "active;expires=3600", cSeq: 2, type: type,
             body: Bench.categories("rob@contoso.com", Bench.state(differs ? 3_500 : 6_500)), from: Bench.enterprise)
         if differs {
             let told = try bench.nextRequest(.notify, at: Bench.simple)

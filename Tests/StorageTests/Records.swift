@@ -62,6 +62,26 @@ enum Records {
                 }))
     }
 
+    /// - Parameter isResting: it was lost, and has no dialog.
+    static func leg(_ tag: String, resources: Int = 1, isResting: Bool = false) -> StoreRecord {
+        .leg(
+            StoredLeg(
+                tag: tag, owner: "sip:r0@example.com", watcher: "sip:b@example.org", domain: "example.com",
+                dialog: isResting
+                    ? nil
+                    : DialogSnapshot(
+                        callID: "c \(tag)", localTag: tag, remoteTag: awkward, localParty: "<sip:b@example.org>",
+                        remoteParty: "<sip:r0@example.com>", remoteTarget: "sip:192.0.2.9;transport=tcp", routeSet: ["<sip:p;lr>"],
+                        localCSeq: 9, remoteCSeq: resources == 1 ? nil : 4, isSecure: false),
+                hasNotified: !isResting, expiry: isResting ? nil : Instant(secondsSince1970: 1_700_003_600),
+                restsUntil: isResting ? Instant(secondsSince1970: 1_700_000_030) : nil, failures: isResting ? 3 : 0, expires: 3_600,
+                target: "sip:pool.example.com;gruu", shape: resources == 1 ? "single" : "batch", format: "categories", maxForwards: 68,
+                hopMarks: resources == 1 ? "" : "00ff, 11ee",
+                resources: (0..<resources).map {
+                    StoredLeg.Resource(uri: "sip:r\($0)@example.com", categories: ["state", awkward], sinks: ["d1", "d\($0)"])
+                }))
+    }
+
     static func registration(_ user: String, _ place: String, endpoint: String? = nil) -> StoreRecord {
         .registration(
             StoredRegistration(

@@ -29,7 +29,8 @@ struct SQLiteStoreTests {
             Records.presentity("sip:a@example.com"), Records.presentity("sip:b@example.com", document: [0xFE, 0xFF], isSimpleNewer: true),
             Records.publication("sip:a@example.com", "t1", ids: ["p": "p-2", Records.awkward: ""]),
             Records.publication("sip:a@example.com", "t2"), Records.dialog("d1"), Records.dialog("d2", resources: 3, remoteCSeq: nil),
-            Records.dialog("d3", resources: 0), Records.registration("sip:a@example.com", "e1"),
+            Records.dialog("d3", resources: 0), Records.leg("l1"), Records.leg("l2", resources: 3), Records.leg("l3", isResting: true),
+            Records.registration("sip:a@example.com", "e1"),
             Records.registration("sip:a@example.com", "e2", endpoint: "e2"), Records.contacts("sip:a@example.com", 4_294_967_295),
             Records.accessList("sip:a@example.com", 0), Records.bridge("sip:a@example.com"),
             Records.bridge("sip:b@example.com", .publish, items: 0),
@@ -56,13 +57,14 @@ struct SQLiteStoreTests {
                 let user = "sip:u\(Int.random(in: 0..<3, using: &random))@example.com"
                 let name = "n\(Int.random(in: 0..<3, using: &random))"
                 let record: StoreRecord =
-                    switch Int.random(in: 0..<7, using: &random) {
+                    switch Int.random(in: 0..<8, using: &random) {
                     case 0: Records.presentity(user, isSimpleNewer: Bool.random(using: &random))
                     case 1: Records.publication(user, name)
                     case 2: Records.dialog(name, resources: Int.random(in: 0..<4, using: &random))
                     case 3: Records.registration(user, name)
                     case 4: Records.contacts(user, UInt32.random(in: 0...9, using: &random))
                     case 5: Records.bridge(user, items: Int.random(in: 0..<4, using: &random))
+                    case 6: Records.leg(name, resources: Int.random(in: 0..<3, using: &random), isResting: Bool.random(using: &random))
                     default: Records.accessList(user, UInt32.random(in: 0...9, using: &random))
                     }
                 changes[record.key] = Int.random(in: 0..<3, using: &random) == 0 ? .remove(record.key) : .put(record)
@@ -139,6 +141,28 @@ struct SQLiteStoreTests {
         #expect(refusal(scratch.path).contains("not a database"))
         #expect(refusal("/proc/isthmus.db").contains("cannot be made"))
         #expect(throws: Never.self) { try SQLiteStore.check(path: scratch.directory.appendingPathComponent("new.db").path) }
+    }
+
+    @Test("a file of the first version opens, keeps what it had, and takes what came later")
+    func olderVersion() throws {
+        let scratch = try Scratch()
+        let before: Set<StoreRecord> = [Records.dialog("d1", resources: 2), Records.contacts("sip:a@example.com", 3)]
+        do {
+            let store = try SQLiteStore(path: scratch.path)
+            try store.commit(before.map(StoreChange.put))
+        }
+        // As the first version left it.
+        try DatabaseQueue(path: scratch.path).write {
+            try $0.execute(
+                sql: "DROP TABLE leg_resource; DROP TABLE leg; DROP TABLE bridge_item; DROP TABLE bridge; PRAGMA user_version = 1")
+        }
+        try SQLiteStore.check(path: scratch.path)
+        let store = try SQLiteStore(path: scratch.path)
+        #expect(try Set(store.load()) == before)
+        try store.commit([.put(Records.leg("l1", resources: 2)), .remove(.dialog("d1"))])
+        #expect(try Set(store.load()) == [Records.leg("l1", resources: 2), Records.contacts("sip:a@example.com", 3)])
+        let version = try DatabaseQueue(path: scratch.path).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        #expect(version == 3)
     }
 
     @Test("a damaged file throws when it is read, and is not taken for an empty one")

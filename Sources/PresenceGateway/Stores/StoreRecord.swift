@@ -8,6 +8,8 @@ public enum StoreKey: Hashable, Sendable {
     case publication(presentity: String, tag: String)
     /// A dialog of ours as notifier, by our tag.
     case dialog(String)
+    /// A far leg of ours as subscriber, by our tag.
+    case leg(String)
     /// One endpoint's registration, by its UUID or else its Contact.
     case registration(user: String, place: String)
     /// The user's contact list.
@@ -23,6 +25,7 @@ public enum StoreKey: Hashable, Sendable {
         case .presentity: "presentity"
         case .publication: "publication"
         case .dialog: "dialog"
+        case .leg: "far leg"
         case .registration: "registration"
         case .contacts: "contacts"
         case .accessList: "access list"
@@ -36,7 +39,7 @@ public enum StoreKey: Hashable, Sendable {
         case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user),
             .bridge(let user):
             user
-        case .dialog: nil
+        case .dialog, .leg: nil
         }
     }
 }
@@ -46,6 +49,7 @@ public enum StoreRecord: Hashable, Sendable {
     case presentity(StoredPresentity)
     case publication(StoredPublication)
     case dialog(StoredDialog)
+    case leg(StoredLeg)
     case registration(StoredRegistration)
     case contacts(StoredUserDocument)
     case accessList(StoredUserDocument)
@@ -56,6 +60,7 @@ public enum StoreRecord: Hashable, Sendable {
         case .presentity(let stored): .presentity(stored.user)
         case .publication(let stored): .publication(presentity: stored.presentity, tag: stored.tag)
         case .dialog(let stored): .dialog(stored.dialog.localTag)
+        case .leg(let stored): .leg(stored.tag)
         case .registration(let stored): .registration(user: stored.user, place: stored.place)
         case .contacts(let stored): .contacts(stored.user)
         case .accessList(let stored): .accessList(stored.user)

@@ -13,7 +13,7 @@ extension Gateway {
         _ resource: WatchedResource, of watcher: WatcherDialog, parties: RequestScreening.Parties, domain: DomainConfiguration,
         route: TransportAddress, marks: String, isPoll: Bool, at now: Instant
     ) {
-        let far = upstreamDomain(of: resource.uri, domain, route)
+        let far = upstreamDomain(resource.uri.domainKey, domain, route)
         let own = HopMark(node: configuration.nodeName, presentity: resource.key)
         // A batch came to its own watcher.
         let toWatcher = HopMark(node: configuration.nodeName, presentity: parties.presentityKey)
@@ -117,6 +117,7 @@ extension Gateway {
     /// Takes a leg out of the tables.
     func forget(_ upstream: UpstreamSubscription) {
         close(upstream)
+        keep(upstream)
         upstreams[upstream.id] = nil
         upstreamsByTag[upstream.localTag] = nil
         wakes.set(.upstream(upstream.id), at: nil)
@@ -133,9 +134,8 @@ extension Gateway {
         return upstream.hopMarks.isEmpty ? own : upstream.hopMarks + ", " + own
     }
 
-    /// The domain of a presentity as its legs share it.
-    private func upstreamDomain(of presentity: SIPURI, _ configuration: DomainConfiguration, _ route: TransportAddress) -> UpstreamDomain {
-        let name = presentity.domainKey
+    /// A domain as its legs share it.
+    func upstreamDomain(_ name: String, _ configuration: DomainConfiguration, _ route: TransportAddress) -> UpstreamDomain {
         if let known = upstreamDomains[name], known.configuration == configuration, known.route == route { return known }
         // The legs keep theirs; behind a domain for everybody else there may be any number.
         if upstreamDomains.count >= Self.upstreamDomainLimit { upstreamDomains = [:] }

@@ -12,7 +12,12 @@ extension Gateway {
         var legs: [UpstreamSubscription] = []
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
-            if report.hasState {
+            if resource.isResumed, let elements = report.categories, !resource.isWhole(elements) {
+                // Changes of what was lost with an earlier process: the whole is asked for.
+                resource.isResumed = false
+                resource.isOld = true
+                perform(upstream.subscriber.change(at: now), on: upstream, at: now)
+            } else if report.hasState {
                 take(report, of: resource, upstream, at: now)
             } else if let verdict = report.verdict {
                 heed(verdict, on: resource, of: upstream, &legs, at: now)
@@ -58,6 +63,7 @@ extension Gateway {
             return
         }
         resource.isOld = false
+        resource.isResumed = false
         resource.staleAt = nil
         redirects.arrived(&resource.trail, at: upstream.place, now: now)
         // A dialog of its own is pending until the far side says otherwise.
@@ -145,6 +151,7 @@ extension Gateway {
                 "retry-in": String(pause.seconds),
             ])
         upstream.dialog = nil
+        keep(upstream)
         if dropReplaced(upstream) { return end(upstream, hasDialog: false, at: now) }
         let wasHeard = upstream.list?.isHeard ?? true
         upstream.reset()

@@ -18,6 +18,8 @@ final class UpstreamResource {
     var standing = Standing.unheard
     /// What is known is of an earlier dialog: the first state of the new one replaces it.
     var isOld = false
+    /// The dialog is of an earlier process, and nothing was heard in it yet: only the whole state can be shown.
+    var isResumed = false
     /// Until when the last state is shown although nobody vouches for it.
     var staleAt: Instant?
     /// Where the far side sends differences; nil: it has sent none.
@@ -76,7 +78,16 @@ final class UpstreamResource {
         if first?.resource == nil, !others.isEmpty { first = others.removeFirst() }
     }
 
+    /// Whether a categories document says all that is asked for.
+    func isWhole(_ elements: [CategoryElement]) -> Bool {
+        let named = Set(elements.map(\.name))
+        return categories.allSatisfy { named.contains($0) }
+    }
+
     // MARK: one of a batch
+
+    /// What an earlier process asked for, and nobody wants any more.
+    func resume(asked: [CategoryName]) { self.asked = asked }
 
     /// What the next SUBSCRIBE has to change about it, when the one on its way is accepted; nil: nothing.
     var change: Change? {

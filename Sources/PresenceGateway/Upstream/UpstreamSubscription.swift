@@ -52,7 +52,7 @@ final class UpstreamSubscription {
     var restsUntil: Instant?
 
     /// How the presentities are named in the SUBSCRIBE.
-    enum Shape: Hashable {
+    enum Shape: String, Hashable {
         /// One, to whom it is addressed.
         case single
         /// Those of an ad-hoc list, from the watcher to itself (MS-PRES 3.4.5.1.1).
@@ -136,6 +136,9 @@ final class UpstreamSubscription {
         left.remove(resource)
         if !left.hasSink, left.asked == nil, left.offered == nil { drop(left) }
     }
+
+    /// What an earlier process asked for here.
+    func resume(_ resource: UpstreamResource) { resources.append(resource) }
 
     func drop(_ resource: UpstreamResource) {
         resources.removeAll { $0 === resource }

@@ -1,0 +1,71 @@
+import GRDB
+import PresenceGateway
+import SIPCore
+
+/// Far legs with the presentities that they ask for.
+enum LegTable {
+    static func put(_ stored: StoredLeg, _ database: Database) throws {
+        let dialog = stored.dialog
+        let arguments: [(any DatabaseValueConvertible)?] = [
+            stored.tag, stored.owner, stored.watcher, stored.domain, stored.target, stored.shape, stored.format, stored.expires,
+            stored.expiry?.nanosecondsSince1970, stored.restsUntil?.nanosecondsSince1970, stored.failures, stored.hasNotified,
+            stored.maxForwards, stored.hopMarks, dialog?.callID, dialog?.remoteTag, dialog?.localParty,
+            dialog?.remoteParty, dialog?.remoteTarget, dialog.map { StoredList.text($0.routeSet) }, dialog?.localCSeq,
+            dialog?.remoteCSeq, dialog?.isSecure,
+        ]
+        try database.run(Self.upsert, StatementArguments(arguments))
+        try database.run("DELETE FROM leg_resource WHERE tag = ?", [stored.tag])
+        for (place, resource) in stored.resources.enumerated() {
+            try database.run(
+                "INSERT INTO leg_resource (tag, place, uri, categories, sinks) VALUES (?, ?, ?, ?, ?)",
+                [stored.tag, place, resource.uri, StoredList.text(resource.categories), StoredList.text(resource.sinks)])
+        }
+    }
+
+    private static let names = [
+        "tag", "owner", "watcher", "domain", "target", "shape", "format", "expires", "expiry", "rests_until", "failures", "has_notified",
+        "max_forwards", "hop_marks", "call_id", "remote_tag", "local_party", "remote_party", "remote_target", "route_set",
+        "local_cseq", "remote_cseq", "is_secure",
+    ]
+
+    /// Not OR REPLACE, which would delete the resources with the old row.
+    private static let upsert =
+        "INSERT INTO leg (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
+        + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
+
+    static func load(_ database: Database) throws -> [StoredLeg] {
+        var resources: [String: [StoredLeg.Resource]] = [:]
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM leg_resource ORDER BY tag, place") {
+            let columns = Columns(table: "leg_resource", row: row)
+            resources[try columns.text("tag"), default: []].append(
+                StoredLeg.Resource(
+                    uri: try columns.text("uri"), categories: try columns.list("categories"), sinks: try columns.list("sinks")))
+        }
+        return try Row.fetchAll(database, sql: "SELECT * FROM leg").map { row in
+            var stored = try leg(Columns(table: "leg", row: row))
+            stored.resources = resources[stored.tag] ?? []
+            return stored
+        }
+    }
+
+    private static func leg(_ columns: Columns) throws -> StoredLeg {
+        let tag = try columns.text("tag")
+        var dialog: DialogSnapshot?
+        if columns.optionalText("call_id") != nil {
+            dialog = DialogSnapshot(
+                callID: try columns.text("call_id"), localTag: tag, remoteTag: try columns.text("remote_tag"),
+                localParty: try columns.text("local_party"), remoteParty: try columns.text("remote_party"),
+                remoteTarget: try columns.text("remote_target"), routeSet: try columns.list("route_set"),
+                localCSeq: try columns.integer("local_cseq"), remoteCSeq: columns.optionalInteger("remote_cseq"),
+                isSecure: try columns.flag("is_secure"))
+        }
+        return StoredLeg(
+            tag: tag, owner: try columns.text("owner"), watcher: try columns.text("watcher"), domain: try columns.text("domain"),
+            dialog: dialog,
+            hasNotified: try columns.flag("has_notified"), expiry: columns.optionalInstant("expiry"),
+            restsUntil: columns.optionalInstant("rests_until"), failures: try columns.integer("failures"),
+            expires: try columns.integer("expires"), target: try columns.text("target"), shape: try columns.text("shape"),
+            format: try columns.text("format"),
+            maxForwards: try columns.integer("max_forwards"), hopMarks: try columns.text("hop_marks"), resources: [])
+    }
+}
