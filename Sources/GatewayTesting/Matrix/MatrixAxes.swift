@@ -48,7 +48,7 @@ public enum MatrixEvent: String, CaseIterable, Sendable {
         case .expiry:
             "A watcher that does not refresh is told the end at its expiry; the far subscription is ended, and nothing is left."
         case .lossOfPeer:
-            "Without its far side the watcher sees the last state for the configured time, then nobody there, and the newest state once it is back."
+            "Without its far side the watcher sees the last state for a while, pending or nobody there, as configured, and later the newest state."
         case .restart:
             "kill -9 and a start on what was kept: nobody hears of it but of what changed, and changes before and after it arrive."
         case .resubscribe:

@@ -5,6 +5,11 @@ extension MatrixCell {
     /// Plays the cell on a network of its own; throws with the whole conversation when it does not go as its event expects.
     public func play() async throws {
         guard standing == .conversation else { return }
+        let ways = event == .lossOfPeer ? LostPresence.allCases : [.stale]
+        for whenLost in ways { try await play(whenLost) }
+    }
+
+    private func play(_ whenLost: LostPresence) async throws {
         let stage = SimulatedStage(seed: 417)
         // MS-SIP is spoken over streams only.
         let transport: TransportProtocol = watcher.isEnterprise || source.isEnterprise ? .tcp : .udp
@@ -13,7 +18,10 @@ extension MatrixCell {
             $0.timing.staleAfter = .seconds(60)
             $0.timing.retryMaximum = .seconds(60)
             MatrixFarSide.configure(source, &$0)
-            if event == .conflict { for domain in ["contoso.com", "example.org"] { $0.domains[domain]?.publish = true } }
+            for domain in ["contoso.com", "example.org"] {
+                $0.domains[domain]?.whenLost = whenLost
+                $0.domains[domain]?.publish = event == .conflict
+            }
         }
         let play = MatrixPlay(
             cell: self, conversation: conversation, network: stage.network, far: MatrixFarSide(source, in: conversation))
@@ -23,7 +31,7 @@ extension MatrixCell {
         case .change: try await play.change()
         case .refusal: try await play.refusal()
         case .expiry: try await play.expiry()
-        case .lossOfPeer: try await play.lossOfPeer()
+        case .lossOfPeer: try await play.lossOfPeer(whenLost)
         case .restart: try await play.restart()
         case .resubscribe: try await play.resubscribe()
         case .conflict: try await play.conflict()
@@ -120,18 +128,20 @@ struct MatrixPlay {
         try await conversation.expect("no far leg is left", within: .seconds(10)) { far.server.dialogCount == 0 }
     }
 
-    func lossOfPeer() async throws {
+    func lossOfPeer(_ whenLost: LostPresence) async throws {
         far.server.manners.longestExpiry = 120
         let seat = try await watching(.busy, expires: 1_200)
         network.takeDown(far.server.name)
-        try await conversation.pass(.seconds(1))
-        try await conversation.require("the last state: \(seat.history)") { seat.history == [.shows(.busy)] }
-        try await conversation.expect("nobody there any more", within: .seconds(400)) {
-            seat.view == .shows(.offline) || seat.view == .pending
+        if whenLost == .stale {
+            try await conversation.expect("the loss is noticed", within: .seconds(300)) { conversation.gateway.counters.upstreamLost > 0 }
+            try await conversation.pass(.seconds(50))
+            try await conversation.require("the last state: \(seat.history)") { seat.history == [.shows(.busy)] }
         }
-        try await conversation.require("nothing else in between: \(seat.history)") {
-            Self.isInOrder(seat.history, [.shows(.busy), .pending, .shows(.offline), .pending])
-        }
+        // In a list nobody is pending whom the far side had granted.
+        let lost: MatrixView = whenLost == .pending && !seat.seesBystander ? .pending : .shows(.offline)
+        try await conversation.expect("\(whenLost): \(lost)", within: .seconds(400)) { seat.view == lost }
+        try await conversation.pass(.seconds(100))
+        try await conversation.require("nothing else: \(seat.history)") { seat.history == [.shows(.busy), lost] }
         far.server.forgetDialogs()
         network.bringUp(far.server.name)
         try await show(.away)
