@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import SIPTransport
