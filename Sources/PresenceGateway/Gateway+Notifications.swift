@@ -78,6 +78,7 @@ extension Gateway {
                 // It is again as the watcher knows it.
                 counters.notificationsSuppressed += 1
                 watcher.told.suppressedChange()
+                watcher.dueChanges(at: now).forEach { watcher.changes.remove($0) }
                 watcher.notifier.notificationSkipped()
                 return
             }
@@ -120,7 +121,12 @@ extension Gateway {
     ) -> NotificationBody? {
         if watcher.list != nil { return listBody(of: watcher, isFull: isFull, at: now) }
         guard watcher.format == .categories else {
-            guard let resource = watcher.resources.first, resource.source.isKnown || !resource.isRestored else { return nil }
+            guard let resource = watcher.resources.first else { return nil }
+            guard resource.source.isKnown || !resource.isRestored else {
+                // Its side was not heard since the restart; it is told when it is.
+                watcher.changes.remove(resource)
+                return nil
+            }
             let rendered = rendered(resource, for: watcher, at: now)
             guard case .document(let view) = rendered, isFull || !resource.isKnown(rendered) else {
                 watcher.changes.remove(resource)

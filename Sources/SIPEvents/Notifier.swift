@@ -134,8 +134,8 @@ public struct Notifier: Hashable, Sendable {
     /// Whether the first NOTIFY waits for state.
     public var isHeld: Bool { phase == .held }
 
-    /// Whether the dialog lives and nothing is in hand.
-    public var isIdle: Bool { phase == .live && due == .nothing }
+    /// Whether the dialog lives, nothing is in hand, and changes can be told; while it is pending none are.
+    public var isIdle: Bool { phase == .live && due == .nothing && isAuthorized }
 
     /// Whether a fetch waits for state.
     public var isFetching: Bool { phase == .fetching }
