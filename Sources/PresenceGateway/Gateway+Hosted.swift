@@ -17,43 +17,23 @@ extension Gateway {
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "RFC 3903 6: this node is not the compositor of that presentity", errorID: 4005)
         }
-        guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
-        guard parties.watcherKey == parties.presentityKey else {
-            throw .forbidden("RFC 3903 6: only the presentity itself may publish")
-        }
-        if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.pidfType {
-            throw .unsupportedMediaType(accept: WatcherFormat.pidfType)
-        }
+        try checkPublication(request, parties)
         let presentity = try presentity(parties.presentityKey, parties.presentity)
         defer { settle(presentity) }
-        let tags = request.headers.values(.sipIfMatch).flatMap { $0.split(separator: ",") }.map {
-            EntityTag(String($0.drop { $0 == " " }.prefix { $0 != " " }))
-        }
         var table = presentity.publications
-        let outcome = table.receive(
-            ifMatch: tags, hasBody: !request.body.isEmpty, expires: request.headers.expires.map { Int(clamping: $0) },
-            newTag: EntityTag(tokens.entityTag()), at: now)
-        switch outcome {
-        case .malformed: throw .badRequest("RFC 3903 6: a PUBLISH has a body or exactly one entity-tag")
-        case .unknownTag: throw Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
-        case .tooBrief(let minimum): throw .tooBrief(minimum)
-        case .full:
-            counters.limitsReached += 1
-            throw .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
-        case .accepted(let operation, let tag, let expires):
-            let until = DateTime(nanosecondsSince1970: (now + .seconds(expires)).nanosecondsSince1970)
-            let isChanged = try commit(operation, request.body, until: until, presentity, at: now)
-            presentity.publications = table
-            keep(operation, request.body, of: presentity)
-            var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
-            response.headers.append(.expires, String(expires))
-            response.headers.append(.sipETag, tag.value)
-            counters.publicationsAccepted += 1
-            respond(response, transaction, at: now)
-            if isChanged {
-                presentity.isSimpleNewer = true
-                tellWatchers(of: presentity, at: now)
-            }
+        let (operation, tag, expires) = try publish(request, in: &table, at: now)
+        let until = DateTime(nanosecondsSince1970: (now + .seconds(expires)).nanosecondsSince1970)
+        let isChanged = try commit(operation, request.body, until: until, presentity, at: now)
+        presentity.publications = table
+        keep(operation, request.body, of: presentity)
+        var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
+        response.headers.append(.expires, String(expires))
+        response.headers.append(.sipETag, tag.value)
+        counters.publicationsAccepted += 1
+        respond(response, transaction, at: now)
+        if isChanged {
+            presentity.isSimpleNewer = true
+            tellWatchers(of: presentity, at: now)
         }
         schedule(presentity)
     }

@@ -19,12 +19,7 @@ extension Gateway {
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
-        keep(.dialog(tag))
-        ifNotKept { [unowned self] now in notSent(watcher, at: now) }
-        unbind(watcher)
-        watcher.flow = flow
-        watcher.returnsBy = nil
-        bind(watcher)
+        reached(watcher, over: flow)
         let wish = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = watcher.notifier.configuration.expiry.decide(wish) { throw .tooBrief(minimum) }
         var named: [String]?
@@ -49,6 +44,16 @@ extension Gateway {
         if named != nil { tellChanges(of: watcher, at: now) }
         startUpstreams(of: watcher, at: now)
         schedule(watcher)
+    }
+
+    /// The watcher spoke: its dialog goes on where it spoke from, and is kept as it will be.
+    func reached(_ watcher: WatcherDialog, over flow: Flow) {
+        keep(.dialog(watcher.localTag))
+        ifNotKept { [unowned self] now in notSent(watcher, at: now) }
+        unbind(watcher)
+        watcher.flow = flow
+        watcher.returnsBy = nil
+        bind(watcher)
     }
 
     /// A SUBSCRIBE in the dialog may name more resources or categories, or fewer (MS-PRES 3.4.5.1.3); refused, it changes nothing.

@@ -14,13 +14,7 @@ extension Gateway {
         guard !isShuttingDown else {
             throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
         }
-        guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
-        guard parties.watcherKey == parties.presentityKey else {
-            throw .forbidden("RFC 3903 6: only the presentity itself may publish")
-        }
-        if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.pidfType {
-            throw .unsupportedMediaType(accept: WatcherFormat.pidfType)
-        }
+        try checkPublication(request, parties)
         guard request.body.count <= configuration.limits.publicationBytes else { throw .bodyTooLarge }
         let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
         let bridge = try categoryBridge(parties)
@@ -84,37 +78,23 @@ extension Gateway {
         _ bridge: CategoryBridge, _ held: CategoryBridge.Held, at now: Instant
     ) throws(Refusal) -> CategoryBridge.Change {
         let request = held.request
-        let tags = request.headers.values(.sipIfMatch).flatMap { $0.split(separator: ",") }.map {
-            EntityTag(String($0.drop { $0 == " " }.prefix { $0 != " " }))
-        }
         var table = bridge.table
-        let outcome = table.receive(
-            ifMatch: tags, hasBody: !request.body.isEmpty, expires: request.headers.expires.map { Int(clamping: $0) },
-            newTag: EntityTag(tokens.entityTag()), at: now)
-        switch outcome {
-        case .malformed: throw .badRequest("RFC 3903 6: a PUBLISH has a body or exactly one entity-tag")
-        case .unknownTag: throw Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
-        case .tooBrief(let minimum): throw .tooBrief(minimum)
-        case .full:
-            counters.limitsReached += 1
-            throw .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
-        case .accepted(let operation, let tag, let expires):
-            var sources = bridge.sources
-            let until = now + .seconds(expires)
-            func put(_ lineage: String) throws(Refusal) {
-                sources[tag.value] = try source(request.body, of: bridge.uri, lineage: lineage, until: until, at: now)
-            }
-            switch operation {
-            case .create: try put(tag.value)
-            case .modify(let old, _): try put(sources.removeValue(forKey: old.value)?.lineage ?? tag.value)
-            case .refresh(let old, _):
-                sources[tag.value] = sources.removeValue(forKey: old.value)
-                sources[tag.value]?.until = until
-            case .remove(let old): sources[old.value] = nil
-            case .nothing: break
-            }
-            return CategoryBridge.Change(held: held, table: table, sources: sources, tag: tag, expires: expires)
+        let (operation, tag, expires) = try publish(request, in: &table, at: now)
+        var sources = bridge.sources
+        let until = now + .seconds(expires)
+        func put(_ lineage: String) throws(Refusal) {
+            sources[tag.value] = try source(request.body, of: bridge.uri, lineage: lineage, until: until, at: now)
         }
+        switch operation {
+        case .create: try put(tag.value)
+        case .modify(let old, _): try put(sources.removeValue(forKey: old.value)?.lineage ?? tag.value)
+        case .refresh(let old, _):
+            sources[tag.value] = sources.removeValue(forKey: old.value)
+            sources[tag.value]?.until = until
+        case .remove(let old): sources[old.value] = nil
+        case .nothing: break
+        }
+        return CategoryBridge.Change(held: held, table: table, sources: sources, tag: tag, expires: expires)
     }
 
     /// A document as instances, in the containers that the table `container-policy` names.

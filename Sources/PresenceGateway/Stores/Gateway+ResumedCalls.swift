@@ -10,7 +10,7 @@ struct ResumedCalls {
     private static let span = TimeSpan.seconds(40)
 
     mutating func add(_ watcher: WatcherDialog, at now: Instant) {
-        tags[watcher.dialog.id.callID] = watcher.localTag
+        tags[watcher.dialog.callID] = watcher.localTag
         until = now + Self.span
     }
 
@@ -32,15 +32,10 @@ extension Gateway {
             watcher.dialog.id.remoteTag == request.headers.fromTag, let sequence = request.headers.cSeq?.number,
             watcher.dialog.remoteCSeq == sequence, watcher.event.matches(event), !watcher.notifier.isEnding
         else { return false }
-        keep(.dialog(tag))
-        ifNotKept { [unowned self] now in notSent(watcher, at: now) }
-        unbind(watcher)
-        watcher.flow = flow
-        watcher.returnsBy = nil
-        bind(watcher)
+        reached(watcher, over: flow)
         let wish = request.headers.expires.map { Int(clamping: $0) }
         let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, watcher.format), at: now)
-        log(.debug, "subscription of an earlier process answered again", ["call-id": watcher.dialog.id.callID])
+        log(.debug, "subscription of an earlier process answered again", ["call-id": watcher.dialog.callID])
         perform(actions, on: watcher, answering: (request, transaction), at: now)
         schedule(watcher)
         return true

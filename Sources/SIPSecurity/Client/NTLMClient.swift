@@ -11,10 +11,9 @@ public struct NTLMClient: Sendable {
     private var opaque: String?
     /// The AUTHENTICATE message until it has been sent.
     private var token: String?
-    private var keys: NTLMSessionKeys?
+    private var signature: ClientSignature?
     /// Whether the last request carried an AUTHENTICATE message.
     private var hasTried = false
-    private var number: UInt32 = 0
 
     /// - Parameters:
     ///   - secret: 32 octets of randomness.
@@ -36,7 +35,7 @@ public struct NTLMClient: Sendable {
                 let target = value["targetname"]
             else { continue }
             targetName = target
-            keys = nil
+            signature = nil
             token = nil
             opaque = value["opaque"]
             guard let challenge = value["gssapi-data"] else { return !hasTried }
@@ -64,8 +63,7 @@ public struct NTLMClient: Sendable {
             message.replaceSubrange(72..<88, with: HashAlgorithm.md5.authenticationCode(challenge + message, key: exported))
         }
         token = Base64.text(message)
-        keys = NTLMSessionKeys(exportedSessionKey: exported)
-        self.number = 0
+        signature = ClientSignature(.ntlm(NTLMSessionKeys(exportedSessionKey: exported)), targetName: targetName)
         return true
     }
 
@@ -86,19 +84,12 @@ public struct NTLMClient: Sendable {
     /// Puts Authorization on a request: the next step of signing in, or a signature.
     public mutating func authorize(_ request: inout SIPRequest) {
         guard !targetName.isEmpty else { return }
-        var value = "NTLM qop=\"auth\", realm=\"\(Authenticator.realm)\", targetname=\"\(targetName)\""
-        if let opaque { value += ", opaque=\"\(opaque)\"" }
-        if let keys {
-            number += 1
+        var value = ClientSignature.head("NTLM", targetName: targetName, opaque: opaque)
+        if let signed = signature?.parameters(for: request.headers, random: secrets.draw(4)) {
             hasTried = token != nil
             if let token { value += ", gssapi-data=\"\(token)\", version=4" }
             token = nil
-            let random = Hexadecimal.text(secrets.draw(4))
-            let buffer = SignatureBuffer(
-                .init(scheme: "NTLM", random: random, number: String(number), realm: Authenticator.realm, targetName: targetName),
-                request.headers, status: nil, version: 4)
-            let proof = Hexadecimal.text(keys.signature(of: buffer.text, .clientToServer))
-            value += ", crand=\"\(random)\", cnum=\"\(number)\", response=\"\(proof)\""
+            value += signed
         } else {
             hasTried = false
             value += ", gssapi-data=\"\", version=4"
@@ -109,12 +100,6 @@ public struct NTLMClient: Sendable {
     /// Whether the server signed this message with the keys of this sign-in.
     /// - Parameter status: Of a response; nil for a request.
     public func verifies(_ message: SIPHeaders, status: SIPStatus?) -> Bool {
-        guard let keys, let value = message.first(.authenticationInfo).flatMap({ AuthorizationValue($0) }), value["opaque"] == opaque,
-            let random = value["srand"], let number = value["snum"], let proof = value["rspauth"].flatMap({ Hexadecimal.bytes($0) })
-        else { return false }
-        let buffer = SignatureBuffer(
-            .init(scheme: value.scheme, random: random, number: number, realm: Authenticator.realm, targetName: targetName), message,
-            status: status, version: 4)
-        return ConstantTime.equal(keys.signature(of: buffer.text, .serverToClient), proof)
+        signature?.verifies(message, status: status, opaque: opaque) ?? false
     }
 }

@@ -9,8 +9,7 @@ public struct TLSDSKClient: Sendable {
     private var handshake: TLSHandshake?
     /// The flight that the next request carries.
     private var flight: [UInt8]?
-    private var keys: TLSDSKKeys?
-    private var number: UInt32 = 0
+    private var signature: ClientSignature?
 
     /// - Parameter secret: 32 octets of randomness.
     public init(credentials: TLSDSKCredentials, secret: [UInt8]) {
@@ -19,7 +18,7 @@ public struct TLSDSKClient: Sendable {
     }
 
     /// Whether the handshake is over, so that requests are signed.
-    public var isSigning: Bool { keys != nil }
+    public var isSigning: Bool { signature != nil }
 
     /// Takes a 401 in: the offer of TLS-DSK, or the server's flight.
     /// - Returns: whether there is something to try: the same request again, made ready by ``authorize(_:at:)``. There is not when the
@@ -32,7 +31,7 @@ public struct TLSDSKClient: Sendable {
             guard let token = value["gssapi-data"] else {
                 // An offer in the middle of a handshake is a refusal; one to a signed request is the end of the association.
                 guard handshake == nil else { return false }
-                (targetName, opaque, keys, number) = (target, nil, nil, 0)
+                (targetName, opaque, signature) = (target, nil, nil)
                 handshake = credentials.handshake()
                 return take([], at: now)
             }
@@ -50,7 +49,8 @@ public struct TLSDSKClient: Sendable {
             return true
         case .done(let rest, let established)?:
             guard rest.isEmpty, established.peer.names(host: targetName) else { return false }
-            (handshake, flight, keys) = (nil, nil, established.keys)
+            (handshake, flight) = (nil, nil)
+            signature = ClientSignature(.tlsDSK(established.keys), targetName: targetName)
             return true
         case .failed?, nil:
             (handshake, flight) = (nil, nil)
@@ -61,16 +61,9 @@ public struct TLSDSKClient: Sendable {
     /// Puts Authorization on a request: the next flight, or a signature.
     public mutating func authorize(_ request: inout SIPRequest) {
         guard !targetName.isEmpty else { return }
-        var value = "TLS-DSK qop=\"auth\", realm=\"\(Authenticator.realm)\", targetname=\"\(targetName)\""
-        if let opaque { value += ", opaque=\"\(opaque)\"" }
-        if let keys {
-            number += 1
-            let random = Hexadecimal.text(secrets.draw(4))
-            let buffer = SignatureBuffer(
-                .init(scheme: "TLS-DSK", random: random, number: String(number), realm: Authenticator.realm, targetName: targetName),
-                request.headers, status: nil, version: 4)
-            let proof = Hexadecimal.text(keys.signature(of: buffer.text, .clientToServer))
-            value += ", crand=\"\(random)\", cnum=\"\(number)\", response=\"\(proof)\""
+        var value = ClientSignature.head("TLS-DSK", targetName: targetName, opaque: opaque)
+        if let signed = signature?.parameters(for: request.headers, random: secrets.draw(4)) {
+            value += signed
         } else if let flight {
             value += ", gssapi-data=\"\(Base64.text(flight))\", version=4"
         }
@@ -80,12 +73,6 @@ public struct TLSDSKClient: Sendable {
     /// Whether the server signed this message with the keys of this sign-in.
     /// - Parameter status: Of a response; nil for a request.
     public func verifies(_ message: SIPHeaders, status: SIPStatus?) -> Bool {
-        guard let keys, let value = message.first(.authenticationInfo).flatMap({ AuthorizationValue($0) }), value["opaque"] == opaque,
-            let random = value["srand"], let number = value["snum"], let proof = value["rspauth"].flatMap({ Hexadecimal.bytes($0) })
-        else { return false }
-        let buffer = SignatureBuffer(
-            .init(scheme: value.scheme, random: random, number: number, realm: Authenticator.realm, targetName: targetName), message,
-            status: status, version: 4)
-        return ConstantTime.equal(keys.signature(of: buffer.text, .serverToClient), proof)
+        signature?.verifies(message, status: status, opaque: opaque) ?? false
     }
 }
