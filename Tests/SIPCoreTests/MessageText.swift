@@ -28,6 +28,16 @@ func requestText(
     """
 }
 
+/// A NOTIFY in a dialog, as a transaction layer is given it to send.
+var notify: SIPRequest {
+    var request = SIPRequest(.notify, requestURI: "sip:bob@192.0.2.9")
+    request.headers.append(.from, "<sip:alice@example.org>;tag=a")
+    request.headers.append(.to, "<sip:bob@contoso.com>;tag=b")
+    request.headers.append(.callID, "c9")
+    request.headers.append(.cSeq, "1 NOTIFY")
+    return request
+}
+
 extension Result where Success == SIPMessage, Failure == SIPParseError {
     var request: SIPRequest? {
         if case .success(.request(let request)) = self { return request }

@@ -17,15 +17,6 @@ import Testing
         InboundMessage(bytes: bytes, local: local, remote: remote, connection: ConnectionID(rawValue: 4))
     }
 
-    private var notify: SIPRequest {
-        var request = SIPRequest(.notify, requestURI: "sip:bob@192.0.2.9")
-        request.headers.append(.from, "<sip:alice@example.org>;tag=a")
-        request.headers.append(.to, "<sip:bob@contoso.com>;tag=b")
-        request.headers.append(.callID, "c9")
-        request.headers.append(.cSeq, "1 NOTIFY")
-        return request
-    }
-
     private func send(_ layer: inout TransactionLayer, isBrief: Bool) throws -> (ClientTransactionID, SIPRequest) {
         let (id, actions) = layer.send(
             notify, to: .connection(ConnectionID(rawValue: 4), fallback: remote), over: .tcp, isBrief: isBrief, at: start)
@@ -93,8 +84,10 @@ import Testing
             let brief = isAnswered(layers.0.receive(inbound(bytes), at: start))
             let whole = isAnswered(layers.1.receive(inbound(bytes), at: start))
             if whole { answered += 1 }
-            // What is broken elsewhere in an answer does not make it another's.
-            if whole != brief { #expect(brief && QuickAnswer.find(bytes), "\(String(decoding: bytes, as: UTF8.self))") }
+            // Who reads it whole also sees what is broken elsewhere in it, and then reads nothing; the answer is this request's all the same.
+            guard whole != brief else { continue }
+            #expect(
+                brief && SIPParser.parse(bytes, framing: .stream).response == nil, "\(String(decoding: bytes, as: UTF8.self))")
         }
         #expect(answered > 1_000)
     }
@@ -118,8 +111,4 @@ import Testing
         for name in live { _ = table.remove(name) }
         #expect(table.count == 0 && table[names.first ?? 1] == nil)
     }
-}
-
-extension QuickAnswer {
-    fileprivate static func find(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBufferPointer { QuickAnswer($0) != nil } }
 }

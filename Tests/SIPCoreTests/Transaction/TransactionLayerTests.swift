@@ -34,15 +34,6 @@ import Testing
         return nil
     }
 
-    private var notify: SIPRequest {
-        var request = SIPRequest(.notify, requestURI: "sip:bob@192.0.2.9")
-        request.headers.append(.from, "<sip:alice@example.org>;tag=a")
-        request.headers.append(.to, "<sip:bob@contoso.com>;tag=b")
-        request.headers.append(.callID, "c9")
-        request.headers.append(.cSeq, "1 NOTIFY")
-        return request
-    }
-
     private func answer(to message: OutboundMessage, _ status: SIPStatus) throws -> String {
         let request = try #require(SIPParser.parse(message.bytes).request)
         return String(decoding: SIPResponse(to: request, status: status).serialized(), as: UTF8.self).replacing("\r\n", with: "\n")
