@@ -187,7 +187,7 @@ import XMLCore
         Self.subscribe(
             bench,
             [
-                "Rob%40@fabrikam.com".replacingOccurrences(of: "%40", with: ""),
+                "Rob@fabrikam.com",
                 "<list name=\"more\"><entry uri=\"sip:sue@FABRIKAM.com\"/></list>",
                 "sue@fabrikam.com", "<external anchor=\"http://xcap.example.com/x\"/>", "<entry-ref ref=\"x\"/>",
             ])
@@ -342,15 +342,18 @@ import XMLCore
 
     @Test("MS-PRES 1.3.1.3.4 to a watcher of a list who is blocked, the presentity is as one that never did anything [R081, R089]")
     func blocked() throws {
-        func play(_ isAlive: Bool) throws -> [String] {
+        func play(isAlive: Bool, isBlocked: Bool) throws -> [String] {
             let bench = Self.bench { $0.timing.notifySpacing = .seconds(5) }
-            if isAlive { try bench.setMembers("rob@fabrikam.com", 32_000, "user:dan@example.org") }
+            if isAlive {
+                try bench.publish("rob@fabrikam.com", .legacyInterop(18_500, in: 32_000))
+                if isBlocked { try bench.setMembers("rob@fabrikam.com", 32_000, "user:dan@example.org") }
+            }
             Self.subscribe(bench, ["rob@fabrikam.com", "sue@fabrikam.com"])
             _ = try bench.nextResponse(200, at: Bench.simple)
             var seen: [String] = []
             for second in 0..<20 {
                 if isAlive, second.isMultiple(of: 3) {
-                    try bench.publish("rob@fabrikam.com", .legacyInterop(3_000 + 200 * second, in: 400, version: second / 3))
+                    try bench.publish("rob@fabrikam.com", .legacyInterop(second.isMultiple(of: 2) ? 3_500 : 6_500, version: second / 3))
                 }
                 if second == 7 { try bench.publish("sue@fabrikam.com", .legacyInterop(6_500)) }
                 if second == 9 { try bench.publish("sue@fabrikam.com", .legacyInterop(3_500, version: 1)) }
@@ -361,7 +364,11 @@ import XMLCore
             }
             return seen
         }
-        let alive = try play(true)
-        #expect(try alive == play(false) && alive.count == 3)
+        let blocked = try play(isAlive: true, isBlocked: true)
+        #expect(try blocked == play(isAlive: false, isBlocked: false) && blocked.count == 3)
+        #expect(blocked.allSatisfy { !$0.contains("open") })
+        // Who is in no container for the blocked sees all of that life.
+        let open = try play(isAlive: true, isBlocked: false)
+        #expect(open.count > 3 && open.contains { $0.contains("rob@fabrikam.com active") && $0.contains("busy") })
     }
 }
