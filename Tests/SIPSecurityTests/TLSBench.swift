@@ -4,23 +4,30 @@ import Synchronization
 
 @testable import SIPSecurity
 
-/// Certificates of a throw-away authority, made once by OpenSSL's command.
+/// Certificates of a throw-away authority, made once by OpenSSL's command; no key of it stays on the disk.
 struct Certificates {
     static let made = Result { try Certificates() }
 
-    private let folder: URL
+    private var files: [String: [UInt8]] = [:]
 
     private init() throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Support/make-certificates")
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-certificates-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-certificates-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
         let process = try Process.run(script.standardizedFileURL, arguments: [folder.path])
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            files[name] = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
+        }
     }
 
     /// The PEM text of a file, such as `alice.key`.
-    static func pem(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: made.get().folder.appendingPathComponent(name))) }
+    static func pem(_ name: String) throws -> [UInt8] {
+        guard let bytes = try made.get().files[name] else { throw CocoaError(.fileNoSuchFile) }
+        return bytes
+    }
 
     static func server(_ name: String = "server", clients: String = "authority") throws -> TLSDSKCredentials {
         try TLSDSKCredentials(certificate: pem("\(name).pem"), key: pem("\(name).key"), clientAuthority: pem("\(clients).pem"))

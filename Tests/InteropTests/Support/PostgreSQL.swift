@@ -23,7 +23,8 @@ final class PostgreSQL {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.url.path)
         }
         let data = home.appendingPathComponent("data").path
-        let make = try Self.start(binaries, "initdb", ["-D", data, "-A", "trust", "-U", Self.user], scratch, name: "initdb")
+        let make = try Self.start(
+            binaries, "initdb", ["-D", data, "-A", "trust", "-U", Self.user, "--no-locale", "-E", "UTF8"], scratch, name: "initdb")
         guard await make.exit(within: 60) == 0 else { throw PeerError(description: "initdb: \(make.errorText.suffix(1000))") }
         process = try Self.start(
             binaries, "postgres",
