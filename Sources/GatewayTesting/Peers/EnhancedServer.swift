@@ -26,6 +26,7 @@ public final class EnhancedServer: ScriptedNotifier {
 
     /// What is published to it by SERVICE.
     public let home = ScriptedHome()
+    private var endAlarm: UInt64?
 
     override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
         guard request.method == .service else { return super.answer(request, from: source, at: now) }
@@ -35,7 +36,8 @@ public final class EnhancedServer: ScriptedNotifier {
 
     private func expire(at now: Instant) {
         for user in home.expire(at: now) { set(user, home.shown(user), at: now) }
-        if let end = home.nextEnd { schedule(at: end) { [weak self] in self?.expire(at: $0) } }
+        cancel(endAlarm)
+        endAlarm = home.nextEnd.map { end in schedule(at: end) { [unowned self] in expire(at: $0) } }
     }
 
     /// Replaces what a presentity shows and tells its watchers.

@@ -2,19 +2,12 @@ import SIPCore
 
 /// The event state compositor of a scripted presence server (RFC 3903 6), written without the gateway's own tables on purpose.
 public final class ScriptedCompositor {
-    public enum Answer: Sendable {
-        case accept
-        case refuse(SIPStatus, [SIPHeaderName: String] = [:])
-        case silence
-    }
-
-    /// How it treats PUBLISH.
-    public var answer = Answer.accept
+    /// How it treats PUBLISH; silent, it takes what comes and does not say so.
+    public var answer = ScriptedNotifier.Answer.accept
     /// A shorter wish is refused with 423 and this as Min-Expires.
     public var shortestExpiry: UInt32 = 0
-    public var longestExpiry: UInt32 = 3_600
-    /// PUBLISH requests that were accepted, answered 412, and answered 423.
-    public private(set) var accepted = 0
+    private static let longestExpiry: UInt32 = 3_600
+    /// PUBLISH requests that were answered 412, and answered 423.
     public private(set) var unknownTags = 0
     public private(set) var tooBrief = 0
 
@@ -51,6 +44,14 @@ public final class ScriptedCompositor {
     func answer(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
         -> SIPResponse?
     {
+        let response = serve(request, tag: toTag, at: now, changed: changed, fault: fault)
+        if case .silence = answer { return nil }
+        return response
+    }
+
+    private func serve(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
+        -> SIPResponse
+    {
         func response(_ status: SIPStatus, _ headers: [SIPHeaderName: String] = [:]) -> SIPResponse {
             var response = SIPResponse(to: request, status: status, toTag: toTag)
             for (name, value) in headers { response.headers.set(name, value) }
@@ -58,11 +59,7 @@ public final class ScriptedCompositor {
         }
         if request.headers.event?.package != "presence" { fault("PUBLISH without Event: presence (RFC 3903 4)") }
         if request.headers.fromTag == nil || request.headers.toTag != nil { fault("PUBLISH within a dialog (RFC 3903 4)") }
-        switch answer {
-        case .silence: return nil
-        case .refuse(let status, let headers): return response(status, headers)
-        case .accept: break
-        }
+        if case .refuse(let status, let headers) = answer { return response(status, headers) }
         let key = Self.key(request.requestURI)
         var list = (publications[key] ?? []).filter { $0.lapsesAt > now }
         let match = request.headers.sipIfMatch
@@ -80,14 +77,13 @@ public final class ScriptedCompositor {
             tooBrief += 1
             return response(.intervalTooBrief, [.minExpires: String(shortestExpiry)])
         }
-        let granted = min(wish, max(longestExpiry, shortestExpiry))
+        let granted = min(wish, max(Self.longestExpiry, shortestExpiry))
         lastTag += 1
         let tag = "tag\(lastTag)"
         let document = request.body.isEmpty ? index.map { list[$0].document } ?? [] : request.body
         if let index { list.remove(at: index) }
         if granted > 0 { list.append(Publication(tag: tag, document: document, lapsesAt: now + .seconds(Int(granted)))) }
         publications[key] = list.isEmpty ? nil : list
-        accepted += 1
         changed(key)
         return response(.ok, [.sipETag: tag, .expires: String(granted)])
     }

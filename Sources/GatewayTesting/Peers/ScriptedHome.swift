@@ -8,6 +8,7 @@ public final class ScriptedHome {
         /// 409 to everything, each time with other versions.
         case conflict
         case refuse(SIPStatus, [SIPHeaderName: String] = [:])
+        /// Takes what comes, and does not say so.
         case silence
     }
 
@@ -24,8 +25,7 @@ public final class ScriptedHome {
     /// How it treats SERVICE.
     public var answer = Answer.accept
     /// Seconds of life that a time-bound instance gets at most.
-    public var longestLife = 86_400
-    public private(set) var accepted = 0
+    private static let longestLife = 86_400
     public private(set) var conflicts = 0
     /// Every endpoint that published, by its epid.
     public private(set) var endpoints: Set<String> = []
@@ -54,8 +54,17 @@ public final class ScriptedHome {
 
     private static func key(_ user: String) -> String { SIPURI(user)?.aorKey ?? user }
 
+    /// - Parameter changed: told whose instances are others now.
     func answer(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
         -> SIPResponse?
+    {
+        let response = serve(request, tag: toTag, at: now, changed: changed, fault: fault)
+        if case .silence = answer { return nil }
+        return response
+    }
+
+    private func serve(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
+        -> SIPResponse
     {
         func response(_ status: SIPStatus, _ type: String? = nil, _ text: String = "") -> SIPResponse {
             var response = SIPResponse(to: request, status: status, toTag: toTag)
@@ -69,13 +78,10 @@ public final class ScriptedHome {
         if request.headers.from?.uri.aorKey != request.headers.to?.uri.aorKey {
             fault("a publish whose From is not its To (MS-PRES 3.2.5.4)")
         }
-        switch answer {
-        case .silence: return nil
-        case .refuse(let status, let headers):
+        if case .refuse(let status, let headers) = answer {
             var refusal = response(status)
             for (name, value) in headers { refusal.headers.set(name, value) }
             return refusal
-        case .accept, .conflict: break
         }
         guard let root = try? XMLTree.parse(request.body).root, let list = root.children.first(where: { $0.localName == "publications" }),
             Self.key(list.attribute("uri") ?? "") == Self.key(user)
@@ -114,7 +120,7 @@ public final class ScriptedHome {
             let body = Array(publication.children).first.map { String(decoding: $0.fragment().bytes, as: UTF8.self) } ?? ""
             let instance = Instance(
                 category: category, container: container, number: number, version: version + 1,
-                endsAt: now + .seconds(min(expires ?? longestLife, longestLife)), body: body)
+                endsAt: now + .seconds(min(expires ?? Self.longestLife, Self.longestLife)), body: body)
             if let place { kept[place] = instance } else { kept.append(instance) }
         }
         guard stale.isEmpty else {
@@ -124,7 +130,6 @@ public final class ScriptedHome {
                 "<Fault><Faultcode>Client.BadCall.WrongDelta</Faultcode><details>\(stale)</details></Fault>")
         }
         users[Self.key(user)] = kept
-        accepted += 1
         changed(user)
         return response(.ok, "application/vnd-microsoft-roaming-self+xml", Self.text(kept, touched, user, at: now))
     }

@@ -18,6 +18,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
     private var documents: [String: [UInt8]] = [:]
     /// What is published to it; the newest publication of a presentity is what its watchers see.
     public let compositor = ScriptedCompositor()
+    private var lapseAlarm: UInt64?
     /// Sends differences where they are accepted.
     public var sendsDifferences = true
     /// For the next notifications of differences, and of lists without full state.
@@ -54,7 +55,8 @@ public final class SimplePresenceServer: ScriptedNotifier {
 
     private func expire(at now: Instant) {
         for presentity in compositor.expire(at: now) { show(presentity, at: now) }
-        if let lapse = compositor.nextLapse { schedule(at: lapse) { [weak self] in self?.expire(at: $0) } }
+        cancel(lapseAlarm)
+        lapseAlarm = compositor.nextLapse.map { lapse in schedule(at: lapse) { [unowned self] in expire(at: $0) } }
     }
 
     private func show(_ presentity: String, at now: Instant) {
