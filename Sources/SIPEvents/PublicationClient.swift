@@ -48,7 +48,8 @@ public struct PublicationClient: Hashable, Sendable {
     private var tag: EntityTag?
     private var lapsesAt: Instant?
     private var asking: Request?
-    private var isWanted = false
+    /// Whether something is to be published, as far as ``publish(at:)`` and ``withdraw(at:)`` said.
+    public private(set) var isWanted = false
     private var hasNews = false
     private var hasBriefRetry = false
     private var refreshAt: Instant?
@@ -58,10 +59,10 @@ public struct PublicationClient: Hashable, Sendable {
 
     /// - Parameters:
     ///   - expires: seconds to ask for.
-    ///   - retryPause: after a failure that names no Retry-After; doubles up to `longestPause`.
+    ///   - retryPause: after a failure that names no Retry-After, doubling up to `longestPause`; at least 1 s. A refresh comes no sooner.
     public init(expires: Int, retryPause: TimeSpan = .seconds(30), longestPause: TimeSpan = .seconds(300)) {
         self.expires = expires
-        self.retryPause = retryPause
+        self.retryPause = max(retryPause, .seconds(1))
         self.longestPause = longestPause
     }
 
@@ -107,11 +108,13 @@ public struct PublicationClient: Hashable, Sendable {
         return next(at: now)
     }
 
-    /// The newest body is what the compositor has already: nothing waits to be sent.
-    public mutating func revert() {
-        guard tag != nil, asking == nil, isWanted else { return }
+    /// What the compositor has is wanted as it is: nothing waits to be sent, and the tag is refreshed in its time.
+    public mutating func revert(at now: Instant) {
+        guard tag != nil, asking == nil else { return }
+        isWanted = true
         hasNews = false
         pausedUntil = nil
+        refreshAt = refreshAt ?? now
     }
 
     public mutating func receiveAnswer(
@@ -127,7 +130,8 @@ public struct PublicationClient: Hashable, Sendable {
             tag = newTag ?? tag
             let seconds = max(1, min(granted ?? expires, expires))
             lapsesAt = now + .seconds(seconds)
-            refreshAt = now + max(.seconds(seconds) * 3 / 4, .seconds(1))
+            // A compositor that grants next to nothing is asked again no oftener than one that fails.
+            refreshAt = now + max(.seconds(seconds) * 3 / 4, retryPause)
             return [.published] + next(at: now)
         case 408, 480, 500..<600:
             return pause(request, retryAfter, at: now)
@@ -167,9 +171,11 @@ public struct PublicationClient: Hashable, Sendable {
             // Nobody heard of us in time: the whole state, as if new.
             if isWanted { hasNews = true }
         }
-        if let refreshAt, now >= refreshAt, isWanted, !hasNews, tag != nil, pausedUntil.map({ now >= $0 }) ?? true {
+        if let refreshAt, now >= refreshAt, isWanted, !hasNews, pausedUntil.map({ now >= $0 }) ?? true {
             self.refreshAt = nil
-            return ask(.refresh)
+            if tag != nil { return ask(.refresh) }
+            // The compositor gave it no tag, so that nothing names it: the whole state, as if new.
+            hasNews = true
         }
         return next(at: now)
     }
@@ -181,7 +187,10 @@ public struct PublicationClient: Hashable, Sendable {
         if let pausedUntil, now < pausedUntil { return [.postponed(until: pausedUntil)] }
         pausedUntil = nil
         if isWanted { return hasNews ? ask(.body) : [] }
-        guard tag != nil else { return [.over] }
+        guard tag != nil else {
+            forget()
+            return [.over]
+        }
         return ask(.removal)
     }
 

@@ -175,4 +175,76 @@ import Testing
         var late = PublicationClient(restoring: standing, at: start + .seconds(500))
         #expect(late.advance(to: start + .seconds(501)) == [.publish(ifMatch: nil, hasBody: true, expires: 600)])
     }
+
+    @Test("RFC 3903 4.1 a compositor that gives no tag gets the whole state again before it lapses, and nothing to remove")
+    func noTag() {
+        var client = PublicationClient(expires: 600)
+        _ = client.publish(at: start)
+        #expect(client.receiveAnswer(status: 200, tag: nil, expires: 400, at: start) == [.published])
+        #expect(client.nextDeadline == start + .seconds(300))
+        #expect(client.advance(to: start + .seconds(300)) == [.publish(ifMatch: nil, hasBody: true, expires: 600)])
+        #expect(client.receiveAnswer(status: 200, tag: nil, expires: 400, at: start + .seconds(300)) == [.published])
+        #expect(client.withdraw(at: start + .seconds(301)) == [.over])
+        #expect(client.nextDeadline == nil)
+        #expect(client.isIdle)
+    }
+
+    @Test("RFC 3903 4.1 a compositor that grants no time is asked again after the pause, not at once", arguments: [0, 1, 5])
+    func noTime(granted: Int) {
+        var client = PublicationClient(expires: 600, retryPause: .seconds(30))
+        _ = client.publish(at: start)
+        _ = client.receiveAnswer(status: 200, tag: a, expires: granted, at: start)
+        #expect(client.nextDeadline == start + .seconds(30))
+        #expect(client.advance(to: start + .seconds(30)) == [.publish(ifMatch: nil, hasBody: true, expires: 600)])
+    }
+
+    @Test("what was not sent is as if it had never been asked for: the tag goes on being refreshed, and is not removed")
+    func notSent() {
+        var client = PublicationClient(expires: 600, retryPause: .seconds(20))
+        _ = client.publish(at: start)
+        _ = client.receiveAnswer(status: 200, tag: a, expires: 600, at: start)
+        _ = client.withdraw(at: start)
+        _ = client.publishFailed(at: start)
+        client.revert(at: start)
+        #expect(client.isWanted)
+        #expect(client.nextDeadline == start + .seconds(450))
+        #expect(client.advance(to: start + .seconds(450)) == [.publish(ifMatch: a, hasBody: false, expires: 600)])
+        // Between a refresh that failed and a body that was not sent, there is no time for the next refresh.
+        _ = client.withdraw(at: start + .seconds(450))
+        _ = client.receiveAnswer(status: 423, tag: nil, expires: nil, minimumExpires: 700, at: start + .seconds(450))
+        _ = client.publishFailed(at: start + .seconds(450))
+        client.revert(at: start + .seconds(450))
+        #expect(client.advance(to: start + .seconds(450)) == [.publish(ifMatch: a, hasBody: false, expires: 700)])
+    }
+
+    @Test("whatever a compositor answers, each deadline that comes leads to a request or to a later deadline", arguments: 0..<200)
+    func goesOn(seed: UInt64) throws {
+        var seed = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        func draw(_ count: UInt64) -> Int {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((seed >> 33) % count)
+        }
+        var client = PublicationClient(expires: 600, retryPause: .seconds(20))
+        var now = start
+        for _ in 0..<200 {
+            switch draw(6) {
+            case 0: _ = client.publish(at: now)
+            case 1: _ = client.withdraw(at: now)
+            case 2:
+                let status = [200, 200, 200, 403, 408, 412, 423, 503][draw(8)]
+                _ = client.receiveAnswer(
+                    status: status, tag: draw(2) == 0 ? nil : a, expires: [nil, 0, 60, 4_000][draw(4)],
+                    minimumExpires: [nil, 30, 900][draw(3)], retryAfter: [nil, 0, 90][draw(3)], at: now)
+            case 3:
+                _ = client.publishFailed(at: now)
+                if draw(2) == 0 { client.revert(at: now) }
+            default:
+                guard let due = client.nextDeadline else { continue }
+                try #require(!client.isAsking)
+                now = max(now, due)
+                _ = client.advance(to: now)
+                #expect(client.isAsking || client.nextDeadline.map { $0 > now } ?? true)
+            }
+        }
+    }
 }

@@ -14,16 +14,19 @@ import XMLCore
 public struct CategoryPublicationClient: Hashable, Sendable {
     /// What an instance is to say, and for how long.
     public struct Wish: Hashable, Sendable {
-        public var body: XMLFragment
+        public let body: XMLFragment
         /// Seconds to ask for; expireType is `time`, so that nothing stays behind whatever happens to this publisher.
         public var expires: UInt32
         /// The instance is wanted at least until then.
         public var until: DateTime
+        /// Of the body.
+        fileprivate let digest: UInt64
 
         public init(body: XMLFragment, expires: UInt32, until: DateTime) {
             self.body = body
             self.expires = expires
             self.until = until
+            digest = CategoryPublicationClient.digest(body)
         }
     }
 
@@ -67,7 +70,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
     /// - Parameters:
     ///   - uri: the user, with scheme.
     ///   - standings: as an earlier process kept them.
-    ///   - shortestPause: seconds after the first failure; doubles up to `longestPause`.
+    ///   - shortestPause: seconds after the first failure, doubling up to `longestPause`; an instance is renewed no oftener.
     public init(
         uri: String, standings: [PublicationID: Standing] = [:], shortestPause: Int64 = 5, longestPause: Int64 = 300
     ) {
@@ -103,7 +106,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
             if isDue(standing, for: wish, at: standing.renewAt) {
                 consider(pausedUntil.map { max($0, standing.renewAt) } ?? standing.renewAt)
             }
-            if standing.isUncertain || standing.digest != Self.digest(wish.body), let pausedUntil { consider(pausedUntil) }
+            if standing.isUncertain || standing.digest != wish.digest, let pausedUntil { consider(pausedUntil) }
         }
         if let pausedUntil, wishes.keys.contains(where: { standings[$0] == nil }) { consider(pausedUntil) }
         return earliest
@@ -127,7 +130,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         for id in Set(wishes.keys).union(standings.keys).sorted() {
             let standing = standings[id]
             if let wish = wishes[id] {
-                if let standing, !standing.isUncertain, standing.digest == Self.digest(wish.body), !isDue(standing, for: wish, at: now) {
+                if let standing, !standing.isUncertain, standing.digest == wish.digest, !isDue(standing, for: wish, at: now) {
                     continue
                 }
                 publications.append(publication(id, standing?.version ?? 0, expires: wish.expires, body: wish.body))
@@ -170,9 +173,11 @@ public struct CategoryPublicationClient: Hashable, Sendable {
                 continue
             }
             let seconds = max(1, min(said[id]?.expires ?? .max, Int64(publication.expires ?? 0)))
+            // A server that grants next to nothing is asked again no oftener than one that fails.
             standings[id] = Standing(
                 version: said[id]?.version ?? CategoryInstance.successor(of: publication.version), digest: Self.digest(publication.body),
-                until: now.adding(seconds: seconds), renewAt: now.adding(seconds: seconds * 3 / 4), isUncertain: false)
+                until: now.adding(seconds: seconds), renewAt: now.adding(seconds: max(seconds * 3 / 4, shortestPause)),
+                isUncertain: false)
         }
     }
 

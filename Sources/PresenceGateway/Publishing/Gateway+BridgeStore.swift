@@ -138,7 +138,7 @@ extension Gateway {
         compose(bridge, at: now)
         // One after the other, as far legs are; what the far side has already is refreshed in its time.
         if !bridge.isSettled { bridge.retryAt = nextPaced(at: now) }
-        schedule(bridge)
+        settle(bridge)
         return true
     }
 

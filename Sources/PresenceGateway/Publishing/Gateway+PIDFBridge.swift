@@ -59,8 +59,8 @@ extension Gateway {
         }
         bridge.held.append(
             PIDFBridge.Held(
-                request: request, transaction: transaction, response: response, generation: bridge.generation,
-                until: now + configuration.timing.publishWait))
+                request: request, transaction: transaction, response: response, enhanced: bridge.enhanced,
+                generation: bridge.generation, until: now + configuration.timing.publishWait))
         if generation != bridge.generation || !bridge.client.isAsking { drive(bridge, at: now) }
     }
 
@@ -127,6 +127,7 @@ extension Gateway {
     func answerHeld(_ bridge: PIDFBridge, upTo generation: UInt64, at now: Instant) {
         let ready = bridge.held.filter { $0.generation <= generation }
         bridge.held.removeAll { $0.generation <= generation }
+        if let last = ready.last { bridge.accepted = last.enhanced }
         for held in ready {
             counters.publicationsAccepted += 1
             respond(held.response, held.transaction, at: now)
@@ -135,8 +136,6 @@ extension Gateway {
 
     /// The wait is over: what was published is kept, and carried as soon as the far side takes it.
     func promiseHeld(_ bridge: PIDFBridge, at now: Instant) {
-        guard !bridge.held.isEmpty else { return }
-        bridge.accepted = bridge.enhanced
         answerHeld(bridge, upTo: bridge.generation, at: now)
     }
 
@@ -153,6 +152,8 @@ extension Gateway {
     private func takeBack(_ bridge: PIDFBridge, to before: EnhancedPresentity, at now: Instant) {
         bridge.enhanced = before
         bridge.accepted = before
+        pidfBridges[bridge.key] = bridge
+        endLives(of: bridge, at: now)
         compose(bridge, at: now)
         drive(bridge, at: now)
         settle(bridge)
@@ -163,16 +164,15 @@ extension Gateway {
     /// Instances whose time has come, and those of endpoints that did not come back (MS-PRES 3.2.5.5, 3.2.6.1).
     func endLives(of bridge: PIDFBridge, at now: Instant) {
         let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
-        var change = bridge.enhanced.expire(at: moment)
-        _ = bridge.accepted.expire(at: moment)
+        var isChanged = false
+        bridge.forEachStanding { if !$0.expire(at: moment).isEmpty { isChanged = true } }
         let gone = bridge.leaving.filter { $0.value <= now }.keys.sorted()
         for endpoint in gone {
             bridge.leaving[endpoint] = nil
             let isLast = bridge.leaving.isEmpty && bridgeConnections.endpoints(of: bridge.key).isEmpty
-            change.formUnion(bridge.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment))
-            _ = bridge.accepted.endpointEnded(endpoint, isLast: isLast, at: moment)
+            bridge.forEachStanding { _ = $0.endpointEnded(endpoint, isLast: isLast, at: moment) }
         }
-        if !change.isEmpty || !gone.isEmpty { keep(.bridge(bridge.key)) }
+        if isChanged || !gone.isEmpty { keep(.bridge(bridge.key)) }
     }
 
     /// Without registration an endpoint is there as long as its connection is, and a little longer (``GatewayTiming/connectionGrace``).

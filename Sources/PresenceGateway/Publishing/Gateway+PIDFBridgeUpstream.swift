@@ -21,6 +21,9 @@ extension Gateway {
                 counters.publicationsCarried += 1
                 published(bridge, at: now)
             case .postponed(let until):
+                // Whether the last request arrived, nobody knows.
+                if bridge.sent != nil { bridge.acceptedDigest = nil }
+                bridge.sent = nil
                 log(.info, "publication waits for the far side", ["retry-in": String((until - now).seconds)])
                 promiseHeld(bridge, at: now)
             case .refused(let status):
@@ -46,7 +49,7 @@ extension Gateway {
         if let tag { request.headers.set(.sipIfMatch, tag.value) }
         if hasBody || expires == 0 {
             bridge.sent = PIDFBridge.Sent(
-                generation: bridge.generation, enhanced: bridge.enhanced, digest: hasBody ? bridge.document.map(BridgePassage.digest) : nil)
+                generation: bridge.generation, digest: hasBody ? bridge.document.map(BridgePassage.digest) : nil)
         }
         if hasBody, let document = bridge.document {
             request.headers.set(.contentType, WatcherFormat.pidfType)
@@ -100,20 +103,25 @@ extension Gateway {
         settle(bridge)
     }
 
-    /// The store did not keep what the request depends on: nothing was published.
+    /// The store did not keep what the request depends on: nothing was published, and the far side has what it had.
     func notCarried(_ bridge: PIDFBridge, at now: Instant) {
+        log(.notice, "PUBLISH not delivered", ["call-id": bridge.passage.callID, "reason": "not kept"])
+        bridge.sent = nil
         refuseHeld(
             bridge, .unavailable("this node cannot keep any change now", retryAfter: configuration.timing.retryAfter), at: now)
-        publishFailed(bridge, attempt: bridge.attempt, "not kept", at: now)
-        if bridge.isSettled { bridge.client.revert() }
-        schedule(bridge)
+        perform(bridge.client.publishFailed(at: now), on: bridge, at: now)
+        if bridge.document != nil, bridge.isShown {
+            bridge.client.revert(at: now)
+        } else {
+            drive(bridge, at: now)
+        }
+        settle(bridge)
     }
 
     private func published(_ bridge: PIDFBridge, at now: Instant) {
         guard let sent = bridge.sent else { return answerHeld(bridge, upTo: bridge.client.isAsking ? 0 : bridge.generation, at: now) }
         bridge.sent = nil
         bridge.acceptedDigest = sent.digest
-        bridge.accepted = sent.enhanced
         answerHeld(bridge, upTo: sent.generation, at: now)
     }
 

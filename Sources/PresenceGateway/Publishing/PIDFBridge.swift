@@ -16,12 +16,12 @@ final class PIDFBridge {
     let uri: SIPURI
     /// What is published now.
     var enhanced: EnhancedPresentity
-    /// What clients were promised: a refusal of the far side leads back to it.
+    /// What clients were promised: a refusal of the far side leads back to it. The same as ``enhanced`` unless requests are held.
     var accepted: EnhancedPresentity
     var client: PublicationClient
     /// What the far side is to show; nil: nothing.
     var document: [UInt8]?
-    /// Of the document that the far side has; nil: none.
+    /// Of the document that the far side has; nil: none, or nobody knows which.
     var acceptedDigest: UInt64?
     /// Grows whenever `document` changes.
     var generation: UInt64 = 0
@@ -39,7 +39,6 @@ final class PIDFBridge {
 
     struct Sent {
         var generation: UInt64
-        var enhanced: EnhancedPresentity
         var digest: UInt64?
     }
 
@@ -48,6 +47,8 @@ final class PIDFBridge {
         var transaction: ServerTransactionID?
         /// The 200, with the versions as they were committed.
         var response: SIPResponse
+        /// What it made of the instances, and the generation of the document that shows them.
+        var enhanced: EnhancedPresentity
         var generation: UInt64
         var until: Instant
     }
@@ -66,8 +67,18 @@ final class PIDFBridge {
     /// Whether a client has published something that lives; what was computed of it before says nothing any more.
     var isPublished: Bool { enhanced.pairs.contains { enhanced.instances(of: $0).contains { !$0.isComputed } } }
 
-    /// Whether the far side has what it is to show, and nothing is on its way.
-    var isSettled: Bool { !client.isAsking && acceptedDigest == document.map(BridgePassage.digest) }
+    /// Whether the far side has what it is to show.
+    var isShown: Bool { acceptedDigest == document.map(BridgePassage.digest) }
+
+    /// Whether it is to stay so, and nothing is on its way.
+    var isSettled: Bool { isShown && !client.isAsking && client.isWanted == (document != nil) }
+
+    /// Does the same to what is published, to what was promised, and to what requests that wait were about.
+    func forEachStanding(_ change: (inout EnhancedPresentity) -> Void) {
+        change(&enhanced)
+        change(&accepted)
+        for index in held.indices { change(&held[index].enhanced) }
+    }
 
     /// The endpoints on whose presence something published depends, in lower case.
     var endpoints: Set<String> {
@@ -84,16 +95,15 @@ final class PIDFBridge {
 
     // MARK: what the far side is to show
 
-    /// Categories that a document is made from; legacyInterop stands in where there is no state (MS-PRES 3.7.5.1).
-    static let shownCategories: [CategoryName] = [.state, .note, .contactCard, .services, .calendarData]
-
     /// Everything that any watcher of the identity's own domain would see: containers that clients keep for narrower circles, for
-    /// themselves, or for those whom they block, are not looked at.
+    /// themselves, or for those whom they block, are not looked at. legacyInterop stands in where there is no state (MS-PRES 3.7.5.1).
     func shown(to network: SourceNetwork) -> [CategoryElement] {
         guard isPublished else { return [] }
         let watcher = WatcherIdentity(
             uri: "sip:anonymous.invalid", network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
-        var elements = enhanced.view(of: Self.shownCategories, for: watcher).document.categories.filter { !$0.isEmptyMarker }
+        var elements = enhanced.view(of: UpstreamSubscription.standardCategories, for: watcher).document.categories.filter {
+            !$0.isEmptyMarker
+        }
         if !elements.contains(where: { $0.name == .state }), let legacy = enhanced.legacyInterop(for: watcher) {
             elements.append(legacy.watcherElement)
         }

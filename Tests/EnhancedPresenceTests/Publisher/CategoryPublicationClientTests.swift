@@ -135,6 +135,18 @@ struct CategoryPublicationClientTests {
         #expect(client.isSettled(at: after(3_700)))
     }
 
+    @Test("a server that grants no time is asked again after the pause, not at once", arguments: [0, 1, 5])
+    func noTime(granted: Int64) throws {
+        var client = CategoryPublicationClient(uri: "sip:bob@contoso.com", shortestPause: 5)
+        client.wishes = [state: try wish("a")]
+        _ = client.next(at: start)
+        client.accepted(answer(1, expires: granted), at: start)
+        #expect(client.isSettled(at: start))
+        #expect(client.nextDeadline == after(5))
+        #expect(client.next(at: after(4)) == nil)
+        #expect(versions(client.next(at: after(5))) == ["state v1 660s"])
+    }
+
     @Test(
         "MS-PRES 3.2.5.4 a refusal commits nothing: what was there stays, the next wish is tried at once, a refused removal is not repeated"
     )

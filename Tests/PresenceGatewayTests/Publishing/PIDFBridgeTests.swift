@@ -301,6 +301,96 @@ struct PIDFBridgeTests {
         _ = try published(bench, .state(9_500, version: 1), tag: "e2")
     }
 
+    @Test("a first publication that cannot be kept leaves nothing behind, and nothing without a body is ever sent")
+    func storeFailsFirst() throws {
+        let store = MemoryStore()
+        let bench = Self.bench(store: store)
+        store.failure = StoreFailure("full")
+        publish(bench, .state(6_500))
+        _ = try bench.nextResponse(503, at: Self.place)
+        #expect(bench.gateway.counts.publicationBridges == 0)
+        store.failure = nil
+        bench.pass(.seconds(400))
+        #expect(bench.isQuiet(at: Bench.simple))
+        let first = try published(bench, .state(6_500), tag: "e1")
+        #expect(first.headers.sipIfMatch == nil && first.text.contains("busy"))
+    }
+
+    @Test("a removal that cannot be kept is none: 503, and the publication lives on at the far side")
+    func storeFailsRemoval() throws {
+        let store = MemoryStore()
+        let bench = Self.bench(store: store)
+        _ = try published(bench, .state(6_500), tag: "e1")
+        store.failure = StoreFailure("full")
+        bench.service(
+            Self.alice, body: Bench.publishBody(Self.alice, [Bench.Publication(name: "state", body: "", version: 1, expires: 0)]))
+        _ = try bench.nextResponse(503, at: Self.place)
+        store.failure = nil
+        bench.pass(.seconds(2_699))
+        #expect(bench.isQuiet(at: Bench.simple))
+        bench.pass(.seconds(2))
+        let refresh = try bench.nextRequest(.publish, at: Bench.simple)
+        #expect(refresh.headers.sipIfMatch == "e1" && refresh.headers.expires == 3_600 && refresh.body.isEmpty)
+    }
+
+    @Test("a compositor that gives no entity-tag gets the whole document again before it lapses")
+    func noTag() throws {
+        let bench = Self.bench()
+        publish(bench, .state(6_500))
+        bench.answer(try bench.nextRequest(.publish, at: Bench.simple), 200, from: Bench.simple, headers: [(.expires, "3600")])
+        _ = try bench.nextResponse(200, at: Self.place)
+        bench.pass(.seconds(2_701))
+        let again = try bench.nextRequest(.publish, at: Bench.simple)
+        #expect(again.headers.sipIfMatch == nil && again.text.contains("busy"))
+    }
+
+    @Test("what is published again while its removal waits for the far side is there in the end")
+    func changeOfMind() throws {
+        let bench = Self.bench()
+        _ = try published(bench, .state(6_500), tag: "e1")
+        bench.service(
+            Self.alice, body: Bench.publishBody(Self.alice, [Bench.Publication(name: "state", body: "", version: 1, expires: 0)]))
+        bench.answer(try bench.nextRequest(.publish, at: Bench.simple), 503, from: Bench.simple, headers: [(.retryAfter, "40")])
+        _ = try bench.nextResponse(200, at: Self.place)
+        publish(bench, .state(6_500))
+        _ = try bench.nextResponse(200, at: Self.place)
+        bench.pass(.seconds(41))
+        let anew = try bench.nextRequest(.publish, at: Bench.simple)
+        #expect(anew.headers.expires == 3_600 && anew.headers.sipIfMatch == "e1" && anew.text.contains("busy"))
+    }
+
+    @Test("a refusal takes back what it is about, and not what clients were promised before")
+    func promised() throws {
+        let bench = Self.bench()
+        publish(bench, .state(6_500))
+        let first = try bench.nextRequest(.publish, at: Bench.simple)
+        publish(bench, .note("In town", in: 100))
+        bench.pass(.seconds(5))
+        for _ in 0..<2 { _ = try bench.nextResponse(200, at: Self.place) }
+        accept(bench, first, tag: "e1")
+        bench.answer(try bench.nextRequest(.publish, at: Bench.simple), 403, from: Bench.simple)
+        publish(bench, .state(3_500, version: 1))
+        bench.answer(try bench.nextRequest(.publish, at: Bench.simple), 403, from: Bench.simple)
+        _ = try bench.nextResponse(403, at: Self.place)
+        publish(bench, .note("At home", in: 100))
+        #expect(try bench.nextResponse(409, at: Self.place).text.contains("curVersion=\"1\""))
+    }
+
+    @Test("what lapsed while the gateway was away leaves no record behind")
+    func restartEmpty() throws {
+        let store = MemoryStore()
+        let bench = Self.bench(store: store)
+        var note = Bench.Publication.note("for friends", in: 400)
+        note.expireType = "time"
+        note.expires = 300
+        publish(bench, note)
+        _ = try bench.nextResponse(200, at: Self.place)
+        #expect(store.records.count == 1)
+        try bench.restart(after: .seconds(400))
+        #expect(bench.gateway.counts.publicationBridges == 0)
+        #expect(store.records.isEmpty)
+    }
+
     @Test("a clean stop without a store takes back what nobody would refresh; with one it stays for the next start")
     func shutdown() throws {
         let forgetful = Self.bench()
