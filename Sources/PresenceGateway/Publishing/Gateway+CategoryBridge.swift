@@ -138,6 +138,8 @@ extension Gateway {
 
     /// The home server has what the PUBLISH says.
     func commit(_ bridge: CategoryBridge, _ change: CategoryBridge.Change, at now: Instant) {
+        let before = (table: bridge.table, sources: bridge.sources)
+        ifNotKept { [unowned self] now in takeBack(bridge, to: before.table, before.sources, at: now) }
         bridge.current = nil
         bridge.table = change.table
         bridge.sources = change.sources
@@ -147,6 +149,19 @@ extension Gateway {
         response.headers.append(.sipETag, change.tag.value)
         counters.publicationsAccepted += 1
         respond(response, change.held.transaction, at: now)
+    }
+
+    /// The client is told 503 and never hears of its entity-tag: the tables are as before, and the home server is to be so too.
+    private func takeBack(_ bridge: CategoryBridge, to table: PublicationTable, _ sources: [String: CategoryBridge.Source], at now: Instant)
+    {
+        bridge.table = table
+        bridge.sources = sources
+        // What is being worked on was made of the tables that are void.
+        if let current = bridge.current { bridge.queue.insert(current.held, at: 0) }
+        bridge.current = nil
+        categoryBridges[bridge.key] = bridge
+        wish(bridge, at: now)
+        work(bridge, at: now)
     }
 
     /// The home server has not, or nobody knows: the tables stay as they are. A source that goes is let go all the same, and what it

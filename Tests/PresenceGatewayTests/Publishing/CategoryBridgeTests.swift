@@ -334,6 +334,54 @@ struct CategoryBridgeTests {
         #expect(bench.gateway.counts.publicationBridges == 0)
     }
 
+    @Test("what cannot be kept is taken back at the home server: 503, and no entity-tag that nobody heard of")
+    func storeFails() throws {
+        let store = MemoryStore()
+        let bench = Self.bench(store: store)
+        publish(bench)
+        let first = try bench.nextRequest(.service, at: Bench.enterprise)
+        store.failure = StoreFailure("full")
+        try accept(bench, first, version: 1)
+        _ = try bench.nextResponse(503, at: Self.client)
+        store.failure = nil
+        bench.pass(.seconds(10))
+        let removal = try bench.nextRequest(.service, at: Bench.enterprise)
+        #expect(try publications(removal).allSatisfy(\.isRemoval))
+        #expect(try Set(publications(removal).map(\.instance)) == Set(publications(first).map(\.instance)))
+        try accept(bench, removal, version: 0)
+        #expect(bench.gateway.counts.publicationBridges == 0)
+        #expect(store.records.isEmpty)
+    }
+
+    @Test("a change or a removal that cannot be kept leaves the entity-tag to what it stood for, and so the home server")
+    func storeFailsLater() throws {
+        let store = MemoryStore()
+        let bench = Self.bench(store: store)
+        publish(bench, activity: "busy")
+        try accept(bench, try bench.nextRequest(.service, at: Bench.enterprise), version: 1)
+        let one = try tag(bench)
+        for (expires, queued) in [(600, true), (600, false), (0, false)] {
+            publish(bench, activity: "away", ifMatch: one, expires: expires)
+            let change = try bench.nextRequest(.service, at: Bench.enterprise)
+            // What waits is worked on with the tables as they are then.
+            if queued { publish(bench, note: "more") }
+            store.failure = StoreFailure("full")
+            try accept(bench, change, version: 2)
+            for _ in 0..<(queued ? 2 : 1) { _ = try bench.nextResponse(503, at: Self.client) }
+            store.failure = nil
+            bench.pass(.seconds(10))
+            let repair = try bench.nextRequest(.service, at: Bench.enterprise)
+            let bodies = try publications(repair).filter { $0.categoryName == .state }.compactMap {
+                $0.body.map { String(decoding: $0.bytes, as: UTF8.self) }
+            }
+            #expect(!bodies.isEmpty && bodies.allSatisfy { $0.contains("<availability>6500</availability>") })
+            try accept(bench, repair, version: 3)
+        }
+        words.publish(bench, Self.bob, body: "", ifMatch: one)
+        _ = try tag(bench)
+        #expect(bench.gateway.counts.publicationBridges == 1)
+    }
+
     @Test("a clean stop without a store takes back what is published, and a PUBLISH that waits is told to come again")
     func shutdown() throws {
         let bench = Self.bench()
