@@ -138,7 +138,9 @@ struct PIDFBridgeTests {
         publish(bench, .state(9_500))
         let fault = try bench.nextResponse(409, at: Self.place)
         #expect(fault.headers.contentType?.essence == "application/msrtc-fault+xml")
-        #expect(fault.text.contains("curVersion=\"1\""))
+        for part in ["index=\"1\"", "version=\"0\"", "curVersion=\"1\"", "<availability>6500</availability>"] {
+            #expect(fault.text.contains(part), "\(part) in \(fault.text)")
+        }
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
