@@ -213,9 +213,16 @@ import Testing
     @Test("the watcher's expiry does not depend on a far side that has died")
     func nearExpiresAlone() throws {
         let bench = Bench()
-        _ = try live(bench, expires: 300)
-        bench.pass(.seconds(300))
-        #expect(try bench.nextRequest(.notify, at: Bench.simple).headers.subscriptionState?.state == .terminated)
+        let (_, far) = try live(bench, expires: 300)
+        lose(bench, far)
+        bench.pass(.seconds(101))
+        let offline = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(offline.headers.subscriptionState?.expires == 200 && offline.text.contains("<basic>closed</basic>"))
+        bench.answer(offline, 200, from: Bench.simple)
+        bench.pass(.seconds(198))
+        #expect(bench.isQuiet(at: Bench.simple))
+        bench.pass(.seconds(1))
+        #expect(try bench.nextRequest(.notify, at: Bench.simple).headers.subscriptionState?.reason == .timeout)
         bench.pass(.seconds(120))
         #expect(bench.gateway.counts.watcherDialogs == 0 && bench.gateway.counts.upstreamSubscriptions == 0)
         #expect(bench.gateway.counts.timers == 0)
@@ -298,30 +305,35 @@ import Testing
     @Test("what was never known stays pending while the far side is asked again with growing pauses, never in step with others")
     func neverKnown() throws {
         let bench = Bench()
-        var pauses: Set<Int64> = []
         for number in 0..<8 {
             bench.send(bench.subscribe("ann\(number)@example.org", to: "bob@contoso.com", via: Bench.simple), from: Bench.simple)
             _ = try bench.nextResponse(200, at: Bench.simple)
             bench.answer(try bench.nextRequest(.subscribe, at: Bench.enterprise), 503, from: Bench.enterprise)
         }
+        let refused = bench.now
         bench.pass(.seconds(1))
         for _ in 0..<8 {
             let told = try bench.nextRequest(.notify, at: Bench.simple)
             #expect(told.headers.subscriptionState?.state == .pending)
             bench.answer(told, 200, from: Bench.simple)
         }
-        let start = bench.now
-        var asked = 0
-        while asked < 8, bench.now - start < .seconds(10) {
+        // When each of them is asked for again, three times over.
+        var asked: [String: [Instant]] = [:]
+        while bench.now - refused < .seconds(45) {
             bench.pass(.milliseconds(10))
             while !bench.isQuiet(at: Bench.enterprise) {
-                _ = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-                asked += 1
-                pauses.insert((bench.now - start).nanoseconds)
+                let again = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+                asked[again.headers.from?.uri.user ?? "", default: []].append(bench.now)
+                bench.answer(again, 503, from: Bench.enterprise)
             }
         }
-        #expect(asked == 8)
-        #expect(pauses.count > 4)
+        #expect(asked.count == 8)
+        for (watcher, moments) in asked {
+            let pauses = zip([refused] + moments, moments).map { $1 - $0 }
+            #expect(pauses.count == 3 && zip(pauses, pauses.dropFirst()).allSatisfy { $0 < $1 }, "\(watcher): \(pauses)")
+        }
+        for round in 0..<3 { #expect(Set(asked.values.compactMap { $0.dropFirst(round).first }).count > 4) }
+        #expect(bench.isQuiet(at: Bench.simple))
     }
 
     @Test("RFC 6665 4.2.2 a watcher that is gone ends the far leg", arguments: [481, 404, 408])

@@ -20,14 +20,14 @@ import Testing
             text.replacingOccurrences(of: "sip:PRESENTITY", with: uri).replacingOccurrences(of: "sip:WATCHER", with: watcher), from: peer)
     }
 
-    private func publish(_ bench: Bench, _ uri: String, basic: String) throws {
+    private func publish(_ bench: Bench, _ uri: String, basic: String, from: String? = nil, answered status: Int = 200) throws {
         let body = Bench.pidf("bo@example.com", basic: basic)
         bench.send(
             "PUBLISH \(uri) SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.20:5060;branch=z9hG4bKpub\(bench.number())\r\nMax-Forwards: 70\r\n"
-                + "From: <\(uri)>;tag=p\(bench.number())\r\nTo: <\(uri)>\r\nCall-ID: pub\(bench.number())\r\nCSeq: 1 PUBLISH\r\n"
+                + "From: <\(from ?? uri)>;tag=p\(bench.number())\r\nTo: <\(uri)>\r\nCall-ID: pub\(bench.number())\r\nCSeq: 1 PUBLISH\r\n"
                 + "Event: presence\r\nContent-Type: application/pidf+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
             from: Bench.simple)
-        _ = try bench.nextResponse(200, at: Bench.simple)
+        _ = try bench.nextResponse(status, at: Bench.simple)
     }
 
     @Test(
@@ -87,7 +87,17 @@ import Testing
         try publish(bench, "tel:+44-20-7183-8750", basic: "open")
         subscribe(bench, "sip:ann@example.org", to: "sip:+442071838750@example.com", via: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try bench.nextRequest(.notify, at: Bench.simple).text.contains("<basic>open</basic>"))
+        let told = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(told.text.contains("<basic>open</basic>"))
+        bench.answer(told, 200, from: Bench.simple)
+        for other in [
+            "sip:+442071838750@example.org", "sip:+442071838751@example.com", "sip:2071838750@example.com", "tel:+44-20-7183-8751",
+        ] {
+            try publish(bench, "tel:+44-20-7183-8750", basic: "closed", from: other, answered: 403)
+        }
+        #expect(bench.isQuiet(at: Bench.simple) && bench.gateway.counts.publications == 1)
+        try publish(bench, "tel:+44-20-7183-8750", basic: "closed", from: "sip:+44-20-7183-8750@pres.example.com")
+        #expect(try bench.nextRequest(.notify, at: Bench.simple).text.contains("<basic>closed</basic>"))
     }
 
     @Test(

@@ -103,11 +103,16 @@ import Testing
         var now = Instant(secondsSince1970: 1_000_000)
         var subscriber = Subscriber(.init(expires: dice.roll(6) == 0 ? 0 : 600, jitterSeed: UInt64(dice.roll(2) * 9)))
         var attempt = 0
+        var isUnanswered = false
         var isOver = false
 
         func check(_ actions: [Subscriber.Action]) {
             for action in actions {
                 #expect(!isOver, "seed \(seed): \(action) after the end")
+                if case .subscribe = action {
+                    #expect(!isUnanswered, "seed \(seed): \(action) while another one is unanswered")
+                    isUnanswered = true
+                }
                 switch action {
                 case .subscribe(.initial(let number), let expires):
                     #expect(number == attempt + 1, "seed \(seed)")
@@ -115,7 +120,10 @@ import Testing
                     attempt = number
                 case .subscribe(_, let expires): #expect(expires >= 0)
                 case .status(let status): #expect(!status.isTerminated)
-                case .lost(_, let pause): #expect(pause >= .zero)
+                case .lost(_, let pause):
+                    #expect(pause >= .zero)
+                    // What answers the dialog that was lost is not this one's.
+                    isUnanswered = false
                 case .end: isOver = true
                 }
             }
@@ -147,14 +155,20 @@ import Testing
         for _ in 0..<150 where !subscriber.isOver {
             switch dice.roll(8) {
             case 0, 1:
+                isUnanswered = false
                 check(
                     subscriber.receiveAnswer(
                         status: Self.statuses[dice.roll(Self.statuses.count)], expires: dice.roll(3) == 0 ? nil : dice.roll(700),
                         minimumExpires: dice.roll(2_000), retryAfter: dice.roll(2) == 0 ? dice.roll(9_000) : nil,
                         piggybacked: dice.roll(6) == 0 ? status() : nil, at: now))
             case 2, 3: check(subscriber.receiveNotify(status(), at: now))
-            case 4 where dice.roll(4) == 0: check(subscriber.subscribeFailed(at: now))
-            case 5 where dice.roll(20) == 0: check(subscriber.restart(at: now))
+            case 4 where dice.roll(4) == 0:
+                isUnanswered = false
+                check(subscriber.subscribeFailed(at: now))
+            case 5 where dice.roll(20) == 0:
+                isUnanswered = false
+                check(subscriber.restart(at: now))
+            case 5: check(subscriber.change(at: now))
             case 6: _ = turn()
             default:
                 now = now + .milliseconds(dice.roll(60_000))

@@ -94,6 +94,8 @@ public class ScriptedNotifier: SIPPeer {
     public var watchers: [String] { dialogs.map(\.watcher) }
     /// SUBSCRIBEs answered 200 that opened a dialog, or polled.
     public private(set) var acceptedCount = 0
+    /// NOTIFYs and BENOTIFYs sent, by method.
+    public private(set) var notifications: [SIPMethod: Int] = [:]
     /// NOTIFYs that were answered by something else than 2xx, or not at all.
     public private(set) var failedNotifications = 0
 
@@ -294,6 +296,7 @@ public class ScriptedNotifier: SIPPeer {
             request.body = body.bytes
         }
         dress(&request, for: dialog)
+        notifications[request.method, default: 0] += 1
         request.headers.append(.cSeq, "\(dialog.localCSeq) \(request.method)")
         let isLast = state.state == .terminated
         if isLast {

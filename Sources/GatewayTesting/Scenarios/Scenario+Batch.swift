@@ -11,9 +11,14 @@ extension Scenario {
             $0.enterprise.piggybacks = false
             try await watchesBob($0)
         },
-        inside("F1 a batch inside the enterprise, with BENOTIFY over TCP: initial, changes, unsubscribe") {
-            $0.enterprise.usesBenotify = true
-            try await watchesBob($0)
+        inside("F1 a batch inside the enterprise, with BENOTIFY where the path is reliable: initial, changes, unsubscribe") {
+            conversation in
+            conversation.enterprise.usesBenotify = true
+            try await watchesBob(conversation)
+            try await conversation.require("told in BENOTIFY over TCP, in NOTIFY over UDP") {
+                conversation.enterprise.notifications[.benotify, default: 0] >= (conversation.transport.isReliable ? 5 : 0)
+                    && conversation.enterprise.notifications[conversation.transport.isReliable ? .notify : .benotify] == nil
+            }
         },
         inside("F1 one batch for six presentities, of which one leaves and one comes back", bearsLoss: true) { conversation in
             let watchers = try await team(6, in: conversation)
@@ -71,6 +76,7 @@ extension Scenario {
             try await conversation.act { now in conversation.enterprise.judge("sip:bob1@contoso.com", .pending, at: now) }
             let watchers = try await team(3, in: conversation)
             try await conversation.expect("the others see their own") { isRight([watchers[0], watchers[2]], in: conversation) }
+            try await conversation.expect("its watcher is pending") { watchers[1].subscriptionState?.state == .pending }
             try await conversation.require("nothing is seen of it") { watchers[1].presence?.basic != "open" }
             try await conversation.act { now in conversation.enterprise.judge("sip:bob1@contoso.com", nil, at: now) }
             try await conversation.expect("now it is seen") { isRight(watchers, in: conversation) }
