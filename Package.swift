@@ -150,7 +150,7 @@ if !coreOnly {
             name: "InteropTests",
             dependencies: [
                 "isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "LDAPDirectory", "UserDirectory", "PresenceDocuments",
-                "SIPSecurity", "SIPCore", log,
+                "SIPSecurity", "SIPCore", "XMLCore", log,
             ] + nio,
             exclude: ["Peers"],
             swiftSettings: settings),

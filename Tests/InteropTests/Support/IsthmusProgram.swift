@@ -10,10 +10,11 @@ final class IsthmusProgram: Sendable {
     ///   - port: where it is to listen; nil: where it is free.
     ///   - store: the value of `store:`.
     ///   - authentication: what the listeners ask of the users of hosted domains, such as `ntlm`.
+    ///   - node: its name, by which gateways know their own requests again.
     ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
-        domains: [String], authentication: String = "none",
+        domains: [String], authentication: String = "none", node: String = "edge1.example.net",
         settings: [String] = []
     ) async throws {
         let port = try wanted ?? Loopback.freePort()
@@ -22,7 +23,7 @@ final class IsthmusProgram: Sendable {
             "{ address: \"\(transport):\(host):\(port)\", authentication: \(authentication) }"
         }
         let text = """
-            node: { name: edge1.example.net }
+            node: { name: \(node) }
             listen: [ \(listeners.joined(separator: ", ")) ]
             store: \(store)
             timing: { notify-spacing-ms: 0 }
