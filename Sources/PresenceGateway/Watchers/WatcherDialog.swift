@@ -139,6 +139,8 @@ struct Flow: Hashable {
     var local: TransportAddress
     var remote: TransportAddress
     var connection: ConnectionID?
+    /// What the sender of the request at hand has proved of itself.
+    var peer: PeerIdentity?
 
     init(local: TransportAddress, remote: TransportAddress) {
         self.local = local
@@ -149,6 +151,7 @@ struct Flow: Hashable {
         local = source.local
         remote = source.remote
         connection = source.connection
+        peer = source.peer
     }
 }
 

@@ -19,11 +19,15 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
     public var transport: TransportProtocol
     public var host: String
     public var port: Int
+    /// The name that a TLS peer at this address has to prove by its certificate, in lower case: what was asked for before names were
+    /// looked up (RFC 5922 4); nil: the host. Two peers behind one address are two addresses by it, and share no connection.
+    public var provenName: String?
 
-    public init(_ transport: TransportProtocol, _ host: String, _ port: Int) {
+    public init(_ transport: TransportProtocol, _ host: String, _ port: Int, proving name: String? = nil) {
         self.transport = transport
         self.host = host
         self.port = port
+        provenName = name
     }
 
     /// `tcp:127.0.0.1:5060`, `udp:[::1]:5060`: the form used in the configuration.
@@ -47,12 +51,17 @@ public struct InboundMessage: Hashable, Sendable {
     public var remote: TransportAddress
     /// Present on stream transports.
     public var connection: ConnectionID?
+    /// What the far end of a TLS connection has proved of itself; nil: nothing.
+    public var peer: PeerIdentity?
 
-    public init(bytes: [UInt8], local: TransportAddress, remote: TransportAddress, connection: ConnectionID? = nil) {
+    public init(
+        bytes: [UInt8], local: TransportAddress, remote: TransportAddress, connection: ConnectionID? = nil, peer: PeerIdentity? = nil
+    ) {
         self.bytes = bytes
         self.local = local
         self.remote = remote
         self.connection = connection
+        self.peer = peer
     }
 }
 

@@ -3,15 +3,18 @@ public struct MessageSource: Hashable, Sendable {
     public var local: TransportAddress
     public var remote: TransportAddress
     public var connection: ConnectionID?
+    /// What the sender has proved of itself by TLS.
+    public var peer: PeerIdentity?
 
-    public init(local: TransportAddress, remote: TransportAddress, connection: ConnectionID? = nil) {
+    public init(local: TransportAddress, remote: TransportAddress, connection: ConnectionID? = nil, peer: PeerIdentity? = nil) {
         self.local = local
         self.remote = remote
         self.connection = connection
+        self.peer = peer
     }
 
     public init(_ message: InboundMessage) {
-        self.init(local: message.local, remote: message.remote, connection: message.connection)
+        self.init(local: message.local, remote: message.remote, connection: message.connection, peer: message.peer)
     }
 }
 
