@@ -80,10 +80,14 @@ public struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether there is something to play.
     public var standing: Standing {
-        if event == .conflict, source == .msrtc || source == .enterprisePIDF {
+        if watcher == .batch, source.isEnterprise, event != .initial {
             return .meaningless(
-                "A domain that offers this form only is older than category publications (MS-PRES 3.2): whatever could be published to it "
-                    + "has neither version nor entity-tag.")
+                "A batch is told at once to subscribe to users of another deployment one by one (MS-PRES 3.4.5.1.3.1), as the first table "
+                    + "plays; from then on it is the single category watcher of the row above.")
+        }
+        if source == .list, !watcher.namesSeveral {
+            return .meaningless(
+                "Of one presentity no list is made: the presentity itself is asked for, as in the column of partial PIDF.")
         }
         return .conversation
     }

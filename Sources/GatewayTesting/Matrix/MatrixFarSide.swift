@@ -45,36 +45,41 @@ struct MatrixFarSide {
     func show(_ mood: SimulatedMood, of presentity: String? = nil, at now: Instant) {
         let presentity = presentity ?? subject
         if source.isEnterprise {
-            enterprise.set(presentity, EnhancedState(mood.availability), at: now)
+            enterprise.set(presentity, EnhancedState(mood.availability, note: Self.long, displayName: Self.long), at: now)
         } else {
             simple.set(presentity, document(mood, of: presentity), at: now)
         }
     }
 
-    /// With a device that says much, so that differences are worth it.
+    /// Whether all that it says reaches a watcher of PIDF, so that a difference is shorter than the whole: an enterprise says no more in
+    /// PIDF than a state.
+    var isWorthDifferences: Bool { source != .enterprisePIDF }
+
+    private static let long = String(repeating: "in the garden until late, ", count: 20) + "or later"
+
+    /// With a device that says much.
     private func document(_ mood: SimulatedMood, of presentity: String) -> String {
         let short = SimpleDocuments.pidf(of: presentity, mood.basic, activities: mood.activities)
         let device = "<dm:device id=\"d1\"><dm:deviceID>urn:x-mac:\(String(repeating: "0003ba4811e3", count: 40))</dm:deviceID></dm:device>"
         return short.dropLast("</presence>".count) + device + "</presence>"
     }
 
-    /// Whether it is asked in its form by the watcher of now; servers of one form refuse all others.
-    func isAskedAsConfigured(by watcher: MatrixWatcher) -> Bool {
+    /// Whether it is asked in its form; servers of one form refuse all others.
+    var isAskedAsConfigured: Bool {
         switch source {
         case .category: enterprise.batches.isEmpty && enterprise.dialogCount > 0
         case .batch: !enterprise.batches.isEmpty
         case .msrtc, .enterprisePIDF, .pidf, .partial: server.dialogCount > 0
-        // One presentity alone is no list.
-        case .list: watcher.namesSeveral ? simple.lists.opened > 0 : simple.lists.opened == 0 && server.dialogCount > 0
+        case .list: simple.lists.opened > 0
         }
     }
 
-    /// Refuses the subject to the watcher from now on: `rejected` or `noresource`.
-    func refuse(_ reason: SubscriptionState.TerminationReason, to watcher: MatrixWatcher, at now: Instant) {
+    /// Refuses the subject to whoever watches, from now on: `rejected` or `noresource`.
+    func refuse(_ reason: SubscriptionState.TerminationReason, at now: Instant) {
         if source == .batch {
             let verdict = EnhancedDocuments.Verdict.terminated(reason: reason.rawValue, status: reason == .rejected ? 403 : 404)
             enterprise.judge(subject, verdict, at: now)
-        } else if source == .list, watcher.namesSeveral {
+        } else if source == .list {
             simple.stands(subject, .terminated(reason.rawValue), at: now)
         } else {
             server.terminate(subject, reason, at: now)
@@ -94,7 +99,7 @@ struct MatrixFarSide {
             enterprise.move(subject, to: nil, at: now)
             return subject
         }
-        for target in source == .list ? [subject, Self.lists] : [subject] { server.terminate(target, .deactivated, at: now) }
+        server.terminate(source == .list ? Self.lists : subject, .deactivated, at: now)
         return nil
     }
 

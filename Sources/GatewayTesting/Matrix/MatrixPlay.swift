@@ -56,6 +56,8 @@ struct MatrixPlay {
         if seat.seesBystander {
             try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
         }
+        let types = seat.watcher.notifications.filter { !$0.body.isEmpty }.map { $0.contentType ?? "none" }
+        try await conversation.require("in its own format: \(types)") { !types.isEmpty && seat.contentTypes.isSuperset(of: types) }
         try await leave(seat)
     }
 
@@ -94,7 +96,10 @@ struct MatrixPlay {
             Self.isInOrder(seat.history, moods.map { .shows($0) }) && seat.view == .shows(.away)
         }
         if cell.source == .partial {
-            try await conversation.require("in differences") { conversation.simple.differences > 0 }
+            try await conversation.require("asked for differences, and told in them") { conversation.simple.differences > 0 }
+        }
+        if let partial = seat.watcher as? PartialWatcher, far.isWorthDifferences {
+            try await conversation.require("told in differences") { partial.differences > 0 }
         }
         try await leave(seat)
     }
@@ -102,10 +107,12 @@ struct MatrixPlay {
     func refusal() async throws {
         for (number, reason) in [(1, SubscriptionState.TerminationReason.rejected), (2, .noresource)] {
             let seat = try await watching(.busy, number: number)
-            try await conversation.act { now in far.refuse(reason, to: cell.watcher, at: now) }
+            try await conversation.act { now in far.refuse(reason, at: now) }
             try await conversation.expect("\(reason.rawValue) while it watches") { seat.view == .over(reason.rawValue) }
             if seat.seesBystander {
-                try await conversation.require("the other one is still there") { seat.view(of: far.bystander) == .shows(.away) }
+                try await show(.available, of: far.bystander)
+                try await conversation.expect("the other one is still told") { seat.view(of: far.bystander) == .shows(.available) }
+                try await conversation.require("and nothing of who refuses") { seat.view == .over(reason.rawValue) }
             }
             try await leave(seat)
             try await conversation.act { now in far.forgive(at: now) }
@@ -271,12 +278,15 @@ struct MatrixPlay {
         if seat.seesBystander {
             try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
         }
-        // A pool that is named in RLMI is asked in a batch.
-        if cell.event != .resubscribe {
-            try await conversation.require("asked in the form that is configured") { far.isAskedAsConfigured(by: cell.watcher) }
+        // A pool that is named to whoever asks for one presentity is asked in a batch.
+        if cell.event != .resubscribe || cell.source != .category {
+            try await conversation.require("asked in the form that is configured") { far.isAskedAsConfigured }
         }
         try await conversation.pass(.seconds(1))
-        if seat.history.first != .shows(mood) { seat.forgetHistory(to: .shows(mood)) }
+        let before = seat.beginHistory(with: .shows(mood))
+        try await conversation.require("nobody, and then what is so: \(before), \(seat.history)") {
+            before.allSatisfy { $0 == .nothing || $0 == .pending || $0 == .shows(.offline) } && seat.history == [.shows(mood)]
+        }
         return seat
     }
 

@@ -64,23 +64,36 @@ final class MatrixSeat {
         try await conversation.expect("resubscribe, for both") {
             batch.rejected.count == 2 && batch.rejected.allSatisfy { $0.state == "resubscribe" } && batch.isOver
         }
-        let refreshes = watcher.refreshesItself
         watcher = try await conversation.enhancedWatcher(user, of: far.subject, form: .categories(["state", "note"]))
-        watcher.refreshesItself = refreshes
         listen()
         try await conversation.act { now in watcher.subscribe(expires: expires, at: now) }
     }
 
-    /// Begins the record anew, with what it sees now where that is said.
-    func forgetHistory(to view: MatrixView? = nil) { history = view.map { [$0] } ?? [] }
+    /// Begins the record anew.
+    func forgetHistory() { history = [] }
+
+    /// Begins the record with the first time that it saw something.
+    /// - Returns: what it saw before that.
+    func beginHistory(with view: MatrixView) -> [MatrixView] {
+        let before = Array(history.prefix { $0 != view })
+        history.removeFirst(before.count)
+        return before
+    }
+
+    /// The types of the documents that it is told in.
+    var contentTypes: Set<String> {
+        switch format {
+        case .category, .batch: ["multipart/related", "application/msrtc-event-categories+xml"]
+        case .msrtc: ["text/xml+msrtc.pidf"]
+        case .pidf: ["application/pidf+xml"]
+        case .partial: ["application/pidf-diff+xml"]
+        case .xpidf: ["application/xpidf+xml"]
+        case .list: ["multipart/related"]
+        }
+    }
 
     /// Whether it still names several presentities.
-    var seesBystander: Bool { watcher is ListWatcher || isBatch }
-
-    private var isBatch: Bool {
-        if let watcher = watcher as? EnhancedWatcher, case .batch = watcher.form { return true }
-        return false
-    }
+    var seesBystander: Bool { watcher.namesSeveral }
 
     /// What it knows of the subject now.
     var view: MatrixView { view(of: far.subject) }
@@ -94,16 +107,13 @@ final class MatrixSeat {
             default: return ended ?? entry.presence.map { .shows(SimulatedMood($0)) } ?? .shows(.offline)
             }
         }
-        if isBatch, let batch = watcher as? EnhancedWatcher {
-            switch batch.verdicts[EnhancedWatcher.key(presentity)] {
-            case "terminated"?: return .over(verdictReason(presentity))
-            case "pending"?: return .pending
-            default: return ended ?? batch.seen[EnhancedWatcher.key(presentity)].map { .shows(SimulatedMood($0)) } ?? .nothing
-            }
+        if let batch = watcher as? EnhancedWatcher, let verdict = batch.verdict(on: presentity) {
+            if verdict.state == "terminated" { return .over(verdict.reason ?? "") }
+            if verdict.state == "pending" { return .pending }
         }
         if let ended { return ended }
         if watcher.subscriptionState?.state == .pending { return .pending }
-        return watcher.presence.map { .shows(SimulatedMood($0)) } ?? .nothing
+        return watcher.presence(of: presentity).map { .shows(SimulatedMood($0)) } ?? .nothing
     }
 
     private var ended: MatrixView? {
@@ -115,15 +125,5 @@ final class MatrixSeat {
         case .unanswered: .over("unanswered")
         case .idle, .asked, .live: nil
         }
-    }
-
-    /// The reason of the last resource list that speaks of a presentity.
-    private func verdictReason(_ presentity: String) -> String {
-        for notification in watcher.notifications.reversed() {
-            let text = String(decoding: notification.body, as: UTF8.self)
-            guard text.contains("state=\"terminated\""), text.contains(presentity) else { continue }
-            return ["rejected", "noresource"].first { text.contains("reason=\"\($0)\"") } ?? "another"
-        }
-        return "none"
     }
 }

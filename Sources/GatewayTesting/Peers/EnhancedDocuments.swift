@@ -82,14 +82,18 @@ public enum EnhancedDocuments {
         return text + "</categories>"
     }
 
+    /// The body of a computed state (MS-PRES 2.2.2.7.1).
+    static func aggregateState(_ availability: Int, token: String? = nil) -> String {
+        let activity = token.map { "<activity token=\"\(escape($0))\"/>" } ?? ""
+        return """
+            <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+            xsi:type="aggregateState"><availability>\(availability)</availability>\(activity)</state>
+            """
+    }
+
     private static func body(_ name: String, _ state: EnhancedState) -> String? {
         switch name {
-        case "state":
-            let activity = state.token.map { "<activity token=\"\(escape($0))\"/>" } ?? ""
-            return """
-                <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
-                xsi:type="aggregateState"><availability>\(state.availability)</availability>\(activity)</state>
-                """
+        case "state": return aggregateState(state.availability, token: state.token)
         case "note":
             return state.note.map {
                 "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"><body type=\"personal\" uri=\"\">\(escape($0))</body></note>"
@@ -131,12 +135,23 @@ public enum EnhancedDocuments {
         return opening + ">" + resources.joined() + "</list>"
     }
 
+    /// What a resource list says of a resource that it does not show (MS-PRES 2.2.2.4.2).
+    public struct Rejection: Hashable, Sendable {
+        public var uri: String
+        /// `terminated`, `pending`, `resubscribe`.
+        public var state: String
+        public var reason: String?
+        public var pool: String?
+    }
+
     /// The rejected resources of a resource list.
-    static func rejected(_ list: [UInt8]) -> [(uri: String, state: String, pool: String?)] {
+    static func rejected(_ list: [UInt8]) -> [Rejection] {
         guard let root = try? XMLTree.parse(list).root else { return [] }
         return root.children.filter { $0.localName == "resource" }.flatMap { resource in
             resource.children.filter { $0.localName == "instance" }.map {
-                (resource.attribute("uri") ?? "", $0.attribute("state") ?? "", $0.attribute("poolFqdn"))
+                Rejection(
+                    uri: resource.attribute("uri") ?? "", state: $0.attribute("state") ?? "", reason: $0.attribute("reason"),
+                    pool: $0.attribute("poolFqdn"))
             }
         }
     }

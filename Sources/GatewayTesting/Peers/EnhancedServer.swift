@@ -42,11 +42,11 @@ public final class EnhancedServer: ScriptedNotifier {
 
     /// Replaces what a presentity shows and tells its watchers.
     public func set(_ presentity: String, _ state: EnhancedState?, at now: Instant) {
-        states[SIPURI(presentity)?.aorKey ?? presentity] = state
+        states[SIPURI.key(of: presentity)] = state
         changed(presentity, at: now)
     }
 
-    func state(of presentity: String) -> EnhancedState? { states[SIPURI(presentity)?.aorKey ?? presentity] }
+    func state(of presentity: String) -> EnhancedState? { states[SIPURI.key(of: presentity)] }
 
     /// The choice of MS-PRES 1.3.3, by Accept and not by q.
     private func form(of request: SIPRequest) -> Form? {

@@ -20,6 +20,10 @@ public final class ListWatcher: ScriptedWatcher {
     public private(set) var reports: [[String]] = []
     private var version: UInt32?
 
+    public override var namesSeveral: Bool { true }
+
+    public override func presence(of presentity: String) -> ObservedPresence? { entries[presentity]?.presence }
+
     override func dress(_ request: inout SIPRequest) {
         request.headers.append(.accept, "application/pidf+xml, application/rlmi+xml, multipart/related")
         request.headers.append(.supported, "eventlist")

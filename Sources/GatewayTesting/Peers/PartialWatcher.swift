@@ -6,9 +6,8 @@ import XMLCore
 public final class PartialWatcher: ScriptedWatcher {
     private var document: [UInt8]?
     private var version: UInt32?
-    /// Differences received, and documents in full.
+    /// Differences received.
     public private(set) var differences = 0
-    public private(set) var fullDocuments = 0
 
     override func dress(_ request: inout SIPRequest) {
         request.headers.append(.accept, "application/pidf-diff+xml, application/pidf+xml;q=0.5")
@@ -21,9 +20,7 @@ public final class PartialWatcher: ScriptedWatcher {
             fault("a partial document that cannot be read, or without version (RFC 5263 4.4)")
             return nil
         }
-        switch partial.content {
-        case .full: fullDocuments += 1
-        case .difference:
+        if case .difference = partial.content {
             differences += 1
             if version.map({ number != $0 + 1 }) ?? true {
                 fault("difference \(number) after \(version.map(String.init) ?? "nothing") (RFC 5263 4.4)")

@@ -14,6 +14,11 @@ public enum PeerAnswer: Sendable {
     }
 }
 
+extension SIPURI {
+    /// What is the same for every way to write a user's address (``aorKey``); of what is no address, the text itself.
+    static func key(of text: String) -> String { SIPURI(text)?.aorKey ?? text }
+}
+
 /// A scripted user agent: sends requests with retransmission, answers each received request once and repeats that answer.
 ///
 /// It has transactions of its own (RFC 3261 17, the non-INVITE kind), on purpose not those of the gateway, and it notes in `faults`

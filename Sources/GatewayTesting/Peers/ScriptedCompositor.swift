@@ -22,7 +22,7 @@ public final class ScriptedCompositor {
 
     /// The documents of an identity that live, oldest first.
     public func documents(of presentity: String) -> [String] {
-        (publications[Self.key(presentity)] ?? []).map { String(decoding: $0.document, as: UTF8.self) }
+        (publications[SIPURI.key(of: presentity)] ?? []).map { String(decoding: $0.document, as: UTF8.self) }
     }
 
     /// Drops what nobody refreshed, and names whose it was.
@@ -37,8 +37,6 @@ public final class ScriptedCompositor {
 
     /// It starts anew and knows nothing of what was published.
     public func restart() { publications = [:] }
-
-    private static func key(_ presentity: String) -> String { SIPURI(presentity)?.aorKey ?? presentity }
 
     /// - Parameter changed: told whose documents are others now.
     func answer(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
@@ -60,7 +58,7 @@ public final class ScriptedCompositor {
         if request.headers.event?.package != "presence" { fault("PUBLISH without Event: presence (RFC 3903 4)") }
         if request.headers.fromTag == nil || request.headers.toTag != nil { fault("PUBLISH within a dialog (RFC 3903 4)") }
         if case .refuse(let status, let headers) = answer { return response(status, headers) }
-        let key = Self.key(request.requestURI)
+        let key = SIPURI.key(of: request.requestURI)
         var list = (publications[key] ?? []).filter { $0.lapsesAt > now }
         let match = request.headers.sipIfMatch
         let index = match.flatMap { tag in list.firstIndex { $0.tag == tag } }

@@ -32,7 +32,7 @@ public final class ScriptedHome {
     private var users: [String: [Instance]] = [:]
 
     /// The instances of a user that live.
-    public func instances(of user: String) -> [Instance] { users[Self.key(user)] ?? [] }
+    public func instances(of user: String) -> [Instance] { users[SIPURI.key(of: user)] ?? [] }
 
     /// Drops what is over, and names whose it was.
     func expire(at now: Instant) -> [String] {
@@ -49,10 +49,8 @@ public final class ScriptedHome {
 
     /// Another endpoint publishes the same instances.
     public func overwrite(_ user: String) {
-        for index in users[Self.key(user), default: []].indices { users[Self.key(user)]?[index].version += 3 }
+        for index in users[SIPURI.key(of: user), default: []].indices { users[SIPURI.key(of: user)]?[index].version += 3 }
     }
-
-    private static func key(_ user: String) -> String { SIPURI(user)?.aorKey ?? user }
 
     /// - Parameter changed: told whose instances are others now.
     func answer(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
@@ -84,7 +82,7 @@ public final class ScriptedHome {
             return refusal
         }
         guard let root = try? XMLTree.parse(request.body).root, let list = root.children.first(where: { $0.localName == "publications" }),
-            Self.key(list.attribute("uri") ?? "") == Self.key(user)
+            SIPURI.key(of: list.attribute("uri") ?? "") == SIPURI.key(of: user)
         else {
             fault("a publish that cannot be read, or is about somebody else (MS-PRES 3.2.5.4)")
             return response(.badRequest)
@@ -129,7 +127,7 @@ public final class ScriptedHome {
                 .conflict, "application/msrtc-fault+xml",
                 "<Fault><Faultcode>Client.BadCall.WrongDelta</Faultcode><details>\(stale)</details></Fault>")
         }
-        users[Self.key(user)] = kept
+        users[SIPURI.key(of: user)] = kept
         changed(user)
         return response(.ok, "application/vnd-microsoft-roaming-self+xml", Self.text(kept, touched, user, at: now))
     }

@@ -48,8 +48,7 @@ public final class ScriptedListService {
     }
 
     private func same(_ one: String, _ other: String?) -> Bool {
-        guard let other else { return false }
-        return (SIPURI(one)?.aorKey ?? one) == (SIPURI(other)?.aorKey ?? other)
+        other.map { SIPURI.key(of: one) == SIPURI.key(of: $0) } ?? false
     }
 
     func objection(to request: SIPRequest) -> SIPStatus? {
@@ -81,7 +80,7 @@ public final class ScriptedListService {
     func members(of dialog: ScriptedNotifier.Dialog) -> [String]? { views[dialog.localTag]?.members }
 
     func body(
-        for dialog: ScriptedNotifier.Dialog, documents: [String: [UInt8]], skipsVersion: Bool, key: (String) -> String
+        for dialog: ScriptedNotifier.Dialog, documents: [String: [UInt8]], skipsVersion: Bool
     ) -> (contentType: String, bytes: [UInt8], isFull: Bool) {
         var view = views[dialog.localTag] ?? View(members: [])
         defer { views[dialog.localTag] = view }
@@ -96,7 +95,7 @@ public final class ScriptedListService {
             var part = ""
             var said = "unknown"
             let cid = "m\(index).\(view.version)@rls.example.org"
-            switch isBeginning ? .unknown : standings[key(member)] {
+            switch isBeginning ? .unknown : standings[SIPURI.key(of: member)] {
             case .absent?: continue
             case .unknown?: break
             case .pending?:

@@ -160,9 +160,7 @@ public class ScriptedNotifier: SIPPeer {
         dialogs.removeAll { $0 === dialog }
     }
 
-    final func same(_ one: String, _ other: String) -> Bool {
-        (SIPURI(one)?.aorKey ?? one) == (SIPURI(other)?.aorKey ?? other)
-    }
+    final func same(_ one: String, _ other: String) -> Bool { SIPURI.key(of: one) == SIPURI.key(of: other) }
 
     // MARK: SUBSCRIBE
 

@@ -69,6 +69,12 @@ public class ScriptedWatcher: SIPPeer {
 
     // MARK: Dialect
 
+    /// Whether one subscription is for several presentities.
+    public var namesSeveral: Bool { false }
+
+    /// What it knows now of one that it asked for.
+    public func presence(of presentity: String) -> ObservedPresence? { presence }
+
     /// Adds Accept and whatever else the dialect wants to a SUBSCRIBE.
     func dress(_ request: inout SIPRequest) {}
 

@@ -43,7 +43,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
 
     /// Replaces a presentity's document and tells its watchers; nil: it publishes nothing any more.
     public func set(_ presentity: String, _ document: String?, at now: Instant) {
-        documents[key(presentity)] = document.map { Array($0.utf8) }
+        documents[SIPURI.key(of: presentity)] = document.map { Array($0.utf8) }
         changed(presentity, at: now)
     }
 
@@ -65,11 +65,9 @@ public final class SimplePresenceServer: ScriptedNotifier {
 
     /// Changes how a presentity stands for list watchers, and tells them.
     public func stands(_ presentity: String, _ standing: ScriptedListService.Standing?, at now: Instant) {
-        service.standings[key(presentity)] = standing
+        service.standings[SIPURI.key(of: presentity)] = standing
         changed(presentity, at: now)
     }
-
-    private func key(_ presentity: String) -> String { SIPURI(presentity)?.aorKey ?? presentity }
 
     // MARK: Dialect
 
@@ -109,13 +107,14 @@ public final class SimplePresenceServer: ScriptedNotifier {
         }
         if let members = service.members(of: dialog) {
             var documents: [String: [UInt8]] = [:]
-            for member in members { documents[member] = self.documents[key(member)] }
+            for member in members { documents[member] = self.documents[SIPURI.key(of: member)] }
             let isSkipping = blunders.first.map { if case .skipsVersion = $0 { true } else { false } } ?? false
-            let body = service.body(for: dialog, documents: documents, skipsVersion: isSkipping, key: key)
+            let body = service.body(for: dialog, documents: documents, skipsVersion: isSkipping)
             if isSkipping, !body.isFull { blunders.removeFirst() }
             return (body.contentType, body.bytes)
         }
-        guard !blockedPolitely.contains(where: { same($0, dialog.watcher) }), let document = documents[key(dialog.presentity)] else {
+        guard !blockedPolitely.contains(where: { same($0, dialog.watcher) }), let document = documents[SIPURI.key(of: dialog.presentity)]
+        else {
             told[dialog.localTag]?.document = nil
             return nil
         }

@@ -59,12 +59,23 @@ public final class EnhancedWatcher: ScriptedWatcher {
     }
 
     /// Of a batch: what is known of each resource, by its key.
-    public private(set) var seen: [String: ObservedPresence] = [:]
-    /// Of a batch: the resources that the last word said are not active, by their keys, with their states.
-    public private(set) var verdicts: [String: String] = [:]
+    private var seen: [String: ObservedPresence] = [:]
+    /// Of a batch: the resources that the last word said are not active, by their keys.
+    private var verdicts: [String: EnhancedDocuments.Rejection] = [:]
 
-    /// The rejected resources of the last resource list: URI, state and pool.
-    public private(set) var rejected: [(uri: String, state: String, pool: String?)] = []
+    /// The rejected resources of the last resource list.
+    public private(set) var rejected: [EnhancedDocuments.Rejection] = []
+
+    public override var namesSeveral: Bool {
+        if case .batch = form { true } else { false }
+    }
+
+    public override func presence(of presentity: String) -> ObservedPresence? {
+        namesSeveral ? seen[SIPURI.key(of: presentity)] : presence
+    }
+
+    /// Of a batch: what the last word on a presentity rejected it with; nil: it did not.
+    public func verdict(on presentity: String) -> EnhancedDocuments.Rejection? { verdicts[SIPURI.key(of: presentity)] }
 
     override func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {
         guard let contentType, contentType.essence == "multipart/related" else {
@@ -82,7 +93,7 @@ public final class EnhancedWatcher: ScriptedWatcher {
             case "application/rlmi+xml":
                 if index != 0 { fault("the resource list is not the first part (MS-PRES 2.2.2.4.2)") }
                 rejected = EnhancedDocuments.rejected(part.body)
-                for verdict in rejected { verdicts[Self.key(verdict.uri)] = verdict.state }
+                for verdict in rejected { verdicts[SIPURI.key(of: verdict.uri)] = verdict }
             case "application/msrtc-event-categories+xml":
                 if let document = super.read(part.body, part.contentType) {
                     note(document)
@@ -97,12 +108,11 @@ public final class EnhancedWatcher: ScriptedWatcher {
     }
 
     private func note(_ document: ObservedPresence) {
-        guard case .batch = form, let entity = document.entity else { return }
-        var known = seen[Self.key(entity)] ?? ObservedPresence()
+        guard namesSeveral, let entity = document.entity else { return }
+        let key = SIPURI.key(of: entity)
+        var known = seen[key] ?? ObservedPresence()
         known.merge(document)
-        seen[Self.key(entity)] = known
-        verdicts[Self.key(entity)] = nil
+        seen[key] = known
+        verdicts[key] = nil
     }
-
-    static func key(_ uri: String) -> String { SIPURI(uri)?.aorKey ?? uri }
 }

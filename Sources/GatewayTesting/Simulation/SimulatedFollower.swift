@@ -60,17 +60,12 @@ final class SimulatedFollower {
 
     // MARK: What it sees
 
-    private var isBatch: Bool { (watcher as? EnhancedWatcher).map { if case .batch = $0.form { true } else { false } } ?? false }
-
-    private func seen(_ presentity: SimulatedPresentity) -> ObservedPresence? {
-        guard isBatch, let batch = watcher as? EnhancedWatcher else { return watcher.presence }
-        return batch.seen[EnhancedWatcher.key(presentity.uri)]
-    }
-
     /// After every notification: nothing older than before, nothing that was never so.
     private func judge() {
         for (index, presentity) in presentities.enumerated() {
-            guard !presentity.mayBeHaunted, let seen = seen(presentity), let number = SimulatedMood.number(seen) else { continue }
+            guard !presentity.mayBeHaunted, let seen = watcher.presence(of: presentity.uri), let number = SimulatedMood.number(seen) else {
+                continue
+            }
             let who = "\(watcher.name) (\(watcher.watcher)) of \(presentity.uri)"
             if presentity.blocked.contains(watcher.watcher) {
                 complain("\(who) is blocked and saw n=\(number)")
@@ -98,7 +93,7 @@ final class SimulatedFollower {
             return ["\(who) of \(watcher.presentity): \(watcher.subscriptionState?.description ?? "never notified")"]
         }
         return presentities.compactMap { presentity in
-            guard let seen = seen(presentity) else { return "\(who) was never told of \(presentity.uri)" }
+            guard let seen = watcher.presence(of: presentity.uri) else { return "\(who) was never told of \(presentity.uri)" }
             let isBlocked = presentity.blocked.contains(watcher.watcher)
             let expected = isBlocked ? .offline : presentity.mood
             if SimulatedMood(seen) != expected { return "\(who) sees \(presentity.uri) as \(seen), he is \(expected)" }
