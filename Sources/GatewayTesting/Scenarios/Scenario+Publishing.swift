@@ -39,7 +39,7 @@ extension Scenario {
         },
         carrying("F4 the compositor restarts: 412, and everything is published anew", needsVirtualTime: true) { conversation in
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
-            try await conversation.act { now in endpoint.publish([.lasting("state 6500")], at: now) }
+            try await conversation.act { now in endpoint.publish([.lasting(6_500)], at: now) }
             try await conversation.expect("there") { conversation.aliceDocuments.count == 1 }
             try await conversation.pass(.seconds(600))
             try await conversation.act { _ in conversation.simple.compositor.restart() }
@@ -63,12 +63,12 @@ extension Scenario {
         carrying("F4 the compositor is silent, then busy, then back: nothing published is lost", needsVirtualTime: true) { conversation in
             conversation.simple.compositor.answer = .silence
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
-            try await conversation.act { now in endpoint.publish([.lasting("state 6500")], at: now) }
+            try await conversation.act { now in endpoint.publish([.lasting(6_500)], at: now) }
             try await conversation.expect("promised") { endpoint.lastAnswer?.status == .ok }
             try await conversation.require("it arrived") { conversation.aliceDocuments.count == 1 }
             try await conversation.act { now in
                 conversation.simple.compositor.answer = .refuse(.serviceUnavailable, [.retryAfter: "60"])
-                endpoint.publish([.lasting("state 3500")], at: now)
+                endpoint.publish([.lasting(3_500)], at: now)
             }
             try await conversation.pass(.seconds(100))
             try await conversation.act { _ in conversation.simple.compositor.answer = .accept }
@@ -206,18 +206,13 @@ extension Conversation {
 
     /// Turns what lasts into what is over in five minutes.
     func end(_ endpoint: CategoryPublisher, at now: Instant) {
-        endpoint.publish(
-            [.init("state", instance: 3, container: 100, body: CategoryPublisher.Publication.lasting("state 18500").body)], at: now)
+        endpoint.publish([.init("state", instance: 3, container: 100, body: EnhancedDocuments.aggregateState(18_500))], at: now)
     }
 }
 
 extension CategoryPublisher.Publication {
     /// A state for partners that lasts until it is replaced.
-    public static func lasting(_ text: String) -> Self {
-        let body = """
-            <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
-            xsi:type="aggregateState"><availability>\(text.split(separator: " ").last ?? "")</availability></state>
-            """
-        return Self("state", instance: 3, container: 100, expireType: "static", body: body)
+    static func lasting(_ availability: Int) -> Self {
+        Self("state", instance: 3, container: 100, expireType: "static", body: EnhancedDocuments.aggregateState(availability))
     }
 }

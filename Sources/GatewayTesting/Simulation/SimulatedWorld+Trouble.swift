@@ -46,12 +46,9 @@ extension SimulatedWorld {
             presentity.blocked = [follower.watcher.watcher]
             network.remark("\(presentity.uri) blocks \(follower.watcher.watcher)")
             publisher.setMembers(container: 32_000, version: 0, adding: [follower.watcher.watcher], at: network.now)
-            let offline = """
-                <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
-                xsi:type="aggregateState"><availability>18500</availability></state>
-                """
             let plausible: [CategoryPublisher.Publication] = [
-                .init("state", instance: 0, container: 32_000, expireType: "static", body: offline),
+                .init(
+                    "state", instance: 0, container: 32_000, expireType: "static", body: EnhancedDocuments.aggregateState(18_500)),
                 .init(
                     "note", instance: 0, container: 32_000, expireType: "static",
                     body: "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"/>"),

@@ -187,13 +187,13 @@ import XMLCore
         Self.subscribe(
             bench,
             [
-                "Rob@fabrikam.com",
+                "rob@fabrikam.com",
                 "<list name=\"more\"><entry uri=\"sip:sue@FABRIKAM.com\"/></list>",
                 "sue@fabrikam.com", "<external anchor=\"http://xcap.example.com/x\"/>", "<entry-ref ref=\"x\"/>",
             ])
         _ = try bench.nextResponse(200, at: Bench.simple)
         #expect(
-            try Self.told(bench).first?.entries == ["Rob@fabrikam.com active", "sue@FABRIKAM.com active"])
+            try Self.told(bench).first?.entries == ["rob@fabrikam.com active", "sue@FABRIKAM.com active"])
     }
 
     @Test("RFC 5367 4.1 a list may be asked for once")
