@@ -1,0 +1,98 @@
+import PresenceGateway
+import SIPCore
+import SIPTransport
+
+/// `domains`: who is served, and how.
+extension ConfigurationReader {
+    mutating func readDomains(_ domains: ConfigurationNode) {
+        guard let entries = domains.entries() else { return }
+        if entries.isEmpty { domains.refuse("at least one domain is needed") }
+        for entry in entries {
+            let name = entry.name.lowercased()
+            guard name == "*" || Self.isDomainName(name) else {
+                entry.keyNode.refuse("is neither a domain name nor \"*\"")
+                continue
+            }
+            guard configuration.domains[name] == nil else {
+                entry.keyNode.refuse("is given more than once (names compare without case)")
+                continue
+            }
+            if let domain = readDomain(entry.value, named: name) { configuration.domains[name] = domain }
+        }
+        checkClaims(domains: Set(entries.map { $0.name.lowercased() }))
+    }
+
+    private mutating func readDomain(_ entry: ConfigurationNode, named name: String) -> DomainConfiguration? {
+        let known = [
+            "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
+            "watcher-list", "pool-fqdn", "refuse", "discover", "udp-only", "publish",
+            "aliases", "schemes", "numbers", "expires", "when-lost",
+        ]
+        guard let fields = entry.fields(known) else { return nil }
+        fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
+        if let refuse = fields["refuse"] {
+            if fields.count > 1 { refuse.refuse("stands alone: a refused domain has no other keys") }
+            return refuse.integer(400...699).map(DomainConfiguration.refused)
+        }
+        if fields["discover"] != nil { return nil }
+        guard let sideNode = fields["side"] else {
+            entry.refuse("`side` is missing: enterprise or simple")
+            return nil
+        }
+        guard let side = sideNode.choice(DomainSide.self) else { return nil }
+        var domain = DomainConfiguration(side: side)
+        let hosted = fields["hosted"].map { $0.bool() }
+        domain.hosted = hosted == true
+        domain.requiresRegistration = domain.hosted && side == .enterprise
+        if let registration = fields["registration"] {
+            enum Registration: String, CaseIterable { case required, optional }
+            if !domain.requiresRegistration { registration.refuse("is for hosted enterprise domains") }
+            domain.requiresRegistration = registration.choice(Registration.self) == .required
+        }
+        if let route = fields["route"], let next = route.address() {
+            if next.transport == .tls {
+                route.refuse("TLS \(Self.unsupported)")
+            } else if next.port == 0 {
+                route.refuse("a route needs a port")
+            }
+            domain.route = next
+        }
+        // Users of the house count as such unless told otherwise.
+        if domain.hosted, side == .enterprise { domain.network = .sameEnterprise }
+        if let network = fields["network"]?.choice(SourceNetwork.self) { domain.network = network }
+        if let profile = fields["profile"]?.choice(DomainProfile.self) { domain.profile = profile }
+        if let upstream = fields["upstream"] {
+            if side != .enterprise { upstream.refuse("is for enterprise domains; a simple domain is always asked for PIDF") }
+            if let format = upstream.choice(UpstreamFormat.self) { domain.upstream = format }
+        }
+        readForms(fields, of: &domain, named: name)
+        if let expires = fields["expires"] {
+            domain.expires = readRange(
+                expires, standard: side == .enterprise ? configuration.timing.enterprise : configuration.timing.simple)
+        }
+        if let lost = fields["when-lost"] {
+            if domain.hosted { lost.refuse("is for domains with a route: what is hosted here cannot be lost") }
+            if let choice = lost.choice(LostPresence.self) { domain.whenLost = choice }
+        }
+        if let lossless = fields["lossless"]?.bool() { domain.lossless = lossless }
+        if let publish = fields["publish"] {
+            if domain.hosted { publish.refuse("is for domains that are not hosted: users of this one may publish anyway") }
+            domain.publish = publish.bool() ?? false
+        }
+        StandardDomainReader(fields: fields).read(into: &domain)
+        domain.poolFqdn = fields["pool-fqdn"]?.string()
+        if domain.hosted, let route = fields["route"] { route.refuse("a hosted domain has no route: this gateway is its home server") }
+        // A `hosted` that could not be read is one mistake, not two.
+        if !domain.hosted, hosted != .some(nil), fields["route"] == nil {
+            entry.refuse("needs `route`, or `hosted: true`, or `refuse`")
+        }
+        if let only = fields["udp-only"], let value = only.bool(), value {
+            if let route = domain.route, route.transport == .udp {
+                configuration.transport.datagramOnlyPeers.insert(route)
+            } else {
+                only.refuse("is for domains with a route over UDP")
+            }
+        }
+        return domain
+    }
+}

@@ -1,0 +1,37 @@
+import PresenceGateway
+import SIPSecurity
+import SIPTransport
+
+/// `limits`: of everything that grows.
+extension ConfigurationReader {
+    mutating func readLimits(_ limits: ConfigurationNode) {
+        let paths: [(String, WritableKeyPath<GatewayLimits, Int>)] = [
+            ("subscriptions-per-watcher", \.subscriptionsPerWatcher), ("subscriptions-per-presentity", \.subscriptionsPerPresentity),
+            ("subscriptions", \.subscriptions), ("watched-resources", \.watchedResources),
+            ("upstream-subscriptions", \.upstreamSubscriptions), ("pending-output", \.pendingOutput),
+            ("body-bytes", \.bodyBytes), ("transactions", \.transactions),
+            ("presentities", \.presentities), ("registrations", \.registrations), ("registrations-per-user", \.registrationsPerUser),
+            ("publications-per-presentity", \.publicationsPerPresentity), ("publication-bytes", \.publicationBytes),
+            ("category-bytes", \.categoryBytes), ("members-per-user", \.membersPerUser),
+            ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
+            ("subscribers-per-user", \.subscribersPerUser), ("context-bytes-per-user", \.contextBytesPerUser),
+            ("delegates-per-user", \.delegatesPerUser), ("contacts-per-user", \.contactsPerUser), ("groups-per-user", \.groupsPerUser),
+            ("directory-search-results", \.directorySearchResults), ("journal-entries", \.journalEntries),
+            ("publication-bridges", \.publicationBridges),
+        ]
+        let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
+            ("authentication-failures", \.failures), ("security-associations", \.associations),
+            ("security-associations-per-user", \.associationsPerUser), ("digest-nonces", \.nonces),
+            ("tls-handshakes", \.handshakes), ("tls-handshakes-per-address", \.handshakesPerSource),
+        ]
+        guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0)) else { return }
+        for (name, path) in paths {
+            if let value = fields[name]?.integer(1...100_000_000) { configuration.limits[keyPath: path] = value }
+        }
+        for (name, path) in signIn {
+            if let value = fields[name]?.integer(1...100_000_000) { configuration.authenticationLimits[keyPath: path] = value }
+        }
+        // What the gateway would answer with 413 must reach it.
+        configuration.transport.maximumBodyBytes = max(configuration.transport.maximumBodyBytes, configuration.limits.bodyBytes * 2)
+    }
+}

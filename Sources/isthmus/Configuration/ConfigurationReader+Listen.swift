@@ -1,0 +1,41 @@
+import PresenceGateway
+import SIPCore
+
+/// `listen`, and `tls-dsk`, which its listeners offer.
+extension ConfigurationReader {
+    mutating func readListen(_ listen: ConfigurationNode, hasDirectory: Bool, hasTLSDSK: Bool) {
+        guard let elements = listen.elements() else { return }
+        if elements.isEmpty { listen.refuse("at least one listener is needed") }
+        let hosted = configuration.domains.filter(\.value.hosted).keys.min()
+        for element in elements {
+            guard let listener = ListenerReader(element) else { continue }
+            let address = listener.address
+            if address.transport == .tls {
+                listener.node.refuse("TLS \(Self.unsupported)")
+            } else if address.port != 0, configuration.listeners.contains(address) {
+                listener.node.refuse("is listed twice")
+            } else {
+                configuration.listeners.append(address)
+                configuration.listenerAuthentication.append(
+                    listener.authentication(hosted: hosted, hasDirectory: hasDirectory, hasTLSDSK: hasTLSDSK))
+            }
+        }
+    }
+
+    mutating func readTLSDSK(_ tlsDSK: ConfigurationNode) {
+        guard let fields = tlsDSK.fields(["certificate", "key", "client-ca", "sts-uri"]) else { return }
+        let paths = ["certificate", "key", "client-ca"].map { fields[$0]?.string().map { path($0) } }
+        for (name, value) in zip(["certificate", "key", "client-ca"], paths) where value == nil && fields[name] == nil {
+            tlsDSK.refuse("`\(name)` is missing: the path of a file in PEM form")
+        }
+        var service: String?
+        if let field = fields["sts-uri"], let text = field.string() {
+            let isURI =
+                text.hasPrefix("https://")
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            if isURI { service = text } else { field.refuse("must be an https URI") }
+        }
+        guard let certificate = paths[0], let key = paths[1], let authority = paths[2] else { return }
+        configuration.tlsDSK = TLSDSKFiles(certificate: certificate, key: key, clientAuthority: authority, certificateService: service)
+    }
+}
