@@ -31,8 +31,7 @@ public final class ShardHost: @unchecked Sendable {
     private var tick: Instant?
     private var timer: Scheduled<Void>?
     private var timerInstant: Instant?
-    /// The endpoint was told that it is served late.
-    private var isLate = false
+    private var lateness: LatenessMeter
 
     /// What one shard hands to another.
     enum Mail: Sendable {
@@ -47,6 +46,7 @@ public final class ShardHost: @unchecked Sendable {
         self.options = options
         self.clock = clock
         self.logger = logger
+        lateness = LatenessMeter(threshold: options.latenessReported)
         wires = Wires(host: self)
     }
 
@@ -73,7 +73,9 @@ public final class ShardHost: @unchecked Sendable {
             guard let endpoint = self.endpoint, !self.isStopped else {
                 return self.eventLoop.makeFailedFuture(ChannelError.alreadyClosed)
             }
+            let began = self.clock.now()
             let value = body(endpoint, self.now())
+            self.lateness.excuse(self.clock.now() - began)
             self.schedulePump()
             return self.eventLoop.makeSucceededFuture(value)
         }
@@ -163,7 +165,9 @@ public final class ShardHost: @unchecked Sendable {
             tick = nil
             return
         }
-        reportLateness(to: endpoint)
+        if let late = lateness.measure(tickBegan: tick, deadline: endpoint.nextDeadline, at: clock.now()) {
+            endpoint.receive(.late(late), at: now())
+        }
         let now = self.now()
         if let deadline = endpoint.nextDeadline, deadline <= now { endpoint.advance(to: now) }
         // A failed send is reported at once and may cause more output; bounded, the rest waits for the next tick.
@@ -177,16 +181,8 @@ public final class ShardHost: @unchecked Sendable {
         afterTick?(endpoint, index)
         tick = nil
         armTimer(for: endpoint.nextDeadline)
-    }
-
-    /// Tells the endpoint how long the loop was at reading this tick, or how much later than its timer it came, whichever is more.
-    private func reportLateness(to endpoint: any SansIOEndpoint) {
-        let real = clock.now()
-        var late = real - (tick ?? real)
-        if let deadline = endpoint.nextDeadline { late = max(late, real - deadline) }
-        guard late >= options.latenessReported || isLate else { return }
-        isLate = late >= options.latenessReported
-        endpoint.receive(.late(isLate ? late : .zero), at: now())
+        // Measured again at once: what comes after an idle time is not to be refused for what was late before it.
+        if lateness.isLate { schedulePump() }
     }
 
     /// One timer per loop, moved only when an earlier deadline appears: the endpoint keeps its own heap.

@@ -10,6 +10,8 @@ final class EchoEndpoint: SansIOEndpoint {
     var notices: [TransportNotice] = []
     var firings: [Instant] = []
     var nextDeadline: Instant?
+    /// Whoever is told how late the loop is.
+    var latenessReader: Destination?
     private var output: [OutboundMessage] = []
 
     init(index: Int = 0) { self.index = index }
@@ -23,7 +25,10 @@ final class EchoEndpoint: SansIOEndpoint {
         send(answer, to: destination)
     }
 
-    func receive(_ notice: TransportNotice, at now: Instant) { notices.append(notice) }
+    func receive(_ notice: TransportNotice, at now: Instant) {
+        notices.append(notice)
+        if case .late(let span) = notice, let latenessReader { send(span == .zero ? "in time" : "late", to: latenessReader) }
+    }
 
     func advance(to now: Instant) {
         guard let deadline = nextDeadline, deadline <= now else { return }

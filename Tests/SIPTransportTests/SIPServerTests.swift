@@ -100,6 +100,21 @@ import Testing
         await echo.server.stop()
     }
 
+    @Test("an endpoint that is served late hears in the next turn that it is in time again, without anything coming in")
+    func lateness() async throws {
+        let echo = try await EchoServer()
+        let client = try PlainSocket(.udp)
+        let reader = TransportAddress(.udp, "127.0.0.1", client.port)
+        let local = echo.server.listeners[0]
+        try await echo.look { endpoint, now in
+            endpoint.latenessReader = .address(reader, from: local)
+            endpoint.nextDeadline = now - .seconds(1)
+        }
+        #expect(try client.receive() == "late")
+        #expect(try client.receive() == "in time")
+        await echo.server.stop()
+    }
+
     @Test("TLS and an address in use are refused by name") func refusals() async throws {
         let taken = try await EchoServer(["tcp"])
         let address = taken.server.listeners[0]

@@ -24,6 +24,11 @@ extension ConfigurationReader {
         for (name, path) in spans {
             if let value = fields[name]?.integer(0...86_400_000) { configuration.timing[keyPath: path] = .milliseconds(value) }
         }
+        let (late, told) = (configuration.timing.overloadLateness, configuration.transport.latenessReported)
+        if late > .zero, late < told {
+            fields["overload-late-ms"]?.refuse(
+                "must be 0, which is never, or at least \(told.nanoseconds / 1_000_000): what is less is not noticed")
+        }
         if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.timing.retryAfter = value }
     }
 
