@@ -35,8 +35,9 @@ extension Gateway {
 
     private func handle(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         do throws(Refusal) {
-            try checkLoad(request)
+            // First who it is: a client with an association reads no answer that is not signed, a 503 least of all.
             try authenticate(request, transaction, flow, at: now)
+            try checkLoad(request)
             try screening.check(request)
             try screening.checkVia(request, places: places)
             // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.

@@ -146,7 +146,7 @@ public final class Gateway: SansIOEndpoint {
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
         if let authenticator {
-            layer.finish = { authenticator.sign(&$2, to: $0, from: $1, at: $3) }
+            layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
         layer.homeDomains = configuration.hostedDomains
         transactions = TransactionLayer(

@@ -7,10 +7,7 @@ extension Authenticator {
         _ value: AuthorizationValue, _ opaque: String, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
         _ demand: AuthenticationDemand, at now: Instant
     ) -> AuthenticationOutcome {
-        guard let association = tables.withLock({ $0.associations[opaque.lowercased()]?.association }),
-            value.isScheme(association.keys.scheme),
-            let number = verifiedNumber(value, association, request)
-        else { return fail(claim, demand, at: now) }
+        guard let (association, number) = verified(value, opaque, request) else { return fail(claim, demand, at: now) }
         guard association.identity == claim.identity else { return Self.wrongIdentity }
         guard isStillUser(association) else {
             tables.withLock { $0.associations.end(association.id) }
@@ -28,6 +25,14 @@ extension Authenticator {
         case .password(let login, let account): lookup(login) == account
         case .certificate: isUser(association.identity)
         }
+    }
+
+    /// The association that a request is signed under, and its number, if the signature is right; nil otherwise.
+    private func verified(_ value: AuthorizationValue, _ opaque: String, _ request: SIPRequest) -> (SecurityAssociation, UInt32)? {
+        guard let association = tables.withLock({ $0.associations[opaque.lowercased()]?.association }),
+            value.isScheme(association.keys.scheme), let number = verifiedNumber(value, association, request)
+        else { return nil }
+        return (association, number)
     }
 
     /// The request's number if its signature is right; nil otherwise.
@@ -49,11 +54,22 @@ extension Authenticator {
     }
 
     /// Signs an answer that is given before anybody has asked who the sender is, if its request is signed as it should be.
-    public func sign(_ response: inout SIPResponse, to request: SIPRequest, from source: MessageSource, at now: Instant) {
-        guard request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization) else { return }
-        let demand = AuthenticationDemand(offersNTLM: true, offersTLSDSK: true, digestAlgorithms: [])
-        guard case .accepted(_, let association?) = check(request, from: source, under: demand, at: now) else { return }
-        sign(&response, under: association)
+    ///
+    /// It only looks: no handshake is begun, advanced or ended, no number is used up and no failure is counted.
+    public func sign(_ response: inout SIPResponse, to request: SIPRequest, at now: Instant) {
+        guard request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization),
+            let from = request.headers.from
+        else { return }
+        tables.withLock { $0.associations.sweep(at: now) }
+        for name in [SIPHeaderName.authorization, .proxyAuthorization] {
+            for line in request.headers.values(name).prefix(Self.credentialLimit) {
+                guard let value = AuthorizationValue(line), isOurs(value), let opaque = value["opaque"] else { continue }
+                guard let (association, _) = verified(value, opaque, request), association.identity == from.uri.aorKey,
+                    association.endpoint == from.parameters["epid"] ?? ""
+                else { return }
+                return sign(&response, under: association.id)
+            }
+        }
     }
 
     /// Signs a request of this server if it goes to where a client with an association was heard last (MS-SIPAE 3.3.4).

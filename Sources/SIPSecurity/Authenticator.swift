@@ -16,6 +16,8 @@ import Synchronization
 public final class Authenticator: Sendable {
     /// The realm of all MS-SIPAE schemes.
     static let realm = "SIP Communications Service"
+    /// Values of Authorization, and of Proxy-Authorization, that are looked at in one request.
+    static let credentialLimit = 8
 
     struct Tables: Sendable {
         var keys: SecretKeys
@@ -94,7 +96,7 @@ public final class Authenticator: Sendable {
         let claim = Claim(
             identity: from.uri.aorKey, domain: from.uri.domainKey, endpoint: from.parameters["epid"] ?? "", source: source)
         for name in [SIPHeaderName.authorization, .proxyAuthorization] {
-            for line in request.headers.values(name).prefix(8) {
+            for line in request.headers.values(name).prefix(Self.credentialLimit) {
                 guard let value = AuthorizationValue(line) else {
                     return .refused(AuthenticationAnswer(.badRequest, "RFC 3261 20.7: the credentials cannot be read"))
                 }
@@ -113,7 +115,7 @@ public final class Authenticator: Sendable {
     }
 
     /// Realm and target as challenged; a client may leave neither out (MS-SIPAE 3.3.5.2).
-    private func isOurs(_ value: AuthorizationValue) -> Bool {
+    func isOurs(_ value: AuthorizationValue) -> Bool {
         value["realm"] == Self.realm && value["targetname"]?.lowercased() == targetName.lowercased()
     }
 

@@ -70,6 +70,35 @@ import Testing
         #expect(!notify(to: "bob@contoso.com", 7).headers.contains(.authenticationInfo))
     }
 
+    @Test("MS-SIPAE 3.3.4: an answer given before authentication is signed for a signed request, and nothing is used up by it")
+    func earlyAnswers() throws {
+        let bench = try Bench()
+        var client = Bench.client()
+        func signed(_ request: SIPRequest) -> SIPResponse {
+            var response = SIPResponse(to: request, status: .serviceUnavailable, toTag: "t1")
+            bench.authenticator.sign(&response, to: request, at: Bench.start)
+            return response
+        }
+        let handshake = bench.handshake(&client)
+        #expect(!signed(handshake).headers.contains(.authenticationInfo))
+        #expect(bench.authenticator.rememberedCount == 0, "neither an association nor a spent challenge")
+        #expect(bench.check(handshake).isAccepted)
+        var request = Bench.request(.subscribe, cSeq: 4)
+        client.authorize(&request)
+        #expect(client.verifies(signed(request).headers, status: .serviceUnavailable))
+        let before = bench.authenticator.rememberedCount
+        for (name, value) in [(SIPHeaderName.callID, "c2"), (.from, "<sip:bob@contoso.com>;tag=f1;epid=e1"), (.expires, "0")] {
+            var changed = request
+            changed.headers.set(name, value)
+            #expect(!signed(changed).headers.contains(.authenticationInfo))
+        }
+        #expect(bench.authenticator.rememberedCount == before, "a wrong signature counts when the request is checked, not before")
+        #expect(bench.check(request).isAccepted, "the number is still good")
+        var late = SIPResponse(to: request, status: .serviceUnavailable, toTag: "t1")
+        bench.authenticator.sign(&late, to: request, at: Bench.start + .seconds(8 * 3_600))
+        #expect(!late.headers.contains(.authenticationInfo))
+    }
+
     @Test("MS-SIPAE 2.2.3: who speaks Proxy-Authorization hears Proxy-Authentication-Info")
     func proxyHeaders() throws {
         let bench = try Bench()

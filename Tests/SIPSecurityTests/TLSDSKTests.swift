@@ -105,6 +105,37 @@ import Testing
         #expect(client.verifies(notify().headers, status: nil))
     }
 
+    @Test("MS-SIPAE 3.3.4: an answer given before authentication begins no handshake and advances none; a signed request's is signed")
+    func earlyAnswers() throws {
+        let bench = try TLSBench()
+        var client = try TLSBench.client()
+        func signed(_ request: SIPRequest) -> SIPResponse {
+            var response = SIPResponse(to: request, status: .serviceUnavailable, toTag: "t1")
+            bench.authenticator.sign(&response, to: request, at: TLSBench.start)
+            return response
+        }
+        var isSignedIn = false
+        for cSeq in 1...9 where !isSignedIn {
+            var request = Bench.request(cSeq: cSeq)
+            client.authorize(&request)
+            let before = bench.authenticator.rememberedCount
+            let isSigned = signed(request).headers.contains(.authenticationInfo)
+            #expect(bench.authenticator.rememberedCount <= before, "what is due may go, nothing comes")
+            let outcome = bench.check(request)
+            isSignedIn = outcome.isAccepted
+            #expect(isSigned == isSignedIn)
+            if let response = Bench.response(outcome, to: request) {
+                let isWorthTrying = client.receive(challenge: response, at: TLSBench.start)
+                try #require(isWorthTrying)
+            }
+        }
+        #expect(isSignedIn)
+        var request = Bench.request(.subscribe, cSeq: 10)
+        client.authorize(&request)
+        #expect(client.verifies(signed(request).headers, status: .serviceUnavailable))
+        #expect(bench.check(request).isAccepted, "the number is still good")
+    }
+
     @Test("the name of an association is no use under another scheme")
     func otherScheme() throws {
         let bench = try TLSBench()

@@ -143,7 +143,7 @@ extension TransactionLayer {
         var response = refusal(of: request, isHome ? .temporarilyUnavailable : .methodNotAllowed)
         if !isHome { response.headers[.allow] = configuration.allow }
         if !configuration.server.isEmpty { response.headers[.server] = configuration.server }
-        configuration.finish?(request, source, &response, now)
+        configuration.finish?(request, &response, now)
         guard let destination = response.destination(from: source) else { return [] }
         let message = OutboundMessage(bytes: response.serialized(), destination: destination)
         let machine = InviteRefusal(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
@@ -162,7 +162,7 @@ extension TransactionLayer {
     /// Sends a response without keeping a transaction for it.
     private func answer(_ response: SIPResponse, to request: SIPRequest, _ source: MessageSource, _ now: Instant) -> [TransactionAction] {
         var response = response
-        configuration.finish?(request, source, &response, now)
+        configuration.finish?(request, &response, now)
         return answer(response, source)
     }
 

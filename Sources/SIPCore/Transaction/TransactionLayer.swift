@@ -43,7 +43,7 @@ public struct TransactionLayer: Sendable {
         public var server: String
         public var limits: SIPLimits
         /// Sees every answer that the layer gives a whole request itself, just before it is sent: to sign it.
-        public var finish: (@Sendable (SIPRequest, MessageSource, inout SIPResponse, Instant) -> Void)?
+        public var finish: (@Sendable (SIPRequest, inout SIPResponse, Instant) -> Void)?
 
         public init(
             sentBy: [TransportProtocol: HostPort], timers: TransactionTimers = .standard, serverLimit: Int = 100_000,
