@@ -43,7 +43,7 @@ public final class Gateway: SansIOEndpoint {
         didSet { keptScreening = nil }
     }
     /// Kept, because making one costs more than most documents.
-    let parser: XMLParser
+    private(set) var parser: XMLParser
     /// Shared by all shards; nil: nobody is asked who he is.
     let authenticator: Authenticator?
     /// nil: nothing outlives the process.
@@ -140,24 +140,19 @@ public final class Gateway: SansIOEndpoint {
         places = Self.places(Self.sentBy(configuration))
         tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
         var layer = TransactionLayer.Configuration(sentBy: Self.sentBy(configuration))
-        layer.serverLimit = configuration.limits.transactions
-        layer.clientLimit = configuration.limits.transactions
-        layer.retryAfter = UInt32(clamping: configuration.timing.retryAfter)
+        layer.take(configuration)
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
-        layer.homeDomains = configuration.hostedDomains
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))
         translator = PresenceTranslator(mapper: mapper)
         journal = Journal(limit: configuration.limits.journalEntries)
         redirects = RedirectGuard(seed: seed)
         home = HomeServer(configuration: configuration)
-        var bounds = XMLLimits.standard
-        bounds.bytes = configuration.limits.bodyBytes
-        parser = XMLParser(limits: bounds)
+        parser = Self.parser(configuration.limits)
         self.store = store
         noteMappings()
     }
@@ -241,8 +236,15 @@ public final class Gateway: SansIOEndpoint {
         routes = configuration.routes
         home.reconfigure(configuration)
         journal.limit = configuration.limits.journalEntries
-        transactions.configuration.homeDomains = configuration.hostedDomains
+        transactions.configuration.take(configuration)
+        if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
         noteMappings()
+    }
+
+    private static func parser(_ limits: GatewayLimits) -> XMLParser {
+        var bounds = XMLLimits.standard
+        bounds.bytes = limits.bodyBytes
+        return XMLParser(limits: bounds)
     }
 
     /// Replaces the mapping tables; watchers who are shown something else by the new ones are told.
@@ -328,5 +330,15 @@ public final class Gateway: SansIOEndpoint {
             return
         }
         logs.append(GatewayLog(level, message, fields().map { GatewayLog.Field($0.key, $0.value) }))
+    }
+}
+
+extension TransactionLayer.Configuration {
+    /// What may change while transactions live.
+    fileprivate mutating func take(_ configuration: GatewayConfiguration) {
+        serverLimit = configuration.limits.transactions
+        clientLimit = configuration.limits.transactions
+        retryAfter = UInt32(clamping: configuration.timing.retryAfter)
+        homeDomains = configuration.hostedDomains
     }
 }

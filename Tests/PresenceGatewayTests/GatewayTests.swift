@@ -49,4 +49,32 @@ import Testing
         bench.send(bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(480, at: Bench.simple)
     }
+
+    @Test("a reconfiguration takes over the limits of transactions and bodies, and Retry-After")
+    func reconfiguresLimits() throws {
+        let bench = Bench()
+        let text = String(repeating: "x", count: 300_000)
+        func publish() {
+            let body = Bench.pidf("alice@example.com").replacing("</tuple>", with: "</tuple><note>\(text)</note>")
+            let id = bench.number()
+            bench.send(
+                "PUBLISH sip:alice@example.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKp\(id)\r\nMax-Forwards: 70\r\n"
+                    + "From: <sip:alice@example.com>;tag=p\(id)\r\nTo: <sip:alice@example.com>\r\nCall-ID: p\(id)\r\nCSeq: 1 PUBLISH\r\n"
+                    + "Event: presence\r\nContent-Type: application/pidf+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
+                from: Bench.endpoint)
+        }
+        publish()
+        _ = try bench.nextResponse(413, at: Bench.endpoint)
+        var configuration = Bench.configuration()
+        configuration.limits.bodyBytes = 500_000
+        configuration.limits.publicationBytes = 500_000
+        bench.gateway.reconfigure(configuration, at: bench.now)
+        publish()
+        _ = try bench.nextResponse(200, at: Bench.endpoint)
+        configuration.limits.transactions = 0
+        configuration.timing.retryAfter = 77
+        bench.gateway.reconfigure(configuration, at: bench.now)
+        publish()
+        #expect(try bench.nextResponse(503, at: Bench.endpoint).headers.retryAfter?.seconds == 77)
+    }
 }

@@ -62,6 +62,32 @@ struct ProgramConfiguration: Hashable, Sendable {
     /// Whether any listener asks users to sign in.
     var asksUsersToSignIn: Bool { listenerAuthentication.contains { $0.schemes != .none } }
 
+    /// Takes over from the running program what cannot change under it: its sockets, loops and files, its own names, and the bounds of the
+    /// one authenticator.
+    /// - Returns: The keys that were given another value, which waits for a restart.
+    mutating func keepFixed(of started: ProgramConfiguration) -> [String] {
+        var keys: [String] = []
+        keep("node.name", \.nodeName, of: started, &keys)
+        keep("node.advertised", \.advertisedHost, of: started, &keys)
+        keep("node.shards", \.shards, of: started, &keys)
+        keep("node.epid", \.publisherEPID, of: started, &keys)
+        keep("listen", \.listeners, of: started, &keys)
+        keep("listen.authentication", \.listenerAuthentication, of: started, &keys)
+        keep("limits of sign-in", \.authenticationLimits, of: started, &keys)
+        keep("transport", \.transport, of: started, &keys)
+        keep("admin", \.admin, of: started, &keys)
+        keep("store", \.store, of: started, &keys)
+        return keys
+    }
+
+    private mutating func keep<Value: Equatable>(
+        _ name: String, _ path: WritableKeyPath<ProgramConfiguration, Value>, of started: ProgramConfiguration, _ keys: inout [String]
+    ) {
+        guard self[keyPath: path] != started[keyPath: path] else { return }
+        self[keyPath: path] = started[keyPath: path]
+        keys.append(name)
+    }
+
     /// What one shard is told, once the listeners have their real ports.
     func gateway(listeners bound: [TransportAddress], logLevel: GatewayLog.Level) -> GatewayConfiguration {
         var gateway = GatewayConfiguration(

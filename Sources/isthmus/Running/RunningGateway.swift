@@ -117,22 +117,18 @@ final class RunningGateway: Sendable {
         server.listeners.map(\.description) + administration.map(\.address.description)
     }
 
-    /// Takes over domains, limits, timing, the directory, mapping tables and the certificates of TLS-DSK; what needs new sockets waits for a restart and
-    /// is said so.
+    /// Takes over domains, limits, timing, the directory, mapping tables and the certificates of TLS-DSK; what needs a restart stays as it
+    /// was, and is said so.
     /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
     func reload(_ configuration: ProgramConfiguration) async throws(CommandFailure) {
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
         let tlsDSK = try configuration.tlsDSK?.load()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
-        if configuration.listeners != started.listeners || configuration.listenerAuthentication != started.listenerAuthentication
-            || configuration.admin != started.admin || configuration.shards != started.shards
-            || configuration.transport != started.transport || configuration.store != started.store
-        {
-            logger.warning("listen, admin, transport, store and node.shards change only with a restart")
-        }
         var configuration = configuration
-        // Which listener asks for what hangs on their order, and the listeners stay; so does the one authenticator.
-        configuration.listenerAuthentication = started.listenerAuthentication
+        let fixed = configuration.keepFixed(of: started)
+        if !fixed.isEmpty {
+            logger.warning("what needs a restart stays as it was", metadata: ["keys": "\(fixed.joined(separator: ", "))"])
+        }
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
         for shard in server.shards {
             try? await shard.perform { endpoint, now in

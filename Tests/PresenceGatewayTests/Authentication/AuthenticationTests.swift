@@ -163,6 +163,29 @@ import Testing
         #expect(!(try bench.nextResponse(480, at: Self.client)).headers.contains(.authenticationInfo))
     }
 
+    @Test("MS-SIPAE 3.3.4: a 503 for overload, and one at the limit of transactions, are signed for whoever signed the request")
+    func signsOverload() throws {
+        let bench = try bench()
+        var client = ntlm("rob")
+        _ = try signIn(&client, bench, "rob")
+        bench.gateway.receive(.late(.seconds(5)), at: bench.now)
+        var request = try subscribe(bench, "rob")
+        client.authorize(&request)
+        send(request, bench)
+        #expect(client.verifies(try bench.nextResponse(503, at: Self.client).headers, status: .serviceUnavailable))
+        #expect(bench.gateway.counters.overloadRefusals == 1)
+        var configuration = bench.gateway.configuration
+        configuration.limits.transactions = 0
+        bench.gateway.reconfigure(configuration, at: bench.now)
+        request = try subscribe(bench, "rob")
+        client.authorize(&request)
+        send(request, bench)
+        #expect(client.verifies(try bench.nextResponse(503, at: Self.client).headers, status: .serviceUnavailable))
+        #expect(bench.gateway.counters.overloadRefusals == 1)
+        send(try subscribe(bench, "rob"), bench)
+        #expect(!(try bench.nextResponse(503, at: Self.client)).headers.contains(.authenticationInfo))
+    }
+
     @Test("a tampered and a repeated request are 401 and change nothing")
     func tampered() throws {
         let bench = try bench()
