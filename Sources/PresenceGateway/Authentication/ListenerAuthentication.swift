@@ -26,6 +26,9 @@ public struct ListenerAuthentication: Hashable, Sendable {
         self.digestStatus = digestStatus
     }
 
+    /// Whether users of domains of this side may sign in with a certificate here.
+    public func offersTLSDSK(to side: DomainSide) -> Bool { demand(on: side)?.offersTLSDSK == true }
+
     /// What is asked of a user of a domain of this side; nil: nothing.
     func demand(on side: DomainSide) -> AuthenticationDemand? {
         let algorithms = digestAlgorithms ?? (side == .enterprise ? [.md5] : [.sha256, .md5])

@@ -36,6 +36,17 @@ extension ConfigurationReader {
             if isURI { service = text } else { field.refuse("must be an https URI") }
         }
         guard let certificate = paths[0], let key = paths[1], let authority = paths[2] else { return }
+        // Asked of a file that has no other mistake: one that has may be read wrongly here.
+        if problems.all.isEmpty, !isTLSDSKOffered {
+            tlsDSK.refuse(
+                "no listener offers it: mark one with `authentication: tls-dsk`, or with `any` where an enterprise domain is hosted")
+        }
         configuration.tlsDSK = TLSDSKFiles(certificate: certificate, key: key, clientAuthority: authority, certificateService: service)
+    }
+
+    /// Whether any user of a hosted domain is offered TLS-DSK anywhere.
+    private var isTLSDSKOffered: Bool {
+        let sides = Set(configuration.domains.values.filter(\.hosted).map(\.side))
+        return configuration.listenerAuthentication.contains { listener in sides.contains { listener.offersTLSDSK(to: $0) } }
     }
 }
