@@ -3,6 +3,7 @@ import Foundation
 import FederationRouting
 import PresenceGateway
 import SIPCore
+import SIPSecurity
 import SIPTransport
 import Storage
 import Testing
@@ -86,6 +87,43 @@ import Testing
                 == TLSDSKFiles(
                     certificate: "etc/c.pem", key: "/k.pem", clientAuthority: "etc/ca.pem", certificateService: "https://a.example/s"))
         #expect(configuration.listenerAuthentication.map(\.schemes) == [.tlsDSK])
+    }
+
+    @Test("the event loop is late from 100 ms on, or never; a listener for any offers certificates", arguments: [0, 100])
+    func lateness(_ value: Int) throws {
+        let text =
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\ndirectory: { file: u.yaml }\n"
+            + "timing: { overload-late-ms: \(value) }\ntls-dsk: { certificate: c, key: k, client-ca: a }"
+        let configuration = try ConfigurationReader.read(text, file: "x")
+        #expect(configuration.timing.overloadLateness == .milliseconds(value))
+        #expect(configuration.tlsDSK != nil)
+    }
+
+    @Test("what needs a restart stays as it was when the file is read anew, and is named") func fixed() throws {
+        let started = try ConfigurationReader.read(Self.example, file: "x")
+        var same = started
+        #expect(same.keepFixed(of: started).isEmpty)
+        var other = started
+        other.nodeName = "edge2.example.net"
+        other.listeners.removeLast()
+        other.authenticationLimits.failures = 3
+        other.limits.bodyBytes = 2_000
+        #expect(other.keepFixed(of: started) == ["node.name", "listen", "limits of sign-in"])
+        #expect(other.limits.bodyBytes == 2_000)
+        other.limits.bodyBytes = started.limits.bodyBytes
+        #expect(other == started)
+    }
+
+    @Test("a node that is given no name goes by the machine's, so that two nodes differ") func nodeName() throws {
+        let text = "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }"
+        #expect(try ConfigurationReader.read(text, file: "x").nodeName == MachineName.current)
+        #expect(try ConfigurationReader.read(text + "\nnode: { name: Edge2 }", file: "x").nodeName == "Edge2")
+        var system = utsname()
+        uname(&system)
+        let name = withUnsafeBytes(of: &system.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        #expect(MachineName.current == MachineName.hostName(name))
+        #expect(MachineName.hostName("EDGE2.example.net") == "edge2.example.net")
+        for name in ["", "two words", "edge_1", ".example.net"] { #expect(MachineName.hostName(name) == "localhost") }
     }
 
     @Test("users of a far domain may publish over this node where the domain says so, under an epid that can be chosen") func publish()
@@ -189,6 +227,19 @@ import Testing
             "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\n"
                 + "tls-dsk: { certificate: c, key: k, client-ca: a, sts-uri: \"http://a\" }", "3:59", "must be an https URI"
         ),
+        (
+            "listen: [ { address: \"udp:a:5060\", authentication: ntlm } ]\ndomains: { a: { side: enterprise, hosted: true } }\n"
+                + "directory: { file: u.yaml }\ntls-dsk: { certificate: c, key: k, client-ca: a }", "4:10", "no listener offers it"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, hosted: true } }\n"
+                + "directory: { file: u.yaml }\ntls-dsk: { certificate: c, key: k, client-ca: a }", "4:10", "no listener offers it"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ntiming: { overload-late-ms: 99 }", "3:29",
+            "must be 0, which is never, or at least 100"
+        ),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nnode: { name: \"edge 1\" }", "3:15", "is no host name"),
         ("listen: [ { authentication: none } ]\ndomains: { a: { refuse: 403 } }", "1:11", "`address` is missing"),
         (
             "listen: [ { address: \"udp:a:5060\", authentication: none, digest-algorithms: [ MD4 ] } ]\ndomains: { a: { refuse: 403 } }",

@@ -18,6 +18,8 @@ struct ConfigurationReader {
     /// - Parameter file: The name for the mistakes, and where paths in the text start; nothing is read from it here.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> ProgramConfiguration {
         var reader = ConfigurationReader(folder: file.lastIndex(of: "/").map { String(file[...$0]) } ?? "")
+        // Two nodes of one name take each other's requests for their own that came back.
+        reader.configuration.nodeName = MachineName.current
         let root: Node?
         do {
             root = try Yams.compose(yaml: text)
@@ -82,7 +84,9 @@ struct ConfigurationReader {
 
     private mutating func readNode(_ node: ConfigurationNode) {
         guard let fields = node.fields(["name", "advertised", "shards", "list-server", "epid"]) else { return }
-        if let name = fields["name"]?.string() { configuration.nodeName = name }
+        if let name = fields["name"], let text = name.string() {
+            if Self.isDomainName(text.lowercased()) { configuration.nodeName = text } else { name.refuse("is no host name") }
+        }
         configuration.advertisedHost = fields["advertised"]?.string()
         if let shards = fields["shards"]?.integer(1...256) { configuration.shards = shards }
         if let epid = fields["epid"], let text = epid.string() {

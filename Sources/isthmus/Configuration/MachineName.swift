@@ -1,0 +1,18 @@
+import Glibc
+
+/// The name of this machine, by which a node goes that is given none.
+enum MachineName {
+    /// In lower case, with its domain if the machine knows it; `localhost` for one that is no host name.
+    static var current: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return fallback }
+        return hostName(String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    static func hostName(_ text: String) -> String {
+        let name = text.lowercased()
+        return ConfigurationReader.isDomainName(name) ? name : fallback
+    }
+
+    private static let fallback = "localhost"
+}
