@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import Registration
 import SIPCore
@@ -5,13 +6,14 @@ import SIPEvents
 
 /// What is alive, for an operator: pages of bounded length in a stable order. Nothing here changes anything.
 extension Gateway {
-    /// The live subscriptions of this shard by watcher, presentity and dialog; a batch counts once per resource.
+    /// The live subscriptions of this shard by watcher, presentity and dialog; a batch or list counts once per resource.
     /// - Parameters:
     ///   - limit: most rows; 1 to ``inspectionPageLimit``.
     ///   - after: `next` of the page before; one that never was one is taken for the beginning.
     public func subscriptions(
         matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<SubscriptionReport> {
+        let filter = canonical(filter)
         var first = FirstRows<SubscriptionKey, Found>(
             limit: min(limit, inspectionPageLimit), after: cursor.flatMap { SubscriptionKey(cursor: $0) })
         func offer(_ watcher: String, _ presentity: String, _ tag: String, _ found: @autoclosure () -> Found) {
@@ -36,6 +38,19 @@ extension Gateway {
             rows: first.rows.map { report($0.row, at: now) }, next: first.hasMore ? first.rows.last?.key.cursor : nil)
     }
 
+    /// By the names that everything is kept by.
+    private func canonical(_ filter: SubscriptionFilter) -> SubscriptionFilter {
+        var canonical = filter
+        canonical.watcher = canonicalKey(filter.watcher)
+        canonical.presentity = canonicalKey(filter.presentity)
+        canonical.domain = canonicalDomain(filter.domain)
+        return canonical
+    }
+
+    private func canonicalKey(_ text: String?) -> String? { text.map { SIPURI($0).map { canonicalKey(of: $0) } ?? $0 } }
+
+    private func canonicalDomain(_ name: String?) -> String? { name.map { configuration.identities.domain(SIPURI(host: $0).domainKey) } }
+
     private enum Found {
         case watcher(WatcherDialog, WatchedResource?)
         case own(HomeDialog)
@@ -53,7 +68,7 @@ extension Gateway {
         let leg = resource?.upstream
         return SubscriptionReport(
             watcher: dialog.watcherKey, presentity: resource?.key ?? "", event: dialog.event.description, format: dialog.formatName,
-            categories: dialog.format == .categories ? resource?.categories.map(\.rawValue) ?? [] : [], isBatch: dialog.isBatch,
+            categories: dialog.format == .categories ? resource?.categories.map(\.rawValue) ?? [] : [], shape: dialog.shape,
             state: dialog.state(at: now), source: isHosted ? .hosted : leg != nil ? .far : .none,
             knowledge: isHosted ? .known : resource?.knowledge ?? .unknown, callID: dialog.dialog.id.callID, localTag: dialog.localTag,
             remoteTag: dialog.dialog.id.remoteTag, expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
@@ -64,7 +79,7 @@ extension Gateway {
     private func report(_ dialog: HomeDialog, at now: Instant) -> SubscriptionReport {
         SubscriptionReport(
             watcher: dialog.user, presentity: dialog.user, event: dialog.event.description, format: dialog.package.mediaType,
-            categories: [], isBatch: false, state: dialog.state(at: now), source: .own, knowledge: .known,
+            categories: [], shape: .single, state: dialog.state(at: now), source: .own, knowledge: .known,
             callID: dialog.dialog.id.callID, localTag: dialog.localTag, remoteTag: dialog.dialog.id.remoteTag,
             expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
             isBestEffort: dialog.notifier.configuration.bestEffort)
@@ -74,9 +89,10 @@ extension Gateway {
     public func presentities(
         matching filter: PresentityFilter = PresentityFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<PresentityReport> {
+        let (wanted, domain) = (canonicalKey(filter.presentity), canonicalDomain(filter.domain))
         var first = FirstRows<String, Void>(limit: min(limit, inspectionPageLimit), after: cursor)
         func offer(_ key: String, _ state: PresentityReport.State) {
-            guard filter.presentity ?? key == key, filter.state ?? state == state, filter.domain.map({ key.isIn(domain: $0) }) ?? true
+            guard wanted ?? key == key, filter.state ?? state == state, domain.map({ key.isIn(domain: $0) }) ?? true
             else { return }
             first.offer(key, ())
         }
@@ -119,6 +135,8 @@ extension DateTime {
 }
 
 extension WatcherDialog {
+    var shape: SubscriptionReport.Shape { list != nil ? .list : isBatch ? .batch : .single }
+
     func state(at now: Instant) -> SubscriptionReport.State {
         if notifier.isEnding { return .ending }
         if held != nil || notifier.isFetching { return .polling }

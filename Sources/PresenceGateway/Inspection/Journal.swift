@@ -23,7 +23,7 @@ public struct JournalEntry: Codable, Hashable, Sendable {
     public var event: Event
     /// Of the request that was refused; nil otherwise.
     public var method: String?
-    /// Addresses of record; the presentity is empty where all of a batch are meant.
+    /// Addresses of record; the presentity is empty where all of a batch or a list are meant.
     public var watcher: String
     public var presentity: String
     public var callID: String
@@ -36,13 +36,11 @@ public struct JournalEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// The last entries, as many as the limit allows; older ones are forgotten and counted.
+/// The last entries, as many as the limit allows; older ones are forgotten.
 struct Journal {
     private var entries: [JournalEntry] = []
     /// Where the next entry goes once the ring is full.
     private var next = 0
-    /// Entries since the start.
-    private(set) var total: UInt64 = 0
     var limit: Int {
         didSet {
             guard limit != oldValue else { return }
@@ -58,7 +56,6 @@ struct Journal {
     var count: Int { entries.count }
 
     mutating func add(_ entry: JournalEntry) {
-        total &+= 1
         guard limit > 0 else { return }
         if entries.count < limit {
             entries.append(entry)
@@ -78,7 +75,7 @@ extension Gateway {
     ) {
         journal.add(
             JournalEntry(
-                at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970), event: event, method: method?.rawValue, watcher: watcher,
+                at: DateTime(now), event: event, method: method?.rawValue, watcher: watcher,
                 presentity: presentity, callID: callID, status: status, rule: rule()))
     }
 
@@ -90,14 +87,41 @@ extension Gateway {
         guard request.method != .options, request.method != .register, refusal.status != .unauthorized,
             refusal.status != .proxyAuthenticationRequired
         else { return }
-        let from = request.headers.from?.uri.aorKey ?? ""
-        let to = request.headers.to?.uri.aorKey ?? ""
-        let isNotification = request.method == .notify || request.method == .benotify
-        let isBatch = request.method == .subscribe && CategoryRequest.isBatch(request.headers)
+        let (watcher, presentity) = parties(ofRefused: request)
         note(
-            .refused, method: request.method, watcher: isNotification ? to : from, presentity: isNotification ? from : isBatch ? "" : to,
-            callID: request.headers.callID ?? "", status: refusal.status.rawValue, rule: refusal.explanation, at: now)
+            .refused, method: request.method, watcher: watcher, presentity: presentity, callID: request.headers.callID ?? "",
+            status: refusal.status.rawValue, rule: refusal.explanation, at: now)
     }
+
+    /// Who was refused whom, by the names that everything is decided by; nobody where all of a batch or a list are meant.
+    private func parties(ofRefused request: SIPRequest) -> (watcher: String, presentity: String) {
+        let from = request.headers.from.map { canonicalKey(of: $0.uri) } ?? ""
+        let to = request.headers.to.map { canonicalKey(of: $0.uri) } ?? ""
+        let tag = request.headers.toTag
+        switch request.method {
+        case .notify, .benotify:
+            guard let leg = tag.flatMap({ upstreamsByTag[$0] }) else { return (watcher: to, presentity: from) }
+            return (watcher: leg.watcher.aorKey, presentity: leg.only?.key ?? "")
+        case .subscribe:
+            if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.soleKey) }
+            // As a subscription is decided by its Request-URI; in a dialog that is our Contact.
+            let asked = tag == nil ? canonicalKey(of: request.uri) : to
+            let namesResources = CategoryRequest.isBatch(request.headers) || asked == configuration.listServer?.aorKey
+            return (watcher: from, presentity: namesResources ? "" : asked)
+        case .publish:
+            return (watcher: from, presentity: canonicalKey(of: request.uri))
+        default:
+            return (watcher: from, presentity: to)
+        }
+    }
+
+    /// The key of a user by any of his names.
+    func canonicalKey(of uri: SIPURI) -> String { configuration.canonical(uri).aorKey }
+}
+
+extension WatcherDialog {
+    /// The presentity of a single subscription; empty where several are meant.
+    fileprivate var soleKey: String { namesResources ? "" : resources.first?.key ?? "" }
 }
 
 extension Gateway {
@@ -106,7 +130,7 @@ extension Gateway {
         var status: Int?
         if case .refused(let answered) = reason { status = answered }
         note(
-            .ended, watcher: watcher.watcherKey, presentity: watcher.isBatch ? "" : watcher.resources.first?.key ?? "",
+            .ended, watcher: watcher.watcherKey, presentity: watcher.soleKey,
             callID: watcher.dialog.id.callID, status: status, rule: reason.words, at: now)
     }
 }

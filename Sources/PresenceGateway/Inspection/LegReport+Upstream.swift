@@ -15,6 +15,7 @@ extension LegReport {
             retriesAt: (leg.subscriber.restsUntil ?? leg.restsUntil ?? leg.startsAt).map { DateTime($0) },
             failures: leg.subscriber.failures,
             standing: resource?.standing.name ?? "unheard", staleAt: resource?.staleAt.map { DateTime($0) },
+            whenLost: leg.domain.configuration.whenLost.rawValue,
             hopMarks: hopMarks.split(separator: ",").map { String($0.drop { $0 == " " }) })
     }
 }

@@ -26,9 +26,9 @@ public struct PresentityReport: Codable, Hashable, Sendable {
 
 /// Which presentities are meant; what is nil does not matter.
 public struct PresentityFilter: Codable, Hashable, Sendable {
-    /// Address of record.
+    /// A URI, by any of its user's names.
     public var presentity: String?
-    /// In lower case.
+    /// By any of its names.
     public var domain: String?
     public var state: PresentityReport.State?
 

@@ -34,15 +34,24 @@ public struct SubscriptionReport: Codable, Hashable, Sendable {
         case stale
     }
 
+    /// How many presentities the watcher's dialog may have.
+    public enum Shape: String, Codable, Hashable, Sendable, CaseIterable {
+        case single
+        /// Categories of several presentities (MS-PRES 3.4.5.1.1).
+        case batch
+        /// A list that the watcher brought along (RFC 5367).
+        case list
+    }
+
     /// Address of record.
     public var watcher: String
-    /// Address of record; empty for a batch without a resource.
+    /// Address of record; empty for a batch or list without a resource.
     public var presentity: String
     public var event: String
     /// Media type of what the watcher is told, and the profile of PIDF.
     public var format: String
     public var categories: [String]
-    public var isBatch: Bool
+    public var shape: Shape
     public var state: State
     public var source: Source
     public var knowledge: Knowledge
@@ -124,16 +133,18 @@ public struct LegReport: Codable, Hashable, Sendable {
     public var standing: String
     /// When the last state of a lost leg stops being shown.
     public var staleAt: DateTime?
+    /// What watchers see while the leg is lost: `pending`, `stale` or `offline`.
+    public var whenLost: String
     /// Marks of the gateways that passed the watcher's request on, this one last.
     public var hopMarks: [String]
 }
 
 /// Which subscriptions are meant; what is nil does not matter.
 public struct SubscriptionFilter: Codable, Hashable, Sendable {
-    /// Addresses of record.
+    /// URIs, by any of their users' names.
     public var watcher: String?
     public var presentity: String?
-    /// Of the watcher or of the presentity, in lower case.
+    /// Of the watcher or of the presentity, by any of its names.
     public var domain: String?
     public var state: SubscriptionReport.State?
     /// Of the watcher's dialog or of the far leg's.

@@ -1,6 +1,6 @@
 import Administration
 import ArgumentParser
-import Foundation
+import SIPCore
 
 /// Which running gateway is asked, and in what form the answer is printed; the same in every command that asks one.
 struct AdminOptions: ParsableArguments {
@@ -81,9 +81,7 @@ extension AdministrationAddress {
         var rest = text.dropFirst(5)
         if rest.hasPrefix("//") { rest = rest.dropFirst(2) }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-        guard let url = URL(string: "http://\(rest)"), let host = url.host, let port = url.port, (1...65_535).contains(port),
-            url.path.isEmpty, url.query == nil, url.user == nil
-        else { return nil }
+        guard let (host, port) = try? TransportAddress.parseHostPort(rest, defaultPort: nil), port > 0 else { return nil }
         self = .http(host: host, port: port)
     }
 }

@@ -73,7 +73,8 @@ struct ExplanationText {
 
     private mutating func describe(_ explained: SubscriptionExplanation) {
         let subscription = explained.subscription
-        var what = "\(subscription.isBatch ? "batch, " : "")\(subscription.state.rawValue), \(subscription.format)"
+        var what =
+            "\(subscription.shape == .single ? "" : "\(subscription.shape.rawValue), ")\(subscription.state.rawValue), \(subscription.format)"
         if !subscription.categories.isEmpty { what += " (\(subscription.categories.joined(separator: ", ")))" }
         add("subscription", what)
         add("subscription", "from \(subscription.peer), ends \(time.ahead(subscription.expires)) unless refreshed")
@@ -124,18 +125,29 @@ struct ExplanationText {
         }
     }
 
-    /// Why presence is unknown, stale or offline, where the leg explains it.
-    private static func reason(_ subscription: SubscriptionReport) -> String? {
+    /// Why presence is unknown, stale, offline or not vouched for, where the leg explains it.
+    static func reason(_ subscription: SubscriptionReport) -> String? {
         guard subscription.source != .hosted else { return nil }
-        let isLost = subscription.leg.map { $0.state == .resting || $0.failures > 0 } ?? false
-        switch subscription.knowledge {
-        case .stale: return "the far leg is lost: this is its last word, shown for a while (timing.stale-after-ms)"
-        case .offline where subscription.leg == nil: return "the far side ended its leg"
-        case .offline where isLost: return "the far leg is lost for longer than a last word is shown (timing.stale-after-ms)"
-        case .offline: return "the far side granted the subscription and told nothing"
-        case .unknown where subscription.leg?.standing == "pending": return "the far side has not decided yet"
-        case .unknown: return "the far side was not heard yet"
-        case .known: return nil
+        guard let leg = subscription.leg else {
+            switch subscription.knowledge {
+            case .offline: return "the far side ended its leg"
+            case .unknown: return "the far side was not heard yet"
+            case .known, .stale: return nil
+            }
+        }
+        let isLost = leg.state == .resting || leg.failures > 0
+        switch (subscription.knowledge, leg.whenLost) {
+        case (.stale, _): return "the far leg is lost: this is its last word, shown for a while (timing.stale-after-ms)"
+        case (.offline, "pending") where isLost:
+            return "the far leg is lost: nobody vouches for what was known, which in a batch or list is offline (when-lost: pending)"
+        case (.offline, "offline") where isLost: return "the far leg is lost: its presentities are offline meanwhile (when-lost: offline)"
+        case (.offline, _) where isLost: return "the far leg is lost, and no last word is shown any longer (timing.stale-after-ms)"
+        case (.offline, _): return "the far side granted the subscription and told nothing"
+        case (.unknown, _) where leg.standing == "pending": return "the far side has not decided yet"
+        case (.unknown, _): return "the far side was not heard yet"
+        case (.known, "pending") where isLost: return "the far leg is lost: nobody vouches for what is known (when-lost: pending)"
+        case (.known, _) where leg.standing == "pending": return "the far side says pending: nobody vouches for what is known"
+        case (.known, _): return nil
         }
     }
 

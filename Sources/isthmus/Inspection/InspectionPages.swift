@@ -45,25 +45,31 @@ struct InspectionPages: Sendable {
 
     private func subscriptions(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
         let filter = SubscriptionFilter(
-            watcher: try question.uri("watcher")?.aorKey, presentity: try question.uri("presentity")?.aorKey,
-            domain: question.text("domain").map { SIPURI(host: $0).domainKey }, state: try question.choice("state"),
-            callID: question.text("call-id"))
-        let limit = try question.limit()
-        let cursor = question.text("after")
-        try question.end()
-        let pages = try await ask { gateway, now in gateway.subscriptions(matching: filter, limit: limit, after: cursor, at: now) }
-        return try InspectionJSON.answer(InspectionPage<SubscriptionReport>.merged(pages, limit: limit))
+            watcher: try question.uri("watcher")?.description, presentity: try question.uri("presentity")?.description,
+            domain: question.text("domain"), state: try question.choice("state"), callID: question.text("call-id"))
+        return try await page(&question, merging: InspectionPage<SubscriptionReport>.merged) { gateway, limit, cursor, now in
+            gateway.subscriptions(matching: filter, limit: limit, after: cursor, at: now)
+        }
     }
 
     private func presentities(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
         let filter = PresentityFilter(
-            presentity: try question.uri("presentity")?.aorKey, domain: question.text("domain").map { SIPURI(host: $0).domainKey },
-            state: try question.choice("state"))
+            presentity: try question.uri("presentity")?.description, domain: question.text("domain"), state: try question.choice("state"))
+        return try await page(&question, merging: InspectionPage<PresentityReport>.merged) { gateway, limit, cursor, now in
+            gateway.presentities(matching: filter, limit: limit, after: cursor, at: now)
+        }
+    }
+
+    /// One page of a list, made of those of all shards.
+    private func page<Row>(
+        _ question: inout InspectionQuestion, merging: ([InspectionPage<Row>], Int) -> InspectionPage<Row>,
+        of list: @escaping @Sendable (Gateway, Int, String?, Instant) -> InspectionPage<Row>
+    ) async throws(QuestionError) -> AdministrationAnswer {
         let limit = try question.limit()
         let cursor = question.text("after")
         try question.end()
-        let pages = try await ask { gateway, now in gateway.presentities(matching: filter, limit: limit, after: cursor, at: now) }
-        return try InspectionJSON.answer(InspectionPage<PresentityReport>.merged(pages, limit: limit))
+        let pages = try await ask { gateway, now in list(gateway, limit, cursor, now) }
+        return try InspectionJSON.answer(merging(pages, limit))
     }
 
     private func journal(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {

@@ -8,7 +8,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         commandName: "subscriptions",
         abstract: "List the live subscriptions of a running gateway.",
         discussion: """
-            One line for each watcher and presentity; a batch has one for each of its presentities. Filters narrow the list together.
+            One line for each watcher and presentity; a batch or list has one for each of its presentities. Filters narrow the list together.
             The gateway must show it: `admin: { socket: PATH }`, or on loopback `admin: { http: ..., inspect: true }`.
 
             EXAMPLES
@@ -39,10 +39,7 @@ struct SubscriptionsCommand: AsyncParsableCommand {
             parameters: [
                 ("watcher", watcher), ("presentity", presentity), ("domain", domain), ("state", state?.rawValue), ("call-id", callID),
             ], limit: limit)
-        let page = try await list.get(from: gateway, as: SubscriptionReport.self)
-        if gateway.json { return Terminal.write(try InspectionJSON.text(page) + "\n") }
-        Terminal.write(Self.text(page.rows, at: .wallClock()))
-        list.complainIfCut(page.next)
+        try await list.show(from: gateway) { Self.text($0, at: .wallClock()) }
     }
 
     static func text(_ rows: [SubscriptionReport], at now: DateTime) -> String {
@@ -50,7 +47,8 @@ struct SubscriptionsCommand: AsyncParsableCommand {
         var table = TextTable("WATCHER", "PRESENTITY", "FORMAT", "STATE", "SOURCE", "PRESENCE", "TOLD", "ENDS", "LEG")
         for row in rows {
             table.add(
-                row.watcher, row.presentity.isEmpty ? "-" : row.presentity, (row.isBatch ? "batch " : "") + row.shortFormat,
+                row.watcher, row.presentity.isEmpty ? "-" : row.presentity,
+                (row.shape == .single ? "" : "\(row.shape.rawValue) ") + row.shortFormat,
                 row.state.rawValue, row.source.rawValue, row.knowledge.rawValue,
                 row.notification.map { "\(time.ago($0.at)) (\($0.cause.rawValue))" } ?? "-", time.ahead(row.expires),
                 row.leg?.state.rawValue ?? "-")
@@ -86,10 +84,7 @@ struct PresentitiesCommand: AsyncParsableCommand {
     func run() async throws {
         let list = PagedList(
             path: "/presentities", parameters: [("presentity", presentity), ("domain", domain), ("state", state?.rawValue)], limit: limit)
-        let page = try await list.get(from: gateway, as: PresentityReport.self)
-        if gateway.json { return Terminal.write(try InspectionJSON.text(page) + "\n") }
-        Terminal.write(Self.text(page.rows))
-        list.complainIfCut(page.next)
+        try await list.show(from: gateway) { Self.text($0) }
     }
 
     static func text(_ rows: [PresentityReport]) -> String {
@@ -111,7 +106,15 @@ struct PagedList {
         guard (1...1_000_000).contains(limit) else { throw ValidationError("--limit must be from 1 to 1000000") }
     }
 
-    func get<Row>(from gateway: AdminOptions, as type: Row.Type) async throws -> InspectionPage<Row> {
+    /// Prints the list, as JSON where that is asked for, and says whether there is more.
+    func show<Row: Codable & Hashable & Sendable>(from gateway: AdminOptions, text: ([Row]) -> String) async throws {
+        let page: InspectionPage<Row> = try await get(from: gateway)
+        if gateway.json { return Terminal.write(try InspectionJSON.text(page) + "\n") }
+        Terminal.write(text(page.rows))
+        if page.next != nil { Terminal.complain("there are more; raise --limit \(limit)") }
+    }
+
+    private func get<Row>(from gateway: AdminOptions) async throws -> InspectionPage<Row> {
         var page = InspectionPage<Row>(rows: [])
         repeat {
             var request = AdministrationRequest(path: path)
@@ -123,10 +126,6 @@ struct PagedList {
             page.next = more.next
         } while page.next != nil && page.rows.count < limit
         return page
-    }
-
-    func complainIfCut(_ next: String?) {
-        if next != nil { Terminal.complain("there are more; raise --limit \(limit)") }
     }
 }
 

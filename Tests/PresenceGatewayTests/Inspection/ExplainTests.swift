@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import PresenceGateway
 import SIPCore
@@ -231,6 +232,40 @@ import Testing
         #expect(try explain(bench, "bob@example.org", "eve@example.net").journal.isEmpty)
     }
 
+    @Test("a refusal is found by the user's one name: by that of the Request-URI, which decided, not of To") func refusedUnderAlias() throws
+    {
+        let bench = Bench {
+            $0.domains["contoso.com"]?.forms = .init(aliases: ["im.contoso.com"], numbers: ["+1425555"])
+            $0.domains["example.org"]?.forms = .init(aliases: ["pres.example.org"])
+        }
+        let text = bench.subscribe("ann@pres.example.org", to: "nobody@example.com", via: Bench.simple)
+            .replacingOccurrences(of: "SUBSCRIBE sip:nobody@example.com", with: "SUBSCRIBE tel:+1-425-555-0100")
+            .replacingOccurrences(of: "Event: presence\r\n", with: "Event: dialog\r\n")
+        bench.send(text, from: Bench.simple)
+        _ = try bench.nextResponse(489, at: Bench.simple)
+        let found = try explain(bench, "ann@example.org", "+14255550100@contoso.com")
+        #expect(found.journal.map(\.status) == [489])
+        #expect(found.journal.first?.watcher == "sip:ann@example.org")
+        #expect(try explain(bench, "ann@pres.example.org", "+14255550100@im.contoso.com").journal == found.journal)
+        #expect(try explain(bench, "ann@example.org", "nobody@example.com").journal.isEmpty)
+    }
+
+    @Test("RFC 5367 a refused list, and the end of one, are about everybody, and not about the list's address") func listJournal() throws {
+        let bench = ListWatcherTests.bench()
+        ListWatcherTests.subscribe(bench, [], body: "<not-a-list/>")
+        _ = try bench.nextResponse(400, at: Bench.simple)
+        ListWatcherTests.subscribe(bench, [Self.rob, "sue@fabrikam.com"])
+        let accepted = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        bench.send(bench.inDialog(accepted, cSeq: 2, expires: 0, via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        bench.pass(.seconds(1))
+        let journal = try explain(bench, "dan@example.org", "sue@fabrikam.com").journal
+        #expect(journal.map(\.event) == [.ended, .refused])
+        #expect(journal.map(\.presentity) == ["", ""])
+    }
+
     @Test("a far side that refuses for good leaves its status in the journal of the two") func refusedThere() throws {
         let bench = Bench()
         bench.send(bench.subscribe("ann@example.org", to: "bob@contoso.com", via: Bench.simple), from: Bench.simple)
@@ -280,7 +315,7 @@ import Testing
         #expect(only.verdict?.pool == "sip:pool.contoso.com;gruu")
         #expect(only.delivery == .current)
         #expect(try explain(bench, Self.ulla, "otto@contoso.com").journal.map(\.event) == [.rejected])
-        #expect(try explain(bench, Self.ulla, Self.rob).subscriptions.first?.subscription.isBatch == true)
+        #expect(try explain(bench, Self.ulla, Self.rob).subscriptions.first?.subscription.shape == .batch)
     }
 
     @Test("what was told is counted: refreshes, changes that tell nothing, lost and repeated notifications") func notifications() throws {
