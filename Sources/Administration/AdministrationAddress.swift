@@ -9,8 +9,16 @@ public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .http(let host, let port): "http:\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        case .http: "http:\(authority)"
         case .socket(let path): "unix:\(path)"
+        }
+    }
+
+    /// What a request names as its Host (RFC 9112 3.2); a socket has none, and stands for this machine.
+    var authority: String {
+        switch self {
+        case .http(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        case .socket: "localhost"
         }
     }
 
@@ -62,15 +70,20 @@ enum PrivateSocket {
         guard information.st_mode & S_IFMT == S_IFSOCK else {
             throw AdministrationError(path: path, reason: "there is a file that is no socket")
         }
-        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // Not blocking: whoever listens there and accepts nobody is alive all the same.
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard probe >= 0 else { throw AdministrationError(path, errno) }
         defer { close(probe) }
         do throws(AdministrationError) {
             try withAddress(of: path) { bound in Glibc.connect(probe, bound.0, bound.1) == 0 ? 0 : errno }
         } catch {
-            guard error.code == ECONNREFUSED else { throw error }
-            guard unlink(path) == 0 else { throw AdministrationError(path, errno) }
-            return
+            switch error.code {
+            case ECONNREFUSED:
+                guard unlink(path) == 0 else { throw AdministrationError(path, errno) }
+                return
+            case EAGAIN: break
+            default: throw error
+            }
         }
         throw AdministrationError(path: path, reason: "another process listens there")
     }

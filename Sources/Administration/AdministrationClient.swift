@@ -14,16 +14,11 @@ public enum AdministrationClient {
         let group = MultiThreadedEventLoopGroup.singleton
         let loop = group.next()
         let answer = loop.makePromise(of: (status: Int, body: String).self)
-        let host: String
-        switch address {
-        case .http(let name, let port): host = "\(name.contains(":") ? "[\(name)]" : name):\(port)"
-        case .socket: host = "localhost"
-        }
         let bootstrap = ClientBootstrap(group: loop).connectTimeout(.seconds(10)).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHTTPClientHandlers()
                 try channel.pipeline.syncOperations.addHandler(IdleStateHandler(readTimeout: timeout))
-                try channel.pipeline.syncOperations.addHandler(AnswerHandler(request, host: host, answer: answer))
+                try channel.pipeline.syncOperations.addHandler(AnswerHandler(request, host: address.authority, answer: answer))
             }
         }
         do {

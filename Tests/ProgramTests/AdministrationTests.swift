@@ -101,22 +101,39 @@ import Testing
 
         // A socket whose process is gone.
         let dead = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(dead, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
-        }
-        #expect(bound == 0)
+        #expect(Self.withAddress(path) { bind(dead, $0, $1) } == 0)
         close(dead)
         let second = try await Self.start(.socket(path)) { _ in .init(json: "2") }
         #expect(try await AdministrationClient.get(.init(path: "/x"), from: .socket(path)).body == "2\n")
         await second.stop()
+
+        // One whose process is busy: it listens, accepts nobody, and has no room for another who waits.
+        let busy = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #expect(Self.withAddress(path) { bind(busy, $0, $1) } == 0 && listen(busy, 0) == 0)
+        var waiting: [Int32] = []
+        repeat {
+            waiting.append(Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0))
+        } while waiting.count < 100 && Self.withAddress(path) { connect(waiting[waiting.count - 1], $0, $1) } == 0
+        #expect(waiting.count < 100)
+        let alive = await #expect(throws: AdministrationError.self) { _ = try await Self.start(.socket(path)) }
+        #expect(alive?.reason == "another process listens there")
+        for descriptor in waiting + [busy] { close(descriptor) }
+        unlink(path)
 
         try Data("important".utf8).write(to: URL(fileURLWithPath: path))
         await #expect(throws: AdministrationError.self) { _ = try await Self.start(.socket(path)) }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "important")
         let long = folder.appendingPathComponent(String(repeating: "x", count: 120)).path
         await #expect(throws: AdministrationError.self) { _ = try await Self.start(.socket(long)) }
+    }
+
+    /// Calls `body` with the address of a Unix socket.
+    static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
     }
 }

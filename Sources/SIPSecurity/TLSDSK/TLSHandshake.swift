@@ -31,7 +31,12 @@ final class TLSHandshake: Sendable {
     /// - Parameter context: Stays the caller's; may be freed before the handshake is over.
     init?(context: OpaquePointer, isServer: Bool) {
         guard let connection = SSL_new(context) else { return nil }
-        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+        guard let input = BIO_new(BIO_s_mem()) else {
+            SSL_free(connection)
+            return nil
+        }
+        guard let output = BIO_new(BIO_s_mem()) else {
+            BIO_free(input)
             SSL_free(connection)
             return nil
         }
