@@ -79,6 +79,7 @@ extension Gateway {
         var isBrief = false
         if case .notify = purpose { isBrief = true }
         let (transaction, actions) = transactions.send(request, to: destination, over: transport, isBrief: isBrief, at: now)
+        counters.limitsReached += transactions.takeTurnedAway()
         awaiting[transaction] = purpose
         perform(actions, at: now)
     }

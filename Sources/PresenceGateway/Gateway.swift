@@ -170,6 +170,7 @@ public final class Gateway: SansIOEndpoint {
     public func receive(_ message: InboundMessage, at now: Instant) {
         desk.now = now
         perform(transactions.receive(message, at: now), at: now)
+        counters.limitsReached += transactions.takeTurnedAway()
     }
 
     public func receive(_ notice: TransportNotice, at now: Instant) {
@@ -224,7 +225,10 @@ public final class Gateway: SansIOEndpoint {
         counts.watchedResources = watchedResources
         counts.pendingOutput = output.count + desk.staged.count
         counts.latenessMilliseconds = Int(work.lateness.nanoseconds / 1_000_000)
-        counts.securityAssociations = shard == 0 ? authenticator?.associationCount ?? 0 : 0
+        if shard == 0, let authenticator {
+            counts.securityAssociations = authenticator.associationCount
+            counts.tlsHandshakes = authenticator.handshakeCount
+        }
         return counts
     }
 

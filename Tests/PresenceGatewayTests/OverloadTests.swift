@@ -73,6 +73,20 @@ import Testing
         _ = try bench.nextResponse(200, at: Bench.simple)
     }
 
+    @Test("RFC 3261 21.5.4 at the limit of transactions everything is 503, dialogs too; each counts as a limit reached")
+    func transactionLimit() throws {
+        let bench = Bench()
+        let old = try Self.begin(bench)
+        var full = bench.gateway.configuration
+        full.limits.transactions = 0
+        bench.gateway.reconfigure(full, at: bench.now)
+        bench.send(bench.subscribe("eve@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(503, at: Bench.simple)
+        bench.send(bench.inDialog(old.subscription, cSeq: 2, expires: 600, via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(503, at: Bench.simple)
+        #expect(bench.gateway.counters.limitsReached == 2 && bench.gateway.counters.overloadRefusals == 0)
+    }
+
     @Test("RFC 3261 21.5.4 the event loop is late: new work is 503 until it comes round in time")
     func lateness() throws {
         let bench = Bench()

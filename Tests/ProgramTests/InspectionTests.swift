@@ -125,6 +125,13 @@ import Testing
             #expect(page.contains("isthmus_table_entries{table=\"subscriptions\"} 1\n"))
             #expect(page.contains("isthmus_table_limit{table=\"subscriptions\"} 400000\n"))
             #expect(page.contains("isthmus_table_limit{table=\"presentities\"} 400000\n"))
+            for (table, limit) in [("watched_resources", 2_000_000), ("upstream_subscriptions", 800_000), ("publication_bridges", 200_000)]
+            {
+                #expect(page.contains("isthmus_table_limit{table=\"\(table)\"} \(limit)\n"))
+            }
+            #expect(page.contains("isthmus_table_entries{table=\"watched_resources\"} 1\n"))
+            #expect(page.contains("isthmus_table_entries{table=\"pending_output\"} 0\n"))
+            #expect(page.contains("isthmus_tls_handshakes 0\n"))
         }
     }
 

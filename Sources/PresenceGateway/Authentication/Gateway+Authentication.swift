@@ -27,6 +27,7 @@ extension Gateway {
             noteFailure(answer, flow)
             throw Refusal(answer)
         case .refused(let answer):
+            if answer.status == .serviceUnavailable { counters.limitsReached += 1 }
             noteFailure(answer, flow)
             throw Refusal(answer)
         }

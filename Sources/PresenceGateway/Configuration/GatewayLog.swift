@@ -67,6 +67,7 @@ public struct GatewayCounters: Hashable, Sendable {
     public var partialStateMissed: UInt64 = 0
     /// List subscriptions that could not be had, so that presentities were asked for one by one.
     public var listsGivenUp: UInt64 = 0
+    /// Requests, of watchers and our own, that a limit left no room for.
     public var limitsReached: UInt64 = 0
     /// Requests answered 503 because too much was unfinished.
     public var overloadRefusals: UInt64 = 0
@@ -103,6 +104,8 @@ public struct GatewayCounts: Hashable, Sendable {
     public var latenessMilliseconds = 0
     /// Of the whole node; counted by its first shard.
     public var securityAssociations = 0
+    /// Sign-ins with a certificate that are under way; of the whole node, counted by its first shard.
+    public var tlsHandshakes = 0
 
     public init() {}
 }

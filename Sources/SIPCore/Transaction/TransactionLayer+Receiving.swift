@@ -98,6 +98,7 @@ extension TransactionLayer {
         if let id = serverKeys[key] { return receiveCopy(id) }
         if request.method == .cancel { return receiveCancel(request, key, source, now) }
         guard serverCount < configuration.serverLimit else {
+            turnedAway += 1
             var response = refusal(of: request, .serviceUnavailable)
             response.headers.retryAfter = RetryAfter(seconds: configuration.retryAfter)
             return answer(response, to: request, source, now)

@@ -127,6 +127,8 @@ public struct TransactionLayer: Sendable {
     var connectionClients: [ConnectionID: Set<UInt64>] = [:]
     var deadlines = DeadlineQueue<UInt64>()
     private var lastID: UInt64 = 0
+    /// Requests, received and ours, that the limits left no room for since they were last asked about.
+    var turnedAway: UInt64 = 0
 
     /// - Parameter tokens: For branches and for the tags of answers that the layer gives itself.
     public init(configuration: Configuration, tokens: TokenGenerator) {
@@ -136,6 +138,12 @@ public struct TransactionLayer: Sendable {
 
     public var clientCount: Int { clients.count }
     public var serverCount: Int { servers.count + refusals.count }
+
+    /// How many requests the limits left no room for since the last call.
+    public mutating func takeTurnedAway() -> UInt64 {
+        defer { turnedAway = 0 }
+        return turnedAway
+    }
 
     mutating func nextID() -> UInt64 {
         lastID += 1
@@ -155,6 +163,7 @@ public struct TransactionLayer: Sendable {
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, isBrief: Bool = false, at now: Instant
     ) -> (ClientTransactionID, [TransactionAction]) {
         guard clients.count < configuration.clientLimit else {
+            turnedAway += 1
             let id = ClientTransactionID(rawValue: nextID())
             return (id, [.transportFailed(id, reason: "transaction limit")])
         }

@@ -25,7 +25,7 @@ final class StatusPages: Sendable {
     }
 
     func health() async -> HealthReport {
-        let (_, counts) = await gatewayNumbers()
+        let counts = await gatewayNumbers().counts
         var named: [String: Int] = [:]
         for (name, path) in Self.countPaths { named[name] = counts[keyPath: path] }
         return HealthReport(
@@ -34,9 +34,8 @@ final class StatusPages: Sendable {
     }
 
     func metrics() async -> [Metric] {
-        let (counters, counts) = await gatewayNumbers()
+        let numbers = await gatewayNumbers()
         let (sockets, connections) = await server.statistics()
-        let tables = await tableSizes()
         var metrics = [
             Metric("isthmus_uptime_seconds", .gauge, help: "Since the start.", value: Double((server.clock.now() - startedAt).seconds)),
             Metric("isthmus_connections", .gauge, help: "Stream connections alive.", value: Double(connections)),
@@ -50,18 +49,19 @@ final class StatusPages: Sendable {
                 Metric("isthmus_directory_\(name)_total", .counter, help: "Readings of the directory service.", value: Double(value)))
         }
         for (name, path) in Self.countPaths {
-            metrics.append(Metric("isthmus_\(name)", .gauge, help: "Alive now.", value: Double(counts[keyPath: path])))
+            metrics.append(Metric("isthmus_\(name)", .gauge, help: "Alive now.", value: Double(numbers.counts[keyPath: path])))
         }
         metrics += [
             Metric(
                 "isthmus_table_entries", .gauge, help: "Entries of a bounded table, of all shards.",
-                samples: tables.map { .init(Double($0.entries), ["table": $0.name]) }),
+                samples: numbers.tables.map { .init(Double($0.entries), ["table": $0.name]) }),
             Metric(
                 "isthmus_table_limit", .gauge, help: "How many entries the table may have, in all shards.",
-                samples: tables.map { .init(Double($0.limit), ["table": $0.name]) }),
+                samples: numbers.tables.map { .init(Double($0.limit), ["table": $0.name]) }),
         ]
         for (name, path) in Self.counterPaths {
-            metrics.append(Metric("isthmus_\(name)_total", .counter, help: "Since the start.", value: Double(counters[keyPath: path])))
+            metrics.append(
+                Metric("isthmus_\(name)_total", .counter, help: "Since the start.", value: Double(numbers.counters[keyPath: path])))
         }
         for (name, path) in TransportCounters.all {
             metrics.append(
@@ -70,35 +70,24 @@ final class StatusPages: Sendable {
         return metrics
     }
 
-    private func gatewayNumbers() async -> (GatewayCounters, GatewayCounts) {
-        var counters = GatewayCounters()
-        var counts = GatewayCounts()
+    /// Of all shards together.
+    private func gatewayNumbers() async -> GatewayNumbers {
+        var sum = GatewayNumbers()
         for shard in server.shards {
-            let part = try? await shard.perform { endpoint, _ in
-                (endpoint as? Gateway).map { ($0.counters, $0.counts) }
-            }.get()
-            guard let (shardCounters, shardCounts) = part ?? nil else { continue }
-            for (_, path) in Self.counterPaths { counters[keyPath: path] &+= shardCounters[keyPath: path] }
-            for (_, path) in Self.countPaths { counts[keyPath: path] += shardCounts[keyPath: path] }
-        }
-        return (counters, counts)
-    }
-
-    private func tableSizes() async -> [TableSize] {
-        var sums: [TableSize] = []
-        for shard in server.shards {
-            let part = try? await shard.perform { endpoint, _ in (endpoint as? Gateway)?.tables }.get()
+            let part = try? await shard.perform { endpoint, _ in (endpoint as? Gateway)?.numbers }.get()
             guard let part = part ?? nil else { continue }
-            guard !sums.isEmpty else {
-                sums = part
-                continue
-            }
-            for (index, table) in part.enumerated() {
-                sums[index].entries += table.entries
-                sums[index].limit += table.limit
+            for (_, path) in Self.counterPaths { sum.counters[keyPath: path] &+= part.counters[keyPath: path] }
+            for (_, path) in Self.countPaths { sum.counts[keyPath: path] += part.counts[keyPath: path] }
+            for table in part.tables {
+                guard let index = sum.tables.firstIndex(where: { $0.name == table.name }) else {
+                    sum.tables.append(table)
+                    continue
+                }
+                sum.tables[index].entries += table.entries
+                sum.tables[index].limit += table.limit
             }
         }
-        return sums
+        return sum
     }
 
     private static var countPaths: [(String, WritableKeyPath<GatewayCounts, Int>)] {
@@ -109,7 +98,7 @@ final class StatusPages: Sendable {
             ("transactions", \.transactions), ("timers", \.timers), ("watched_resources", \.watchedResources),
             ("pending_output", \.pendingOutput),
             ("lateness_milliseconds", \.latenessMilliseconds),
-            ("security_associations", \.securityAssociations),
+            ("security_associations", \.securityAssociations), ("tls_handshakes", \.tlsHandshakes),
         ]
     }
 

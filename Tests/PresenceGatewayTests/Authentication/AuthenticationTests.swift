@@ -310,6 +310,7 @@ import Testing
             bench.send(.request(request), from: Self.agent)
             let response = try bench.nextResponse(attempt < 2 ? 401 : 503, at: Self.agent)
             #expect(response.headers.contains(.retryAfter) == (attempt == 2))
+            #expect(bench.gateway.counters.limitsReached == (attempt == 2 ? 1 : 0))
         }
     }
 

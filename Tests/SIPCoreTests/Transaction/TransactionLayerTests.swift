@@ -145,6 +145,8 @@ import Testing
         #expect(responses.map(\.status) == [.serviceUnavailable])
         #expect(responses.first?.headers.retryAfter?.seconds == 5)
         #expect(layer.serverCount == 1)
+        #expect(layer.takeTurnedAway() == 1)
+        #expect(layer.takeTurnedAway() == 0, "told once")
     }
 
     @Test("a request that is never answered is forgotten")
@@ -253,6 +255,7 @@ import Testing
         _ = layer.send(notify, to: .address(remote, from: nil), over: .tcp, at: start)
         let (id, actions) = layer.send(notify, to: .address(remote, from: nil), over: .tcp, at: start)
         #expect(actions == [.transportFailed(id, reason: "transaction limit")])
+        #expect(layer.takeTurnedAway() == 1)
     }
 
     @Test("a malformed request is answered, a malformed response is not")
