@@ -114,10 +114,10 @@ struct EndpointKey: Hashable {
     private let watcher: String
     let endpoint: EndpointID
 
-    init?(_ request: SIPRequest) {
-        guard let from = request.headers.from, let endpoint = EndpointID(of: request.headers) else { return nil }
-        watcher = from.uri.aorKey
-        self.endpoint = endpoint
+    /// - Parameter watcher: the key of the sender, whichever of his names From says.
+    init?(_ request: SIPRequest, of watcher: String) {
+        guard let endpoint = EndpointID(of: request.headers) else { return nil }
+        self.init(watcher: watcher, endpoint: endpoint)
     }
 
     init(watcher: String, endpoint: EndpointID) {

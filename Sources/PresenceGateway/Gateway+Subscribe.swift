@@ -70,7 +70,7 @@ extension Gateway {
                 uri: request.uri.description,
                 written: Dictionary(list.entries.map { ($0.key, $0.written) }, uniquingKeysWith: { first, _ in first }))
         }
-        if parties.watcherDomain.hosted { watcher.origin = EndpointKey(request) }
+        if parties.watcherDomain.hosted { watcher.origin = EndpointKey(request, of: parties.watcherKey) }
         insert(watcher)
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in remove(watcher, at: now) }
@@ -82,7 +82,7 @@ extension Gateway {
         if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: wish == 0, at: now) }
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
         if isBatch, watcher.resources.isEmpty { wish = 0 }
-        if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request), by: watcher, at: now) }
+        if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request, of: parties.watcherKey), by: watcher, at: now) }
         watcher.notifier = Notifier(policy, isReady: watcher.isReady)
         let isPiggyback = isPiggyback(request, format)
         if wish == 0, isPiggyback, !watcher.isReady, let transaction {

@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import Testing
@@ -186,6 +187,38 @@ import Testing
         try rob.answerNotifies()
         #expect(bench.gateway.counts.watcherDialogs == 1)
         rob.connection = ConnectionID(rawValue: 8)
+        rob.register(expires: 0)
+        _ = try rob.response(200)
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+    }
+
+    @Test("RFC 3261 19.1.6 an endpoint is one under all names of its user: batches replace one another, and end with the registration")
+    func aliases() throws {
+        let bench = Bench(store: MemoryStore()) { $0.domains["fabrikam.com"]?.forms = .init(aliases: ["im.fabrikam.com"]) }
+        let rob = SignedInEndpoint(bench, "rob@fabrikam.com", connection: 1)
+        func batch(_ name: String) throws {
+            rob.send(
+                "SUBSCRIBE", "sip:\(name)", to: name, from: name,
+                extra: "Event: presence\r\nAccept: \(Bench.categoryTypes)\r\nRequire: adhoclist, categoryList\r\n"
+                    + "Supported: eventlist, ms-piggyback-first-notify\r\n", type: "application/msrtc-adrl-categorylist+xml",
+                body: Bench.batchBody([.subscribe("sue@fabrikam.com")]))
+            while !rob.isQuiet {
+                switch try bench.next(at: rob.place) {
+                case .response(let response): #expect(response.status == .ok)
+                case .request(let request): bench.answer(request, 200, from: rob.place)
+                }
+            }
+            bench.pass(.seconds(40))
+        }
+        rob.register()
+        _ = try rob.response(200)
+        try batch("rob@im.fabrikam.com")
+        try bench.restart()
+        rob.connection = ConnectionID(rawValue: 8)
+        try batch("rob@fabrikam.com")
+        #expect(bench.gateway.counts.watcherDialogs == 1)
+        try batch("rob@im.fabrikam.com")
+        #expect(bench.gateway.counts.watcherDialogs == 1)
         rob.register(expires: 0)
         _ = try rob.response(200)
         #expect(bench.gateway.counts.watcherDialogs == 0)
