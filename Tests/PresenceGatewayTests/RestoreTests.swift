@@ -119,6 +119,26 @@ struct RestoreTests {
         #expect(try bench.nextResponse(200, at: Bench.simple).headers.toTag != accepted.headers.toTag)
     }
 
+    @Test("RFC 3261 12.1.1 dialogs of one Call-ID are told apart by the watcher's tag, also when their SUBSCRIBEs come again")
+    func forked() throws {
+        let bench = Bench(store: MemoryStore())
+        let subscribes = ["alice@example.com", "bo@example.com"].map {
+            bench.subscribe("ann@example.org", to: $0, via: Bench.simple, callID: "one")
+        }
+        func tags() throws -> [String?] {
+            try subscribes.map { subscribe in
+                bench.send(subscribe, from: Bench.simple)
+                let accepted = try bench.nextResponse(200, at: Bench.simple)
+                bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+                return accepted.headers.toTag
+            }
+        }
+        let first = try tags()
+        try bench.restart(after: .seconds(2))
+        #expect(try tags() == first)
+        #expect(bench.gateway.counts.watcherDialogs == 2)
+    }
+
     @Test("what expired meanwhile expires at the start, and each watcher is told once")
     func expired() throws {
         let store = MemoryStore()

@@ -1,23 +1,29 @@
 import SIPCore
 import SIPEvents
 
-/// The dialogs that a restart brought back, by Call-ID, for as long as a client repeats a SUBSCRIBE (RFC 3261 17.1.2).
+/// The dialogs that a restart brought back, by Call-ID and the watcher's tag, for as long as a client repeats a SUBSCRIBE
+/// (RFC 3261 17.1.2).
 struct ResumedCalls {
-    private var tags: [String: String] = [:]
+    private struct Call: Hashable {
+        var id: String
+        var tag: String?
+    }
+
+    private var tags: [Call: String] = [:]
     private var until = Instant(nanosecondsSince1970: 0)
 
     /// 64*T1, and the time that the last copy may travel.
     private static let span = TimeSpan.seconds(40)
 
     mutating func add(_ watcher: WatcherDialog, at now: Instant) {
-        tags[watcher.dialog.callID] = watcher.localTag
+        tags[Call(id: watcher.dialog.callID, tag: watcher.dialog.id.remoteTag)] = watcher.localTag
         until = now + Self.span
     }
 
-    /// Our tag of the dialog with this Call-ID.
-    mutating func tag(of callID: String?, at now: Instant) -> String? {
+    /// Our tag of the dialog that the request, which names none of ours, belongs to.
+    mutating func tag(of request: SIPRequest, at now: Instant) -> String? {
         if now > until { tags = [:] }
-        return callID.flatMap { tags[$0] }
+        return request.headers.callID.flatMap { tags[Call(id: $0, tag: request.headers.fromTag)] }
     }
 }
 
@@ -28,9 +34,9 @@ extension Gateway {
     func answerAgain(
         _ request: SIPRequest, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) -> Bool {
-        guard let tag = resumedCalls.tag(of: request.headers.callID, at: now), let watcher = dialogs[tag],
-            watcher.dialog.id.remoteTag == request.headers.fromTag, let sequence = request.headers.cSeq?.number,
-            watcher.dialog.remoteCSeq == sequence, watcher.event.matches(event), !watcher.notifier.isEnding
+        guard let tag = resumedCalls.tag(of: request, at: now), let watcher = dialogs[tag],
+            let sequence = request.headers.cSeq?.number, watcher.dialog.remoteCSeq == sequence, watcher.event.matches(event),
+            !watcher.notifier.isEnding
         else { return false }
         reached(watcher, over: flow)
         let wish = request.headers.expires.map { Int(clamping: $0) }
