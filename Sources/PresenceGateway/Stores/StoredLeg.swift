@@ -2,8 +2,8 @@ import SIPCore
 
 /// A far leg: a subscription of ours at the home of presentities, in a watcher's name, as much of it as a restart needs.
 ///
-/// It is written when its dialog is made, refreshed, left or lost, and when what it feeds changes; not with every notification, because a
-/// restart asks for the whole state anyway.
+/// It is written when its dialog is made, answered or lost; not with every notification, because a restart asks for the whole state
+/// anyway.
 public struct StoredLeg: Hashable, Sendable {
     /// Our tag: of the dialog, or of the last one that there was.
     public var tag: String
