@@ -92,7 +92,7 @@ extension Gateway {
             for name in [SIPHeaderName.via, .from, .to, .callID, .cSeq] {
                 for value in response.headers.values(name) { refused.headers.append(name, value) }
             }
-            let side = response.headers.from.flatMap { configuration.domain($0.uri.domainKey) }?.side ?? .simple
+            let side = screening.side(of: response.headers.cSeq?.method, response.headers)
             Self.notKept(retryAfter: configuration.timing.retryAfter).apply(to: &refused, side: side, node: configuration.nodeName)
             refused.headers.set(.server, Self.product)
             deliver(refused, transaction, at: now)

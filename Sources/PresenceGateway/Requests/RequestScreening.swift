@@ -125,9 +125,12 @@ final class RequestScreening {
 
     /// The side whose manner an answer follows: SERVICE is spoken by enterprise clients only, whatever their domain; else that of the
     /// sender's domain, simple when it is unknown.
-    func side(of request: SIPRequest) -> DomainSide {
-        if request.method == .service { return .enterprise }
-        return request.headers.from.flatMap { configuration.domain(of: $0.uri) }?.side ?? .simple
+    func side(of request: SIPRequest) -> DomainSide { side(of: request.method, request.headers) }
+
+    /// The same by the headers that an answer has in common with its request.
+    func side(of method: SIPMethod?, _ headers: SIPHeaders) -> DomainSide {
+        if method == .service { return .enterprise }
+        return headers.from.flatMap { configuration.domain(of: $0.uri) }?.side ?? .simple
     }
 }
 
