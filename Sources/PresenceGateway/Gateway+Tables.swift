@@ -3,7 +3,7 @@ import SIPCore
 
 /// How much every table holds.
 extension Gateway {
-    /// The number of entries of every table by its name; all are empty once all dialogs, publications and transactions have ended and
+    /// The number of entries of every table that follows what is alive, by its name; all are empty once all dialogs, publications and transactions have ended and
     /// no user keeps anything here. For tests that look for growth.
     public var tableSizes: [String: Int] {
         [
@@ -13,7 +13,11 @@ extension Gateway {
             "dialogsOfConnection": dialogsOfConnection.count, "returning": returning.count, "awaiting": awaiting.count,
             "wakes": wakes.count, "homeDialogs": home.dialogs.count, "registrations": home.registrar.count,
             "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount, "unkept": desk.unkept.count,
-            "staged": desk.staged.count, "undo": desk.undo.count,
+            "staged": desk.staged.count, "undo": desk.undo.count, "batches": batches.count, "watchedResources": watchedResources,
+            "dialogsOfEndpoint": dialogsOfEndpoint.count, "publishingConnections": publishingConnections.count,
+            "pidfBridges": pidfBridges.count, "heldPublications": pidfBridges.values.reduce(0) { $0 + $1.held.count },
+            "categoryBridges": categoryBridges.count, "queuedPublications": categoryBridges.values.reduce(0) { $0 + $1.queue.count },
+            "bridgeConnections": bridgeConnections.count,
         ]
     }
 }

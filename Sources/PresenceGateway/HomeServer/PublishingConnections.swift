@@ -4,12 +4,15 @@ import SIPCore
 /// connections is (MS-PRES 3.2.5.5).
 struct PublishingConnections {
     private var byConnection: [ConnectionID: [String: Set<String>]] = [:]
-    /// Per user and endpoint, over how many connections it published.
-    private var byUser: [String: [String: Int]] = [:]
+    /// Per user and endpoint, over which connections it published.
+    private var byUser: [String: [String: Set<ConnectionID>]] = [:]
+
+    /// Of connections and of users.
+    var count: Int { byConnection.count + byUser.count }
 
     mutating func note(_ endpoint: String, of user: String, over connection: ConnectionID) {
-        guard byConnection[connection, default: [:]][user, default: []].insert(endpoint).inserted else { return }
-        byUser[user, default: [:]][endpoint, default: 0] += 1
+        byConnection[connection, default: [:]][user, default: []].insert(endpoint)
+        byUser[user, default: [:]][endpoint, default: []].insert(connection)
     }
 
     /// Endpoints of a user whose connection lives.
@@ -20,14 +23,23 @@ struct PublishingConnections {
     mutating func close(_ connection: ConnectionID) -> [(user: String, endpoints: [String])] {
         let closed = (byConnection.removeValue(forKey: connection) ?? [:]).sorted { $0.key < $1.key }
         return closed.map { user, endpoints in
-            (user, endpoints.sorted().filter { isLastConnection(of: $0, user) })
+            (user, endpoints.sorted().filter { isLast(connection, of: $0, user) })
         }
     }
 
-    private mutating func isLastConnection(of endpoint: String, _ user: String) -> Bool {
-        guard let count = byUser[user]?[endpoint] else { return false }
-        byUser[user]?[endpoint] = count > 1 ? count - 1 : nil
+    private mutating func isLast(_ connection: ConnectionID, of endpoint: String, _ user: String) -> Bool {
+        byUser[user]?[endpoint]?.remove(connection)
+        guard byUser[user]?[endpoint]?.isEmpty == true else { return false }
+        byUser[user]?[endpoint] = nil
         if byUser[user]?.isEmpty == true { byUser[user] = nil }
-        return count == 1
+        return true
+    }
+
+    /// Forgets a user of whose publications none is left: connections that carry many users live for long.
+    mutating func forget(_ user: String) {
+        for connection in Set((byUser.removeValue(forKey: user) ?? [:]).values.joined()) {
+            byConnection[connection]?[user] = nil
+            if byConnection[connection]?.isEmpty == true { byConnection[connection] = nil }
+        }
     }
 }

@@ -213,6 +213,7 @@ extension Gateway {
         guard bridge.isIdle else { return schedule(bridge) }
         pidfBridges[bridge.key] = nil
         wakes.set(.pidfBridge(bridge.key), at: nil)
+        bridgeConnections.forget(bridge.key)
         keep(.bridge(bridge.key))
     }
 }
