@@ -34,7 +34,7 @@ extension Gateway {
                 promiseHeld(bridge, at: now)
             }
         }
-        if !actions.isEmpty { keep(.bridge(bridge.key)) }
+        if !actions.allSatisfy(\.isRefresh) { keep(.bridge(bridge.key)) }
     }
 
     private func publish(_ bridge: PIDFBridge, ifMatch tag: EntityTag?, hasBody: Bool, expires: Int, at now: Instant) {
@@ -55,7 +55,6 @@ extension Gateway {
             request.headers.set(.contentType, WatcherFormat.pidfType)
             request.body = document
         }
-        keep(.bridge(bridge.key))
         send(
             request, to: .address(route, from: listener(for: route.transport, flow: nil)), over: route.transport,
             for: .publication(bridge, attempt: bridge.attempt), at: now)
@@ -139,6 +138,13 @@ extension Gateway {
         }
         // Nobody is left to be told; what still lives is tried now and then.
         if !bridge.isSettled { bridge.retryAt = now + configuration.timing.retryMaximum }
+    }
+}
+
+extension PublicationClient.Action {
+    /// Whether it only asks for more time, which changes nothing that is kept.
+    fileprivate var isRefresh: Bool {
+        if case .publish(_?, hasBody: false, let expires) = self { expires > 0 } else { false }
     }
 }
 
