@@ -11,7 +11,7 @@ extension Gateway {
 
     func receivePublish(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
         let parties = try screening.parties(request)
-        if !parties.presentityDomain.hosted, parties.presentityDomain.publish, parties.presentityDomain.side == .enterprise {
+        if publishingRoute(of: parties.presentity, side: .enterprise) != nil {
             return try carryPIDF(request, transaction, parties, at: now)
         }
         guard parties.presentityDomain.hosted else {
@@ -189,18 +189,22 @@ extension Gateway {
 
     func makePresentity(_ key: String, _ uri: SIPURI) -> HostedPresentity {
         let range = configuration.timing.publication
+        let record = HostedPresentity(
+            key: key, uri: uri, policy: presencePolicy,
+            expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
+            publicationLimit: configuration.limits.publicationsPerPresentity)
+        publishForServer(record)
+        return record
+    }
+
+    var presencePolicy: EnhancedPresencePolicy {
         var policy = EnhancedPresencePolicy.standard
         policy.instanceLimit = configuration.limits.publicationsPerPresentity
         policy.roaming = configuration.roamingPolicy
         policy.publicationByteLimit = configuration.limits.publicationBytes
         policy.categoryByteLimit = configuration.limits.categoryBytes
         policy.memberLimit = configuration.limits.membersPerUser
-        let record = HostedPresentity(
-            key: key, uri: uri, policy: policy,
-            expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
-            publicationLimit: configuration.limits.publicationsPerPresentity)
-        publishForServer(record)
-        return record
+        return policy
     }
 
     /// Drops a record that says nothing.

@@ -17,19 +17,24 @@ extension Gateway {
         let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
         let endpoint = EndpointID(of: request.headers)
         let document: CategoryPublishDocument
-        do {
-            document = try CategoryPublishDocument(parsing: request.body)
+        do throws(DocumentError) {
+            document = try categoryPublish(request.body)
         } catch {
-            throw .badRequest("the request's document cannot be read: \(error)", errorID: 4001)
+            throw .unreadable(error, "the request's document cannot be read")
         }
         if flow.connection == nil || endpoint == nil, document.publications.contains(where: { $0.expireType == .user && !$0.isRemoval }) {
             throw Refusal(.notAcceptableHere, "MS-PRES 3.2.5.4: an endpoint without a connection cannot be seen to end")
         }
+        // What ended meanwhile has ended, whatever becomes of this request.
+        if let known = pidfBridges[parties.presentityKey] { advance(known, at: now) }
         let bridge = try pidfBridge(parties)
         defer { settle(bridge) }
-        endLives(of: bridge, at: now)
+        guard bridge.held.count < PIDFBridge.heldLimit else {
+            counters.limitsReached += 1
+            throw .unavailable("too many publications of this presentity at once", retryAfter: configuration.timing.retryAfter)
+        }
         let sender = PublishingEndpoint(
-            from: request.headers.from?.uri.addressOfRecord().description ?? "", to: parties.presentity.description,
+            from: parties.watcher.description, to: parties.presentity.description,
             endpointID: endpoint?.description, isRegistered: flow.connection != nil)
         let before = bridge.enhanced
         let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
@@ -85,14 +90,10 @@ extension Gateway {
     }
 
     /// An identity whose containers have the members that custom gives them (table `container-policy`): nobody keeps others for it.
-    /// - Parameter stored: the instances of an earlier process.
+    /// - Parameter stored: the instances that there are already.
     func carriedPresentity(
         _ uri: SIPURI, stored: (document: RoamingDataDocument, computed: Set<PublicationID>)?
     ) -> EnhancedPresentity {
-        var policy = EnhancedPresencePolicy.standard
-        policy.instanceLimit = configuration.limits.publicationsPerPresentity
-        policy.publicationByteLimit = configuration.limits.publicationBytes
-        policy.categoryByteLimit = configuration.limits.categoryBytes
         var document = stored?.document ?? RoamingDataDocument()
         document.containers = ContainersDocument(
             containers: translator.mapper.tables.containerPolicies.compactMap { row in
@@ -100,7 +101,7 @@ extension Gateway {
                 return ContainerElement(
                     id: id, version: 0, members: row.members.map { ContainerMember(ContainerMemberType(rawValue: $0)) })
             })
-        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: policy)
+        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: presencePolicy)
     }
 
     // MARK: what is shown
@@ -212,8 +213,8 @@ extension Gateway {
         guard pidfBridges[bridge.key] === bridge else { return }
         guard bridge.isIdle else { return schedule(bridge) }
         pidfBridges[bridge.key] = nil
-        wakes.set(.pidfBridge(bridge.key), at: nil)
         bridgeConnections.forget(bridge.key)
+        wakes.set(.pidfBridge(bridge.key), at: nil)
         keep(.bridge(bridge.key))
     }
 }

@@ -53,6 +53,9 @@ final class PIDFBridge {
         var until: Instant
     }
 
+    /// SERVICE requests of one identity that wait at the same time; beyond it 503.
+    static let heldLimit = 32
+
     init(key: String, uri: SIPURI, enhanced: EnhancedPresentity, client: PublicationClient) {
         self.key = key
         self.uri = uri

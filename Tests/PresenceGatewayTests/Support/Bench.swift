@@ -63,6 +63,13 @@ final class Bench {
         sort()
     }
 
+    func reconfigure(_ mapper: PresenceMapper? = nil, _ change: (inout GatewayConfiguration) -> Void) {
+        var changed = gateway.configuration
+        change(&changed)
+        gateway.reconfigure(changed, mapper: mapper, at: now)
+        sort()
+    }
+
     // MARK: time
 
     /// Moves the clock, firing every timer at its own moment.
@@ -75,6 +82,9 @@ final class Bench {
         }
         now = end
     }
+
+    /// Moves the clock past timers that fire late.
+    func sleep(_ span: TimeSpan) { now = now + span }
 
     // MARK: messages
 

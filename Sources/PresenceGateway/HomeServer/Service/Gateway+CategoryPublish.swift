@@ -7,7 +7,7 @@ extension Gateway {
     func publishCategories(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
         let key = service.parties.presentityKey
         try commit(service, at: now) { presentity, moment in
-            let document = try CategoryPublishDocument(parsing: service.request.body, limits: documentLimits)
+            let document = try categoryPublish(service.request.body)
             let change = try presentity.publish(document, by: service.sender, at: moment)
             // Without registration an endpoint is there as long as its connection is.
             if !service.isRegistered, let connection = service.flow.connection, let id = service.sender.endpointID {
@@ -18,5 +18,12 @@ extension Gateway {
             response.headers.append(.contentType, WatcherFormat.roamingSelfType)
             response.body = presentity.publishAnswer(after: change, at: moment).encoded()
         }
+    }
+
+    /// The document of a publish request; whichever of his names it says, it is about the user under his canonical one.
+    func categoryPublish(_ body: [UInt8]) throws(DocumentError) -> CategoryPublishDocument {
+        var document = try CategoryPublishDocument(parsing: body, limits: documentLimits)
+        if let named = SIPURI(document.uri) { document.uri = configuration.canonical(named).addressOfRecord().description }
+        return document
     }
 }

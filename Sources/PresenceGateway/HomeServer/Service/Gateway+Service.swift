@@ -44,12 +44,10 @@ extension Gateway {
     func receiveService(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
-        guard let to = request.headers.to?.uri, let from = request.headers.from?.uri else {
-            throw .badRequest("RFC 3261 20.39: To cannot be read")
-        }
+        guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
         if Self.isDirectorySearch(request) { return try searchDirectory(request, transaction, at: now) }
         let parties = try screening.parties(request, presentity: to)
-        if !parties.presentityDomain.hosted, parties.presentityDomain.publish, parties.presentityDomain.side == .simple,
+        if publishingRoute(of: parties.presentity, side: .simple) != nil,
             request.body.isEmpty || request.headers.contentType?.essence == ServiceKind.categoryPublish.rawValue
         {
             return try carryCategories(request, transaction, flow, parties, at: now)
@@ -64,7 +62,7 @@ extension Gateway {
         let endpoint = EndpointID(of: request.headers)
         let isRegistered = endpoint.map { home.registrar.binding(of: parties.presentityKey, endpoint: $0) != nil } ?? false
         let sender = PublishingEndpoint(
-            from: from.addressOfRecord().description, to: to.addressOfRecord().description,
+            from: parties.watcher.description, to: parties.presentity.description,
             endpointID: endpoint.map { Self.spelling(of: $0, in: request.headers) },
             isRegistered: isRegistered || !parties.presentityDomain.requiresRegistration)
         let service = ServiceRequest(
