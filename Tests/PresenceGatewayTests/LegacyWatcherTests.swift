@@ -1,7 +1,5 @@
-import Foundation
 import PresenceDocuments
 import PresenceGateway
-import PresenceMapping
 import SIPCore
 import Testing
 
@@ -34,18 +32,17 @@ import Testing
         try bench.publish("rob@fabrikam.com", .legacyInterop(6_500))
         _ = try watch("application/pidf+xml")
         #expect(try bench.takeNotifies().first?.text.contains("busy") == true)
-        let name = "availability-to-pidf.json"
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Mappings/\(name)")
         let busy = "\"availability\": [6000, 7499], \"basic\": \"open\", \"rpid\": \"busy\""
-        let text = try String(contentsOf: file.standardizedFileURL, encoding: .utf8)
-        try #require(text.contains(busy))
-        let changed = text.replacingOccurrences(of: busy, with: busy.replacingOccurrences(of: "busy", with: "meeting"))
-        let mapper = PresenceMapper(tables: try MappingTables(files: [name: Array(changed.utf8)]))
+        let mapper = try Bench.mapper(
+            "availability-to-pidf", busy, becomes: busy.replacingOccurrences(of: "busy", with: "meeting"))
         bench.use(mapper)
         let told = try bench.takeNotifies()
         #expect(told.count == 1 && told.first?.text.contains("meeting") == true && told.first?.text.contains("busy") == false)
+        let rendered = bench.gateway.counters.bodiesEncoded
         bench.use(mapper)
         #expect(try bench.takeNotifies().isEmpty)
+        // Nobody's view was even looked at.
+        #expect(bench.gateway.counters.bodiesEncoded == rendered)
     }
 
     @Test("MS-PRES 3.7.5.5 MSRTC: in the 200 when piggyback is offered, else in a NOTIFY [R226, R227]", arguments: [true, false])

@@ -50,6 +50,13 @@ public struct MappingTables: Sendable {
     }
 }
 
+extension MappingTables: Equatable {
+    /// Whether every table has the same rows.
+    public static func == (left: MappingTables, right: MappingTables) -> Bool {
+        left.tables.mapValues(\.rows) == right.tables.mapValues(\.rows)
+    }
+}
+
 extension MappingTables {
     /// The first row of a table whose number in one column is the given one: for reference tables such as `container-policy`.
     public func row(of table: String, where column: String, is number: Int) -> MappingRow? {

@@ -132,9 +132,8 @@ final class RunningGateway: Sendable {
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
         for shard in server.shards {
             try? await shard.perform { endpoint, now in
-                (endpoint as? Gateway)?.reconfigure(gateway, at: now)
+                (endpoint as? Gateway)?.reconfigure(gateway, mapper: mapper, at: now)
                 (endpoint as? Gateway)?.use(directory: users, at: now)
-                (endpoint as? Gateway)?.use(mapper: mapper, at: now)
             }.get()
         }
         feed.current.replace(by: users)
