@@ -209,7 +209,9 @@ extension Gateway {
 
     /// Drops a record that says nothing.
     func settle(_ presentity: HostedPresentity) {
-        guard presentity.isIdle, presentities[presentity.key] === presentity else { return }
+        guard presentities[presentity.key] === presentity else { return }
+        if publishingConnections.knows(presentity.key), !presentity.dependsOnEndpoints { publishingConnections.forget(presentity.key) }
+        guard presentity.isIdle else { return }
         presentities[presentity.key] = nil
         wakes.set(.presentity(presentity.key), at: nil)
     }

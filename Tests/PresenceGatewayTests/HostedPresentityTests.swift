@@ -312,4 +312,21 @@ extension HostedPresentityTests {
         bench.gateway.receive(.closed(ConnectionID(rawValue: 9)), at: bench.now)
         #expect(bench.gateway.counts.presentities == 0)
     }
+
+    @Test("over which connection an endpoint published is known for as long as something published depends on it")
+    func connections() throws {
+        let bench = Bench()
+        let laptop = TransportAddress(.tcp, "192.0.2.31", 5060)
+        var note = Bench.Publication.note("at the desk")
+        note.expireType = "endpoint"
+        var removal = Bench.Publication(name: "note", body: "", version: 1, expireType: "endpoint")
+        removal.expires = 0
+        for (publication, known) in [(note, 2), (removal, 0)] {
+            bench.service(
+                "rob@fabrikam.com", body: Bench.publishBody("rob@fabrikam.com", [.state(3_500, version: known == 2 ? 0 : 1), publication]),
+                via: laptop, connection: ConnectionID(rawValue: 3))
+            _ = try bench.nextResponse(200, at: laptop)
+            #expect(bench.gateway.tableSizes["publishingConnections"] == known)
+        }
+    }
 }

@@ -18,6 +18,8 @@ struct PublishingConnections {
     /// Endpoints of a user whose connection lives.
     func endpoints(of user: String) -> Set<String> { Set(byUser[user].map { Array($0.keys) } ?? []) }
 
+    func knows(_ user: String) -> Bool { byUser[user] != nil }
+
     /// Forgets a connection.
     /// - Returns: by user, in order, the endpoints that published over it and now have none.
     mutating func close(_ connection: ConnectionID) -> [(user: String, endpoints: [String])] {
@@ -35,7 +37,7 @@ struct PublishingConnections {
         return true
     }
 
-    /// Forgets a user of whose publications none is left: connections that carry many users live for long.
+    /// Forgets a user of whose publications none depends on an endpoint any more: connections that carry many users live for long.
     mutating func forget(_ user: String) {
         for connection in Set((byUser.removeValue(forKey: user) ?? [:]).values.joined()) {
             byConnection[connection]?[user] = nil

@@ -74,6 +74,11 @@ final class HostedPresentity {
         Set(enhanced.pairs.flatMap { enhanced.instances(of: $0) }.compactMap { $0.expireType == .endpoint ? $0.endpointID : nil })
     }
 
+    /// Whether something published ends with an endpoint, or with the last of them.
+    var dependsOnEndpoints: Bool {
+        enhanced.pairs.contains { enhanced.instances(of: $0).contains { $0.expireType == .endpoint || $0.expireType == .user } }
+    }
+
     var nextDeadline: Instant? {
         let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
         return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue)
