@@ -26,7 +26,16 @@ struct EnterpriseBenchmark {
         let contacts = value("--contacts", 40)
         let ramp = value("--ramp", isQuick ? 10 : 240)
         let model = value("--model", isQuick ? 10 : 120)
-        guard let gateway = GatewayProgram(program, store: arguments.contains("--store")) else {
+        let isStoring = arguments.contains("--store")
+        let started = IsthmusProgram(program) { directory in
+            """
+            timing: { notify-spacing-ms: 0 }
+            domains:
+              contoso.com: { side: enterprise, hosted: true }
+            \(isStoring ? "store: { sqlite: \(directory)/isthmus.db }" : "")
+            """
+        }
+        guard let gateway = started else {
             print("enterprise-benchmark: \(program) does not start")
             exit(1)
         }

@@ -86,7 +86,7 @@ struct KamailioBenchmark {
     // MARK: growth
 
     private static func growth(_ program: String, isQuick: Bool) {
-        let steps = isQuick ? [1_000, 10_000] : [10_000, 30_000, 100_000, 300_000]
+        let steps = isQuick ? [3_000, 10_000] : [10_000, 30_000, 100_000, 300_000]
         for isBridged in [false, true] {
             var setup = LoadCase(
                 name: isBridged ? "bridged PIDF to PIDF" : "hosted, PIDF", transport: .tcp, isCategories: false, isBridged: isBridged)

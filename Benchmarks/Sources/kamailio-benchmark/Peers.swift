@@ -2,43 +2,14 @@ import Glibc
 import LiveLoad
 import Measurement
 
-/// A directory of its own for the files of one peer.
-final class PeerDirectory {
-    let path: String
-
-    init?() {
-        var template = Array("/tmp/isthmus-benchmark-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { return nil }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    func write(_ text: String, to name: String) -> String? {
-        guard let file = fopen("\(path)/\(name)", "w") else { return nil }
-        defer { fclose(file) }
-        fputs(text, file)
-        return "\(path)/\(name)"
-    }
-
-    func remove() {
-        if let child = ChildProgram("/bin/rm", ["-rf", path], awaitsGreeting: false) {
-            var status: Int32 = 0
-            waitpid(child.process, &status, 0)
-        }
-    }
-}
-
 /// `isthmus serve`, in memory, one shard.
 struct IsthmusPeer: MeasuredPeer {
-    private let child: ChildProgram
-    private let directory: PeerDirectory
-    let tcp: Int
+    private let program: IsthmusProgram
     let udp = 0
 
-    init?(_ program: String, farPort: Int) {
-        guard let directory = PeerDirectory() else { return nil }
-        let text = """
-            node: { name: edge1.example.net }
-            listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
+    init?(_ path: String, farPort: Int) {
+        let program = IsthmusProgram(path, arguments: ["--log-level", "error"]) { _ in
+            """
             timing: { notify-spacing-ms: 0 }
             limits: { subscriptions: 1000000, subscriptions-per-presentity: 1000000, subscriptions-per-watcher: 1000000, transactions: 1000000 }
             domains:
@@ -46,25 +17,17 @@ struct IsthmusPeer: MeasuredPeer {
               contoso.com: { side: enterprise, hosted: true }
               watchers.example.net: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
               example.org: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
-
             """
-        guard let file = directory.write(text, to: "isthmus.yaml"),
-            let child = ChildProgram(program, ["serve", "--config", file, "--log-level", "error"], awaitsGreeting: true),
-            let word = child.greeting.split(separator: " ").first(where: { $0.hasPrefix("tcp:") }),
-            let port = word.split(separator: ":").last.flatMap({ Int($0) })
-        else { return nil }
-        self.child = child
-        self.directory = directory
-        tcp = port
+        }
+        guard let program else { return nil }
+        self.program = program
     }
 
-    var spent: UInt64 { processorTime(of: child.process) ?? 0 }
-    var memory: Int { Measurement.memory(of: child.process) }
+    var tcp: Int { program.port }
+    var spent: UInt64 { processorTime(of: program.process) ?? 0 }
+    var memory: Int { Measurement.memory(of: program.process) }
 
-    func stop() {
-        child.stop()
-        directory.remove()
-    }
+    func stop() { program.stop() }
 }
 
 /// Kamailio with two workers: presence server of example.com in memory, stateful proxy toward example.org.
@@ -85,8 +48,7 @@ struct KamailioPeer: MeasuredPeer {
             guard
                 let copy = ChildProgram("/bin/cp", ["/usr/share/kamailio/dbtext/kamailio/\(table)", directory.path], awaitsGreeting: false)
             else { return nil }
-            var status: Int32 = 0
-            waitpid(copy.process, &status, 0)
+            copy.wait()
         }
         guard let file = directory.write(Self.configuration(tcp, farPort, modules, directory.path), to: "kamailio.cfg"),
             let child = ChildProgram(

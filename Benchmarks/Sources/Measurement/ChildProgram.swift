@@ -1,0 +1,48 @@
+import Glibc
+
+/// A program as a child of this one.
+public final class ChildProgram {
+    public let process: pid_t
+    /// The first line that it wrote to standard output; empty unless asked for.
+    public let greeting: String
+
+    /// - Parameter awaitsGreeting: waits for a line on standard output, which is thrown away otherwise; so is standard error always.
+    public init?(_ program: String, _ arguments: [String], awaitsGreeting: Bool) {
+        var output: [Int32] = [0, 0]
+        guard pipe(&output) == 0 else { return nil }
+        for descriptor in output { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if awaitsGreeting {
+            posix_spawn_file_actions_adddup2(&actions, output[1], 1)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        }
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { (text: String) in strdup(text) } + [nil]
+        defer { for word in words { free(word) } }
+        var child = pid_t()
+        guard posix_spawn(&child, program, &actions, nil, &words, environ) == 0 else { return nil }
+        process = child
+        close(output[1])
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while awaitsGreeting, read(output[0], &byte, 1) == 1, byte != 0x0A { line.append(byte) }
+        close(output[0])
+        greeting = String(decoding: line, as: UTF8.self)
+    }
+
+    /// SIGTERM, and the end of it.
+    public func stop() {
+        kill(process, SIGTERM)
+        wait()
+    }
+
+    /// Waits until it has ended by itself.
+    public func wait() {
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+    }
+}
