@@ -97,7 +97,7 @@ public struct Notifier: Hashable, Sendable {
     private static let longestEnding = TimeSpan.seconds(2 * 32 + 8)
 
     /// - Parameters:
-    ///   - isAuthorized: false: the subscription is pending until ``authorize(at:)``.
+    ///   - isAuthorized: false: the subscription is pending until ``authorize(_:at:)`` grants it.
     ///   - isReady: false: there is nothing to tell yet; ``stateChanged(at:)`` says when there is.
     public init(_ configuration: Configuration, isAuthorized: Bool = true, isReady: Bool) {
         self.configuration = configuration

@@ -152,13 +152,6 @@ public struct Subscriber: Hashable, Sendable {
         return ask(at: now)
     }
 
-    /// The same, not yet started, as a fetch: Expires 0 and one NOTIFY (RFC 6665 4.4.3).
-    public var asFetch: Subscriber {
-        var configuration = configuration
-        configuration.expires = 0
-        return Subscriber(configuration)
-    }
-
     /// Asks anew at once, in a new dialog: elsewhere, or in another form. What belongs to the attempt before is forgotten.
     public mutating func restart(at now: Instant) -> [Action] {
         wantsToLeave = false
@@ -166,9 +159,14 @@ public struct Subscriber: Hashable, Sendable {
     }
 
     /// Asks again in the dialog, because what is asked for has changed (MS-PRES 3.4.5.1.3): now, or with the answer to the SUBSCRIBE
-    /// that is on its way. Between two dialogs there is nothing to do: the next one begins with what is wanted then.
+    /// that is on its way, or when a refused refresh may be repeated. Between two dialogs there is nothing to do: the next one begins with
+    /// what is wanted then.
     public mutating func change(at now: Instant) -> [Action] {
         guard phase == .established, !isFetch, !wantsToLeave else { return [] }
+        if !isAsking, let refreshesFrom, now < refreshesFrom {
+            refreshAt = refreshesFrom
+            return []
+        }
         wantsChange = isAsking
         return isAsking ? [] : [refresh(at: now)]
     }
@@ -247,7 +245,7 @@ public struct Subscriber: Hashable, Sendable {
         refreshesFrom = nil
         grant(expires ?? configuration.expires, at: now)
         if let piggybacked {
-            let actions = receive(piggybacked, retryAfter: nil, at: now)
+            let actions = receive(piggybacked, at: now)
             guard phase == .established else { return actions }
             if wantsToLeave { return actions + leave(at: now) }
             return wantsChange ? actions + [refresh(at: now)] : actions
@@ -271,21 +269,19 @@ public struct Subscriber: Hashable, Sendable {
         switch phase {
         case .idle, .resting, .over: return []
         case .leaving: return status.isTerminated ? finish(nil) : []
-        case .established:
-            if case .terminated(_, let retryAfter) = status { return receive(status, retryAfter: retryAfter, at: now) }
-            return receive(status, retryAfter: nil, at: now)
+        case .established: return receive(status, at: now)
         }
     }
 
-    private mutating func receive(_ status: SubscriptionStatus, retryAfter: Int?, at now: Instant) -> [Action] {
+    private mutating func receive(_ status: SubscriptionStatus, at now: Instant) -> [Action] {
         timerN = nil
-        if case .terminated(let reason, let pause) = status {
+        if case .terminated(let reason, let retryAfter) = status {
             if isFetch || wantsToLeave { return finish(nil) }
             let failure = Failure.terminated(reason)
             switch reason?.retry ?? .later {
             case .never: return finish(failure)
             case .immediately: return lose(failure, .immediately, retryAfter: nil, at: now)
-            case .later: return lose(failure, .later, retryAfter: retryAfter ?? pause, at: now)
+            case .later: return lose(failure, .later, retryAfter: retryAfter, at: now)
             }
         }
         if isFetch { return [.status(status)] + finish(nil) }
@@ -295,13 +291,7 @@ public struct Subscriber: Hashable, Sendable {
 
     // MARK: time
 
-    public var nextDeadline: Instant? {
-        var next: Instant?
-        for candidate in [timerN, isAsking ? nil : refreshAt, lapsesAt, restsUntil] {
-            if let candidate, next == nil || candidate < (next ?? candidate) { next = candidate }
-        }
-        return next
-    }
+    public var nextDeadline: Instant? { .earliest(timerN, isAsking ? nil : refreshAt, lapsesAt, restsUntil) }
 
     public mutating func advance(to now: Instant) -> [Action] {
         if let restsUntil, now >= restsUntil {

@@ -56,6 +56,18 @@ import Testing
         #expect(subscriber.advance(to: start + .seconds(482)) == [.lost(.silent, retryIn: .seconds(5))])
     }
 
+    @Test("RFC 3261 20.33 what changes after a refresh was refused with Retry-After is asked for at that time, not earlier")
+    func changeWaits() {
+        var subscriber = established()
+        _ = subscriber.change(at: start + .seconds(10))
+        _ = subscriber.receiveAnswer(status: 503, retryAfter: 60, at: start + .seconds(10))
+        #expect(subscriber.change(at: start + .seconds(20)) == [])
+        _ = subscriber.receiveNotify(.active(expires: 580), at: start + .seconds(20))
+        #expect(subscriber.change(at: start + .seconds(30)) == [])
+        #expect(subscriber.advance(to: start + .seconds(69)) == [] && subscriber.nextDeadline == start + .seconds(70))
+        #expect(subscriber.advance(to: start + .seconds(70)) == [.subscribe(.refresh, expires: 600)])
+    }
+
     @Test("RFC 3261 20.33 a refresh refused with Retry-After is not repeated earlier, whatever a NOTIFY says")
     func refreshWaits() {
         var subscriber = established()
