@@ -61,8 +61,6 @@ import XMLCore
         // A full document is taken at whatever version it has.
         #expect(try document(copy.receive(Self.full(20))).tuples.first?.basic == .open)
         #expect(copy.version == 20)
-        copy.forget()
-        #expect(try copy.receive(Self.difference(21, Self.closes)) == .gap)
     }
 
     @Test("after the largest version comes 0")

@@ -58,14 +58,16 @@ public struct PartialPIDFDocument: Sendable {
     }
 
     /// The PIDF document that this one makes.
-    /// - Parameter before: The PIDF document that a difference is applied to; not looked at when this one is whole.
-    public func document(after before: [UInt8]) throws(PartialPIDFError) -> [UInt8] {
+    /// - Parameters:
+    ///   - before: The PIDF document that a difference is applied to; not looked at when this one is whole.
+    ///   - limits: Of that document; must keep space, so that no text is lost.
+    public func document(after before: [UInt8], limits: XMLLimits = .keepingSpace) throws(PartialPIDFError) -> [UInt8] {
         guard case .difference(let patch) = content else {
             if case .full(let bytes) = content { return bytes }
             return before
         }
         let root: XMLElement
-        do throws(XMLError) { root = try XMLTree.parse(before, limits: .keepingSpace).root } catch {
+        do throws(XMLError) { root = try XMLTree.parse(before, limits: limits).root } catch {
             throw .document(DocumentError(error))
         }
         do throws(XMLPatchError) { return try patch.applied(to: root, dialect: Self.dialect) } catch { throw .patch(error) }
@@ -95,9 +97,6 @@ public struct PartialPIDFCopy: Hashable, Sendable {
 
     public init() {}
 
-    /// For a new subscription, or once a whole PIDF document came in between: a difference counts as a gap until the next full document.
-    public mutating func forget() { self = PartialPIDFCopy() }
-
     /// Takes a notified document over.
     /// - Throws: When it cannot be read or applied; the copy is then as before, and the full state is to be fetched.
     public mutating func receive(
@@ -113,7 +112,7 @@ public struct PartialPIDFCopy: Hashable, Sendable {
             if distance == 0 || distance > UInt32.max / 2 { return .outdated }
             guard distance == 1 else { return .gap }
         }
-        let changed = try partial.document(after: bytes)
+        let changed = try partial.document(after: bytes, limits: limits.document)
         let result: PIDFDocument
         do throws(DocumentError) { result = try PIDFDocument.decode(changed) } catch { throw .document(error) }
         bytes = changed

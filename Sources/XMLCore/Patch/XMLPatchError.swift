@@ -8,8 +8,6 @@ public struct XMLPatchError: Error, Hashable, Sendable, CustomStringConvertible 
 
         /// A value of `sel`, `type`, `pos` or `ws` is not allowed.
         public static let invalidAttributeValue = Condition("invalid-attribute-value")
-        /// The document is no difference document.
-        public static let invalidDiffFormat = Condition("invalid-diff-format")
         /// A prefix in a selector or a type is not declared in the patch, or is declared already where it is added.
         public static let invalidNamespacePrefix = Condition("invalid-namespace-prefix")
         /// The name of a namespace is empty.
