@@ -35,7 +35,9 @@ struct ResourceListState: Equatable {
         var gone: [String] = []
         /// The list said everything: what is not in it is not there.
         var isFull = false
-        /// Notifications were lost, or the state of a remaining instance is not at hand.
+        /// It was said before what is known already.
+        var isOutdated = false
+        /// Notifications were lost, the state of a remaining instance is not at hand, or there are more resources than are kept.
         var needsFullState = false
     }
 
@@ -43,7 +45,12 @@ struct ResourceListState: Equatable {
         var instances: [String: RLMIInstance.State] = [:]
         /// The lists that its instances are.
         var lists: [String: ResourceListState] = [:]
+
+        var size: Int { lists.values.reduce(0) { $0 + $1.size } }
     }
+
+    /// Of one resource: the branches of a forked subscription, of which there are few.
+    private static let instanceLimit = 64
 
     /// Of the last notification that counted.
     private(set) var version: UInt32?
@@ -57,24 +64,47 @@ struct ResourceListState: Equatable {
         }
     }
 
+    /// Resources and lists, those of inner lists too.
+    private var size: Int { members.values.reduce(members.count) { $0 + $1.size } }
+
     /// Takes a notification over.
-    mutating func receive(_ notification: ResourceListNotification) -> Outcome {
+    /// - Parameter limit: how many resources and lists are kept; the others are left out.
+    mutating func receive(_ notification: ResourceListNotification, limit: Int = 1_000) -> Outcome {
+        var room = limit - size
+        return receive(notification, room: &room)
+    }
+
+    private mutating func receive(_ notification: ResourceListNotification, room: inout Int) -> Outcome {
         let meta = notification.meta
         var outcome = Outcome(isFull: meta.fullState)
         if !meta.fullState {
             let distance = meta.version &- (version ?? meta.version &- 2)
-            if distance == 0 || distance > UInt32.max / 2 { return Outcome() }
+            if distance == 0 || distance > UInt32.max / 2 { return Outcome(isOutdated: true) }
             outcome.needsFullState = distance != 1
         }
         version = meta.version
         let before = meta.fullState ? resources : []
         let known = members
-        if meta.fullState { members = [:] }
+        if meta.fullState {
+            room += size
+            members = [:]
+        }
         for resource in meta.resources {
             // An inner list is partial on its own, so what is known of it stays.
             var member = known[resource.uri] ?? Member()
-            if meta.fullState { member.instances = [:] }
-            apply(resource, of: notification, to: &member, outcome: &outcome)
+            if meta.fullState {
+                member.instances = [:]
+                let listed = Set(resource.instances.map(\.id))
+                member.lists = member.lists.filter { listed.contains($0.key) }
+            }
+            if members[resource.uri] == nil {
+                guard room > member.size else {
+                    outcome.needsFullState = true
+                    continue
+                }
+                room -= 1 + member.size
+            }
+            apply(resource, of: notification, to: &member, room: &room, outcome: &outcome)
             members[resource.uri] = member
         }
         if meta.fullState { outcome.gone = before.subtracting(resources).sorted() }
@@ -82,30 +112,39 @@ struct ResourceListState: Equatable {
     }
 
     private func apply(
-        _ resource: RLMIResource, of notification: ResourceListNotification, to member: inout Member, outcome: inout Outcome
+        _ resource: RLMIResource, of notification: ResourceListNotification, to member: inout Member, room: inout Int,
+        outcome: inout Outcome
     ) {
         var reason: String?
         var shown: (instance: String, part: MIMEPart)?
         for instance in resource.instances {
+            guard member.instances[instance.id] != nil || instance.state == .terminated || member.instances.count < Self.instanceLimit
+            else {
+                outcome.needsFullState = true
+                continue
+            }
             let wasList = member.lists[instance.id]
             switch (instance.state, notification.content(of: instance)) {
             case (.terminated, _):
                 reason = instance.reason
                 member.instances[instance.id] = nil
                 member.lists[instance.id] = nil
+                room += wasList?.size ?? 0
                 for uri in (wasList?.resources ?? []).sorted() {
                     outcome.updates.append(Update(uri: uri, standing: .terminated(reason: instance.reason)))
                 }
             case (let state, .list(let list)?):
                 member.instances[instance.id] = state
                 var inner = wasList ?? ResourceListState()
-                let said = inner.receive(list)
+                let said = inner.receive(list, room: &room)
                 member.lists[instance.id] = inner
                 outcome.updates += said.updates
                 outcome.updates += said.gone.map { Update(uri: $0, standing: .terminated(reason: "noresource")) }
                 outcome.needsFullState = outcome.needsFullState || said.needsFullState
             case (let state, .document(let part)?):
                 member.instances[instance.id] = state
+                member.lists[instance.id] = nil
+                room += wasList?.size ?? 0
                 if state == .active { shown = (instance.id, part) }
             case (let state, nil):
                 member.instances[instance.id] = state

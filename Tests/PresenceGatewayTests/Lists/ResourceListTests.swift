@@ -84,8 +84,9 @@ import XMLCore
         _ = try receive(&state, 4, full: true, Self.instance(Self.kai, "pending") + Self.instance(Self.otto, "pending"))
         let next = try receive(&state, 5, full: false, Self.instance(Self.kai, "active"))
         #expect(next.updates.map(\.standing) == [.active] && !next.needsFullState && !next.isFull && next.gone.isEmpty)
-        #expect(try receive(&state, 5, full: false, Self.instance(Self.kai, "pending")) == ResourceListState.Outcome())
-        #expect(try receive(&state, 3, full: false, Self.instance(Self.kai, "pending")) == ResourceListState.Outcome())
+        let outdated = ResourceListState.Outcome(isOutdated: true)
+        #expect(try receive(&state, 5, full: false, Self.instance(Self.kai, "pending")) == outdated)
+        #expect(try receive(&state, 3, full: false, Self.instance(Self.kai, "pending")) == outdated)
         let gap = try receive(&state, 7, full: false, Self.instance(Self.otto, "active"))
         #expect(gap.needsFullState && gap.updates.map(\.uri) == [Self.otto] && state.version == 7)
         let full = try receive(&state, 8, full: true, Self.instance(Self.otto, "active"))
@@ -136,6 +137,54 @@ import XMLCore
         let full = state.receive(try notification(2, inner: 3, innerFull: true, Self.instance(Self.kai, "active")))
         #expect(full.updates.map(\.uri) == [Self.kai, Self.otto])
         #expect(full.updates.last?.standing == .terminated(reason: "noresource") && state.resources == [Self.kai])
+    }
+
+    @Test("RFC 4662 5.2: of a list that grows without end no more is kept than its limit, and the full state makes room again")
+    func bound() throws {
+        var state = ResourceListState()
+        func receive(_ version: UInt32, full: Bool = false, _ users: Range<Int>) throws -> ResourceListState.Outcome {
+            let resources = users.map { Self.instance("sip:u\($0)@example.com", "active") }.joined()
+            return state.receive(try read(Self.list(version, full: full, resources)), limit: 10)
+        }
+        _ = try receive(0, full: true, 0..<4)
+        #expect(try !receive(1, 2..<10).needsFullState)
+        let over = try receive(2, 9..<12)
+        #expect(over.needsFullState && over.updates.map(\.uri) == ["sip:u9@example.com"] && state.resources.count == 10)
+        let full = try receive(3, full: true, 100..<108)
+        #expect(!full.needsFullState && full.gone.count == 10 && state.resources.count == 8)
+        #expect(try !receive(4, 200..<202).needsFullState && state.resources.count == 10)
+    }
+
+    @Test("RFC 4662 5.5: of the instances of one resource no more are kept than a forked subscription has")
+    func manyInstances() throws {
+        var state = ResourceListState()
+        func receive(_ version: UInt32, _ ids: Range<Int>, _ name: String = "pending") throws -> ResourceListState.Outcome {
+            let instances = ids.map { "<instance id=\"i\($0)\" state=\"\(name)\"/>" }.joined()
+            return state.receive(try read(Self.list(version, full: version == 0, "<resource uri=\"\(Self.kai)\">\(instances)</resource>")))
+        }
+        #expect(try !receive(0, 0..<60).needsFullState)
+        #expect(try receive(1, 60..<70).needsFullState)
+        // Those that end make room.
+        #expect(try !receive(2, 0..<10, "terminated").needsFullState)
+        #expect(try !receive(3, 70..<80).needsFullState)
+    }
+
+    @Test("RFC 4662 5.2: an inner list that a full list no longer has as an instance is gone with its resources, and counts no more")
+    func prunedList() throws {
+        func notification(_ version: UInt32, _ instance: String, _ users: Range<Int>) -> ResourceListNotification {
+            var inner = ResourceListNotification(RLMIDocument(uri: "sip:partners@example.com", version: 0, fullState: true))
+            inner.meta.resources = users.map { RLMIResource(uri: "sip:u\($0)@example.com") }
+            var outer = ResourceListNotification(RLMIDocument(uri: "sip:team@example.com", version: version, fullState: true))
+            outer.add(
+                RLMIResource(uri: "sip:partners@example.com", instances: [RLMIInstance(id: instance, state: .active)]), cid: "n",
+                content: .list(inner))
+            return outer
+        }
+        var state = ResourceListState()
+        for version in UInt32(0)..<6 {
+            let outcome = state.receive(notification(version, "i\(version)", Int(version) * 3..<Int(version) * 3 + 3), limit: 8)
+            #expect(!outcome.needsFullState && state.resources.count == 3 && outcome.gone.count == (version == 0 ? 0 : 3))
+        }
     }
 
     @Test("RFC 4662 5.1: what is written is read again, nested lists too")

@@ -16,9 +16,9 @@ extension UpstreamContent {
         self.init(asked: presentities)
         let notification = try ResourceListNotification(
             body, contentType: contentType, parser: parser, limits: .init(resources: limit))
-        let outcome = state.receive(notification)
+        let outcome = state.receive(notification, limit: limit)
         hasList = true
-        isDifference = !outcome.isFull
+        isDifference = !outcome.isFull && !outcome.isOutdated
         needsFullState = outcome.needsFullState
         for update in outcome.updates { take(update, parser) }
         for uri in outcome.gone where !isKept { end(CategoryRequest.address(uri)?.aorKey) }
