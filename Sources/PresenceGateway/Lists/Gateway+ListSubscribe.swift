@@ -22,7 +22,7 @@ extension Gateway {
 
     /// The list in the body.
     ///
-    /// - Throws: 415 for another body, 400 for none or one that cannot be read, 413 for too many entries.
+    /// - Throws: 415 for another body, 400 for none, one that cannot be read or one that is not all there, 413 for too many entries.
     func listRequest(_ request: SIPRequest) throws(Refusal) -> ListRequest {
         guard !request.body.isEmpty else { throw .badRequest("RFC 5367 4: the list is missing", errorID: 4001) }
         guard request.headers.contentType?.essence == ListRequest.contentType else {
@@ -37,9 +37,8 @@ extension Gateway {
         do throws(DocumentError) {
             document = try ResourceListsDocument.decode(request.body, using: parser)
         } catch {
-            guard error.code == .limit else { throw .badRequest("RFC 5367 4: \(error)", errorID: 4001) }
-            counters.limitsReached += 1
-            throw Refusal(.requestEntityTooLarge, error.message, errorID: 2012)
+            if error.code == .limit { counters.limitsReached += 1 }
+            throw .unreadable(error, "RFC 5367 4", limitID: 2012)
         }
         do throws(Refusal) {
             return try ListRequest(

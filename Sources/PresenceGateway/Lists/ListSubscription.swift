@@ -37,8 +37,11 @@ struct ListRequest: Equatable {
     static let contentType = DocumentMediaType.resourceLists.description
 
     /// - Parameter limit: how many presentities a list may have.
-    /// - Throws: 400 for a list that names nobody or cannot be read, 413 for one that is too long.
+    /// - Throws: 400 for a list that names nobody, cannot be read or refers to others, 413 for one that is too long.
     init(_ document: ResourceListsDocument, limit: Int, identities: IdentityTable = IdentityTable()) throws(Refusal) {
+        if document.refersElsewhere {
+            throw .badRequest("RFC 4826 3.1: external and entry-ref lead to lists elsewhere, which are not fetched here", errorID: 4001)
+        }
         var known: Set<String> = []
         for entry in document.entries {
             guard let uri = SIPURI(entry.uri).map({ identities.identity(of: $0).uri }), uri.scheme.hasHost else {

@@ -74,10 +74,11 @@ struct Refusal: Error, Equatable {
         .unsupportedMediaType, "RFC 3261 8.2.3: content encoding not supported", headers: [Header(.acceptEncoding, "identity")])
 
     /// A document that goes beyond a limit is too large, any other that cannot be read is malformed.
-    static func unreadable(_ error: any Error, _ rule: String) -> Refusal {
+    /// - Parameter limitID: the error id of the limit (MS-OCER); that of what is published unless told otherwise.
+    static func unreadable(_ error: any Error, _ rule: String, limitID: UInt32 = 2010) -> Refusal {
         let code = (error as? DocumentError)?.code
         return code == .limit
-            ? Refusal(.requestEntityTooLarge, "\(rule): \(error)", errorID: 2010) : .badRequest("\(rule): \(error)", errorID: 4001)
+            ? Refusal(.requestEntityTooLarge, "\(rule): \(error)", errorID: limitID) : .badRequest("\(rule): \(error)", errorID: 4001)
     }
 
     static let bodyTooLarge = Refusal(.requestEntityTooLarge, "RFC 3261 21.4.11: body exceeds the configured limit", errorID: 2010)

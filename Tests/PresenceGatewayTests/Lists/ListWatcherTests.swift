@@ -189,7 +189,7 @@ import XMLCore
             [
                 "rob@fabrikam.com",
                 "<list name=\"more\"><entry uri=\"sip:sue@FABRIKAM.com\"/></list>",
-                "sue@fabrikam.com", "<external anchor=\"http://xcap.example.com/x\"/>", "<entry-ref ref=\"x\"/>",
+                "sue@fabrikam.com",
             ])
         _ = try bench.nextResponse(200, at: Bench.simple)
         #expect(
@@ -250,6 +250,14 @@ import XMLCore
             (Self.required, Self.accept, "presence", "application/resource-lists+xml", [], 400),
             (Self.required, Self.accept, "presence", "application/resource-lists+xml", ["<entry uri=\"mailto:x@example.com\"/>"], 400),
             (Self.required, Self.accept, "presence", "application/resource-lists+xml", ["<entry/>"], 400),
+            (
+                Self.required, Self.accept, "presence", "application/resource-lists+xml",
+                ["rob@fabrikam.com", "<external anchor=\"http://xcap.example.com/x\"/>"], 400
+            ),
+            (
+                Self.required, Self.accept, "presence", "application/resource-lists+xml",
+                ["rob@fabrikam.com", "<list><entry-ref ref=\"x\"/></list>"], 400
+            ),
             (
                 Self.required, Self.accept, "presence", "application/resource-lists+xml",
                 ["a@fabrikam.com", "b@fabrikam.com", "c@fabrikam.com", "d@fabrikam.com"], 413
