@@ -94,6 +94,8 @@ public final class Gateway: SansIOEndpoint {
     /// What was refused, lost or ended lately, for an operator who asks why.
     var journal: Journal
     var isShuttingDown = false
+    /// Timers that come to no end go on like that; it is reported once a minute.
+    private var nextSpinReport = Instant(nanosecondsSince1970: 0)
 
     /// Whose answer it is.
     enum Awaiting {
@@ -186,8 +188,21 @@ public final class Gateway: SansIOEndpoint {
     public func advance(to now: Instant) {
         desk.now = now
         perform(transactions.advance(to: now), at: now)
-        while let sleeper = wakes.popDue(at: now) { wake(sleeper, at: now) }
+        var turns = Self.turnsPerSleeper * wakes.count + Self.leastTurns
+        while turns > 0, let sleeper = wakes.popDue(at: now) {
+            wake(sleeper, at: now)
+            turns -= 1
+        }
+        if turns == 0, now >= nextSpinReport {
+            nextSpinReport = now + .seconds(60)
+            log(.error, "timers do not come to an end", ["timers": String(wakes.count)])
+        }
     }
+
+    /// How often timers fire at one moment before the caller gets control back: a fault that sets one again and again for the same moment
+    /// is to be seen, and not to stop everything else.
+    private static let turnsPerSleeper = 16
+    private static let leastTurns = 10_000
 
     public var nextDeadline: Instant? {
         switch (transactions.nextDeadline, wakes.next) {
