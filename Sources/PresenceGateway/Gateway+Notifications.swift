@@ -156,12 +156,12 @@ extension Gateway {
             deliver(rendered, of: resource, to: watcher, at: now)
             parts.append(view.document(of: resource.categories, counters: &counters))
         }
-        return list(parts, of: watcher) { named?.contains($0.uri.aorKey) ?? true }
+        return list(parts, of: watcher) { key, _ in named?.contains(key) ?? true }
     }
 
     /// The changes of one publisher (MS-PRES 2.2.2.4.3), or a list of verdicts that came since; what else there is to tell follows.
     private func changedBody(of watcher: WatcherDialog, at now: Instant) -> NotificationBody? {
-        if watcher.hasUntoldVerdicts { return list([], of: watcher) { !$0.isTold } }
+        if watcher.hasUntoldVerdicts { return list([], of: watcher) { _, isTold in !isTold } }
         for resource in watcher.dueChanges(at: now) {
             guard resource.source.isKnown, !resource.isPending, watcher.resources.contains(where: { $0 === resource }) else {
                 watcher.changes.remove(resource)
@@ -194,12 +194,14 @@ extension Gateway {
     }
 
     private func list(
-        _ parts: [[UInt8]], of watcher: WatcherDialog, telling isNamed: (WatcherDialog.RejectedResource) -> Bool
+        _ parts: [[UInt8]], of watcher: WatcherDialog, telling isNamed: (_ key: String, _ isTold: Bool) -> Bool
     ) -> NotificationBody {
-        var told: [WatcherDialog.RejectedResource] = []
-        for index in watcher.rejected.indices where isNamed(watcher.rejected[index]) {
-            told.append(watcher.rejected[index])
+        let told = watcher.verdicts.filter { isNamed($0.uri.aorKey, $0.isTold) }
+        for index in watcher.rejected.indices where isNamed(watcher.rejected[index].uri.aorKey, watcher.rejected[index].isTold) {
             watcher.rejected[index].isTold = true
+        }
+        for resource in watcher.resources where resource.isPending && isNamed(resource.key, resource.isPendingTold) {
+            resource.tellPending()
         }
         return .list(watcher: watcher.watcher, rejected: told, parts: parts, boundary: tokens.token())
     }

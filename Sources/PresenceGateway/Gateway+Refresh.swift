@@ -73,16 +73,16 @@ extension Gateway {
         }
 
         let left = Set(after.map(\.key))
-        for resource in watcher.resources where !left.contains(resource.key) {
-            watcher.resources.removeAll { $0 === resource }
-            watcher.rejected.removeAll { $0.uri.aorKey == resource.key }
-            detach(resource, from: watcher, at: now)
-        }
+        let gone = watcher.resources.filter { !left.contains($0.key) }
+        watcher.resources.removeAll { !left.contains($0.key) }
+        for resource in gone { watcher.rejected.removeAll { $0.uri.aorKey == resource.key } }
+        detach(gone, from: watcher, at: now)
         for wanted in after {
             if let resource = known[wanted.key] {
                 guard resource.categories != wanted.categories else { continue }
                 resource.categories = wanted.categories
                 resource.rendered = nil
+                widenUpstream(of: resource, at: now)
                 continue
             }
             let resource = WatchedResource(wanted)

@@ -216,7 +216,7 @@ extension Gateway {
             watcher.list = ListSubscription(uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }))
             watcher.list?.version = stored.listVersion
         }
-        watcher.rejected = stored.rejected.compactMap(WatcherDialog.RejectedResource.init)
+        restoreVerdicts(stored.rejected, of: watcher)
         if flow.local.transport.isReliable { watcher.returnsBy = now + configuration.timing.restartGrace }
         let endpoint = stored.details[StoredDialog.endpointDetail].flatMap { EndpointID($0) }
         let key = endpoint.map { EndpointKey(watcher: uri.aorKey, endpoint: $0) }
@@ -232,12 +232,13 @@ extension Gateway {
             parties.presentityKey = resource.key
             if let leg = legs.leg(of: resource.key, for: watcher.localTag) {
                 leg.join(resource, of: watcher)
-                continue
+            } else {
+                attach(
+                    resource, to: watcher, parties: parties,
+                    marks: marks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
+                startLater(resource, at: now)
             }
-            attach(
-                resource, to: watcher, parties: parties,
-                marks: marks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
-            if let upstream = resource.upstream { startLater(upstream, at: now) }
+            if resource.isPending { resource.upstream?.resource(resource.key)?.standing = .pending }
         }
         if watcher.isReady { watcher.notifier.becameReady() }
         schedule(watcher)
@@ -245,16 +246,36 @@ extension Gateway {
         return true
     }
 
+    /// Who was pending is watched, and waits; the others of whom the list spoke are not watched.
+    private func restoreVerdicts(_ stored: [StoredDialog.Rejected], of watcher: WatcherDialog) {
+        for verdict in stored {
+            guard let written = SIPURI(verdict.uri) else { continue }
+            let uri = configuration.canonical(written)
+            if verdict.state == "pending", let resource = watcher.resources.first(where: { $0.key == uri.aorKey }) {
+                resource.restorePending(isTold: verdict.isTold)
+                continue
+            }
+            watcher.rejected.append(
+                .init(
+                    uri: uri, entity: written.entityForm, state: verdict.state, reason: verdict.reason, statusCode: verdict.statusCode,
+                    poolFqdn: verdict.poolFqdn, isTold: verdict.isTold))
+        }
+    }
+
     /// Far legs are asked for one after the other, so that a restart is no flood.
-    private func startLater(_ upstream: UpstreamSubscription, at now: Instant) {
-        // A batch that goes on takes it along with its refresh.
-        guard upstream.subscriber.attempt == 0 else { return schedule(upstream) }
-        let moment = max(now, nextFarLeg)
-        nextFarLeg = moment + configuration.timing.restorePace
-        upstream.startsAt = moment
-        // What the watcher was told is shown no longer than after any other loss of a far leg.
-        for resource in upstream.resources { resource.staleAt = moment + configuration.timing.staleAfter }
-        upstreams[upstream.id] = upstream
+    private func startLater(_ resource: WatchedResource, at now: Instant) {
+        guard let upstream = resource.upstream else { return }
+        if upstream.subscriber.attempt == 0, upstream.startsAt == nil {
+            let moment = max(now, nextFarLeg)
+            nextFarLeg = moment + configuration.timing.restorePace
+            upstream.startsAt = moment
+            upstreams[upstream.id] = upstream
+        }
+        // What the watcher was told is shown no longer than after any other loss of a far leg; one that goes on takes the resource along
+        // with its refresh.
+        if let joined = upstream.resource(resource.key), joined.staleAt == nil {
+            joined.staleAt = (upstream.startsAt ?? upstream.subscriber.nextDeadline ?? now) + configuration.timing.staleAfter
+        }
         schedule(upstream)
     }
 
@@ -270,7 +291,7 @@ extension Gateway {
             let differing = watcher.resources.filter { resource in
                 resource.source.isKnown && (!watcher.wasToldActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
             }
-            guard !watcher.isAway, !differing.isEmpty || watcher.rejected.contains(where: { !$0.isTold }) else { continue }
+            guard !watcher.isAway, !differing.isEmpty || watcher.hasUntoldVerdicts else { continue }
             state.told += 1
             differing.forEach { watcher.changes.add($0) }
             perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
@@ -286,14 +307,5 @@ extension StoreRecord {
         case .leg(let stored): stored.owner
         default: key.user ?? ""
         }
-    }
-}
-
-extension WatcherDialog.RejectedResource {
-    fileprivate init?(_ stored: StoredDialog.Rejected) {
-        guard let uri = SIPURI(stored.uri) else { return nil }
-        self.init(
-            uri: uri, state: stored.state, reason: stored.reason, statusCode: stored.statusCode, poolFqdn: stored.poolFqdn,
-            isTold: stored.isTold)
     }
 }

@@ -58,11 +58,10 @@ extension WatcherDialog {
                     uri: list?.written(resource.uri) ?? resource.entity.description, categories: resource.categories.map(\.rawValue),
                     delivered: resource.deliveredDigests, hopMarks: resource.upstream?.hopMarks)
             },
-            rejected: rejected.map {
+            rejected: verdicts.map {
                 StoredDialog.Rejected(
-                    uri: list?.written($0.uri) ?? $0.uri.description, state: $0.state, reason: $0.reason, statusCode: $0.statusCode,
-                    poolFqdn: $0.poolFqdn,
-                    isTold: $0.isTold)
+                    uri: list?.written($0.uri) ?? ($0.entity ?? $0.uri).description, state: $0.state, reason: $0.reason,
+                    statusCode: $0.statusCode, poolFqdn: $0.poolFqdn, isTold: $0.isTold)
             },
             details: details)
     }

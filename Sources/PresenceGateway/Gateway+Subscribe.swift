@@ -83,7 +83,7 @@ extension Gateway {
         // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
         if isBatch, watcher.resources.isEmpty { wish = 0 }
         if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request, of: parties.watcherKey), by: watcher, at: now) }
-        watcher.notifier = Notifier(policy, isReady: watcher.isReady)
+        watcher.notifier = Notifier(policy, isAuthorized: !watcher.isWithheld, isReady: watcher.isReady)
         let isPiggyback = isPiggyback(request, format)
         if wish == 0, isPiggyback, !watcher.isReady, let transaction {
             // The 200 itself must carry the state: it waits for the far side, for a while (MS-PRES 3.4.5.1.2).
@@ -136,9 +136,8 @@ extension Gateway {
         do throws(DocumentError) {
             document = try BatchSubscribeDocument(parsing: request.body, limits: documentLimits)
         } catch {
-            guard error.code == .limit else { throw .badRequest("MS-PRES 3.4.5.3: \(error)", errorID: 4001) }
-            counters.limitsReached += 1
-            throw Refusal(.requestEntityTooLarge, error.message, errorID: 2012)
+            if error.code == .limit { counters.limitsReached += 1 }
+            throw .unreadable(error, "MS-PRES 3.4.5.3", limitID: 2012)
         }
         return try CategoryRequest(document, isBatch: isBatch, to: to, identities: configuration.identities)
     }
@@ -321,19 +320,18 @@ extension Gateway {
         if let endpoint = watcher.endpoint, batchOfEndpoint[endpoint] == watcher.localTag { batchOfEndpoint[endpoint] = nil }
         counters.subscriptionsEnded += 1
         Self.decrement(&dialogsOfWatcher, watcher.watcherKey)
-        for resource in watcher.resources { detach(resource, from: watcher, at: now) }
+        detach(watcher.resources, from: watcher, at: now)
         watcher.resources = []
         keep(.dialog(watcher.localTag))
         wakes.set(.dialog(watcher.localTag), at: nil)
     }
 
-    func detach(_ resource: WatchedResource, from watcher: WatcherDialog, at now: Instant) {
-        uncountWatched(resource)
-        if resource.upstream != nil {
-            leaveUpstream(resource, at: now)
-        } else {
-            detachHosted(resource, from: watcher)
+    func detach(_ resources: [WatchedResource], from watcher: WatcherDialog, at now: Instant) {
+        for resource in resources {
+            uncountWatched(resource)
+            if resource.upstream == nil { detachHosted(resource, from: watcher) }
         }
+        leaveUpstreams(resources, at: now)
     }
 
     /// A resource left a batch by itself.

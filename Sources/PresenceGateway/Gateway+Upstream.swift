@@ -117,9 +117,14 @@ extension Gateway {
                 let content = try content(response.body, headers.contentType, of: upstream)
                 if take(content, upstream, piggybacked, at: now) { return }
                 // The list names whom the parts do not speak of; who is in neither shows nothing (MS-PRES 2.2.2.4.2).
-                for resource in named where content.hasList && resource.standing == .unheard && upstream.resource(resource.key) === resource
-                {
-                    if !resource.source.isKnown { show(.offline, in: resource, at: now) }
+                let spokenOf = Set(content.reports.map(\.key))
+                let isFirst = upstream.subscriber.lapsesAt == nil
+                for resource in named where content.hasList && !spokenOf.contains(resource.key) {
+                    guard upstream.resource(resource.key) === resource else { continue }
+                    let isWithdrawn = isFirst && resource.standing == .pending
+                    if isWithdrawn || resource.standing == .unheard && !resource.source.isKnown {
+                        show(.offline, in: resource, isGranted: isWithdrawn, at: now)
+                    }
                 }
             } catch {
                 log(.notice, "piggybacked state cannot be read", ["call-id": upstream.callID, "rule": error.explanation])
@@ -131,7 +136,8 @@ extension Gateway {
             on: upstream, at: now)
         if upstream.list?.isHeard == false, upstream.hasSink, !headers.hasToken(.require, "eventlist") {
             // It knows no list of that name, and would say nothing of its members (RFC 4662 4.5).
-            giveUpList(upstream, at: now)
+            // Of one that is replaced, its successor finds out.
+            if !dropReplaced(upstream) { giveUpList(upstream, at: now) }
             end(upstream, hasDialog: upstream.dialog != nil, at: now)
         }
     }
@@ -212,6 +218,7 @@ extension Gateway {
             show(.offline, in: only, at: now)
         }
         perform(upstream.subscriber.receiveNotify(status, at: now), on: upstream, at: now)
+        upstream.fullState.endMessage()
         fetchFullState(upstream, at: now)
     }
 }

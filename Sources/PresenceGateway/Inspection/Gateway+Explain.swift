@@ -46,7 +46,7 @@ extension Gateway {
             for resource in dialog.resources where resource.key == presentity {
                 found.append(explain(dialog, resource, includingBodies: includingBodies, at: now))
             }
-            for verdict in dialog.rejected where verdict.uri.aorKey == presentity {
+            for verdict in dialog.verdicts where verdict.uri.aorKey == presentity {
                 found.append(
                     SubscriptionExplanation(
                         subscription: report(dialog, nil, at: now), delivery: verdict.isTold ? .current : .waiting,

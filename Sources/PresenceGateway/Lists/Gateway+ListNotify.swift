@@ -36,8 +36,7 @@ extension Gateway {
         var entry = RLMIResource(uri: list.written(resource.uri))
         guard !resource.isPending else {
             entry.instances = [RLMIInstance(id: Self.instance, state: .pending)]
-            // What it had is not vouched for any more.
-            resource.delivered = nil
+            resource.tellPending()
             notification.add(entry, cid: "")
             return
         }
@@ -68,16 +67,13 @@ extension Gateway {
     func standingChanged(isPending: Bool, of resource: WatchedResource, in watcher: WatcherDialog, at now: Instant) {
         guard resource.isPending != isPending, dialogs[watcher.localTag] === watcher else { return }
         resource.isPending = isPending
-        if watcher.list != nil {
-            watcher.changes.add(resource)
-        } else if isPending {
-            watcher.reject(.init(uri: resource.uri, state: "pending"), limit: configuration.limits.resourcesPerBatch)
-        } else {
-            watcher.rejected.removeAll { $0.uri.aorKey == resource.key }
-            guard resource.source.isKnown else { return }
-            watcher.changes.add(resource)
+        // In a batch the verdict says so, and is over with the next state.
+        if watcher.list != nil || !isPending && resource.source.isKnown { watcher.changes.add(resource) }
+        if watcher.held != nil {
+            if watcher.isReady { answerHeld(watcher, at: now) }
+            return
         }
-        guard watcher.held == nil, !watcher.notifier.isFetching, !watcher.notifier.isHeld else { return }
+        guard watcher.isReady || !watcher.notifier.isFetching && !watcher.notifier.isHeld else { return }
         tellChanges(of: watcher, at: now)
     }
 }

@@ -73,8 +73,9 @@ extension Gateway {
 
     /// Starts the legs that have not asked yet, and tells the others what is wanted now.
     func startUpstreams(of watcher: WatcherDialog, at now: Instant) {
+        var seen: Set<UInt64> = []
         for resource in watcher.resources {
-            if let upstream = resource.upstream { proceed(upstream, at: now) }
+            if let upstream = resource.upstream, seen.insert(upstream.id).inserted { proceed(upstream, at: now) }
         }
     }
 
@@ -92,17 +93,31 @@ extension Gateway {
         schedule(upstream)
     }
 
-    /// A resource is watched no more: its leg leaves it out, or says goodbye with the last one.
-    func leaveUpstream(_ resource: WatchedResource, at now: Instant) {
-        guard let upstream = resource.upstream else { return }
-        upstream.leave(resource)
-        if upstream.hasSink {
+    /// More categories of a resource are wanted: a leg of its own asks for them now, a batch as soon as it proceeds.
+    func widenUpstream(of resource: WatchedResource, at now: Instant) {
+        guard let upstream = resource.upstream, upstream.resource(resource.key)?.want(resource.categories) == true else { return }
+        guard upstream.shape == .single, upstream.format == .categories else { return }
+        perform(upstream.subscriber.change(at: now), on: upstream, at: now)
+    }
+
+    /// Resources of one dialog are watched no more: their legs leave them out, or say goodbye with the last one.
+    func leaveUpstreams(_ resources: [WatchedResource], at now: Instant) {
+        var left: [UpstreamSubscription] = []
+        var seen: Set<UInt64> = []
+        for resource in resources {
+            guard let upstream = resource.upstream else { continue }
+            upstream.leave(resource)
+            if seen.insert(upstream.id).inserted { left.append(upstream) }
+        }
+        for upstream in left {
+            guard upstream.hasSink else {
+                upstream.dropAll()
+                end(upstream, hasDialog: upstream.dialog != nil, at: now)
+                continue
+            }
             shrinkList(upstream, at: now)
             if upstream.subscriber.attempt > 0 { proceed(upstream, at: now) }
-            return
         }
-        for resource in upstream.resources { upstream.drop(resource) }
-        end(upstream, hasDialog: upstream.dialog != nil, at: now)
     }
 
     /// Says goodbye.

@@ -87,7 +87,17 @@ extension Gateway {
         if resource.staleAt == nil, resource.source.isKnown, resource.source != .offline {
             resource.staleAt = now + configuration.timing.staleAfter
         }
+        // Whoever joins others sees what they see.
+        let known = leg.resource(resource.key)
+        let joining = known == nil ? [] : resource.sinks
+        let before = joining.map(\.resource.source)
         leg.adopt(resource)
+        for ((watcher, watched), source) in zip(joining, before) {
+            if let standing = known?.standing, standing != .unheard {
+                tell(isPending: standing == .pending, of: watched, to: watcher, at: now)
+            }
+            if watched.source != source { sourceChanged(watched, of: watcher, at: now) }
+        }
         upstreams[leg.id] = leg
         if !legs.contains(where: { $0 === leg }) { legs.append(leg) }
     }
@@ -150,10 +160,7 @@ extension Gateway {
             let leg = next == .batch ? self.leg(at: place, order, at: now) : makeLeg(at: place, order, form: next, at: now)
             leg.tried.formUnion(upstream.tried)
             leg.isFallback = next != .batch && !isFollowed
-            // Many at once are a flood.
-            if legs.count >= Self.unpacedLegs {
-                leg.restsUntil = now + configuration.timing.restorePace * (legs.count - Self.unpacedLegs + 1)
-            }
+            pace(leg, after: legs.count, at: now)
             move(resource, to: leg, &legs, at: now)
         }
         for leg in legs { proceed(leg, at: now) }
@@ -161,6 +168,14 @@ extension Gateway {
     }
 
     static func isFormRefusal(_ status: Int) -> Bool { [406, 415, 420, 421, 488, 489].contains(status) }
+
+    /// Lets a leg that takes over from another one wait: many at once are a flood.
+    /// - Parameter count: how many do so before it; the first ones wait for nothing.
+    func pace(_ leg: UpstreamSubscription, after count: Int, at now: Instant) {
+        guard count >= Self.unpacedLegs else { return }
+        leg.restsUntil = now + configuration.timing.restorePace * (count - Self.unpacedLegs + 1)
+    }
+
     private static let unpacedLegs = 20
 
     // MARK: size

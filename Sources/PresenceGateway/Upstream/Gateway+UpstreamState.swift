@@ -8,24 +8,30 @@ extension Gateway {
     /// - Parameter status: of the subscription as a whole.
     /// - Returns: whether the leg asks anew at once, and what else the message said is void.
     func take(_ content: UpstreamContent, _ upstream: UpstreamSubscription, _ status: SubscriptionStatus?, at now: Instant) -> Bool {
+        var isPending = false
+        if case .pending? = status {
+            // What comes with the word pending is not granted, and who asks once has no later to be told it.
+            isPending = true
+            follow(.pending(expires: nil), upstream, at: now)
+            if upstream.subscriber.isFetch { return false }
+        }
         let before = upstream.resources.count
         var legs: [UpstreamSubscription] = []
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
             if resource.isResumed, let elements = report.categories, !resource.isWhole(elements) {
-                // Changes of what was lost with an earlier process: the whole is asked for.
-                resource.isResumed = false
-                resource.isOld = true
-                perform(upstream.subscriber.change(at: now), on: upstream, at: now)
+                // Changes of what was lost with an earlier process: nothing is shown before the whole is there.
+                if upstream.subscriber.standing != .refreshing { upstream.fullState.want() }
             } else if report.hasState {
-                take(report, of: resource, upstream, at: now)
+                // A dialog of its own is pending until the far side says otherwise.
+                take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
             } else if let verdict = report.verdict {
                 heed(verdict, on: resource, of: upstream, &legs, at: now)
             }
         }
         for leg in legs { proceed(leg, at: now) }
         if !upstream.hasSink, upstream.subscriber.attempt > 0 {
-            for resource in upstream.resources { upstream.drop(resource) }
+            upstream.dropAll()
             end(upstream, hasDialog: upstream.dialog != nil && status?.isTerminated != true, at: now)
             return false
         }
@@ -41,7 +47,7 @@ extension Gateway {
 
     /// New state of one presentity goes to all its sinks.
     private func take(
-        _ report: UpstreamContent.Report, of resource: UpstreamResource, _ upstream: UpstreamSubscription, at now: Instant
+        _ report: UpstreamContent.Report, of resource: UpstreamResource, _ upstream: UpstreamSubscription, isGranted: Bool, at now: Instant
     ) {
         var source: PresenceSource
         if let categories = report.categories {
@@ -66,8 +72,7 @@ extension Gateway {
         resource.isResumed = false
         resource.staleAt = nil
         redirects.arrived(&resource.trail, at: upstream.place, now: now)
-        // A dialog of its own is pending until the far side says otherwise.
-        show(source, in: resource, isGranted: upstream.shape != .single, at: now)
+        show(source, in: resource, isGranted: isGranted, at: now)
     }
 
     /// Gives every sink what is known now.
@@ -120,23 +125,24 @@ extension Gateway {
     /// Tells the watchers of one presentity whether the far side still decides about them.
     private func stand(_ standing: UpstreamResource.Standing, _ resource: UpstreamResource, at now: Instant) {
         resource.standing = standing
-        let isPending = standing == .pending
-        for (watcher, watched) in resource.sinks {
-            if watcher.namesResources {
-                standingChanged(isPending: isPending, of: watched, in: watcher, at: now)
-            } else {
-                if !isPending, watcher.isReady { watcher.notifier.becameReady() }
-                perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
-            }
-        }
+        for (watcher, watched) in resource.sinks { tell(isPending: standing == .pending, of: watched, to: watcher, at: now) }
+    }
+
+    /// Tells one watcher of a presentity whether the far side still decides about him.
+    func tell(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        if watcher.namesResources { return standingChanged(isPending: isPending, of: watched, in: watcher, at: now) }
+        if !isPending, watcher.isReady { watcher.notifier.becameReady() }
+        perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
     }
 
     /// The far side's word on the subscription as a whole; what a list said of one presentity stays.
     func follow(_ status: SubscriptionStatus, _ upstream: UpstreamSubscription, at now: Instant) {
         var isPending = false
         if case .pending = status { isPending = true }
-        for resource in upstream.resources where isPending || upstream.shape == .single || resource.standing != .pending {
-            stand(isPending ? .pending : .active, resource, at: now)
+        let standing = isPending ? UpstreamResource.Standing.pending : .active
+        for resource in upstream.resources
+        where resource.standing != standing && (isPending || upstream.shape == .single || resource.standing != .pending) {
+            stand(standing, resource, at: now)
         }
     }
 
@@ -185,7 +191,7 @@ extension Gateway {
     private func showPending(_ resource: UpstreamResource, at now: Instant) {
         resource.standing = .pending
         for (watcher, watched) in resource.sinks {
-            if watcher.resources.count == 1, !watcher.isBatch {
+            if !watcher.namesResources {
                 perform(watcher.notifier.authorize(false, at: now), on: watcher, at: now)
             } else if watched.source != .offline {
                 watched.source = .offline

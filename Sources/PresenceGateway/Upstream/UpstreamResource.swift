@@ -59,7 +59,8 @@ final class UpstreamResource {
 
     var hasSink: Bool { first?.resource != nil || others.contains { $0.resource != nil } }
 
-    /// Feeds one more; it sees at once what is known, if that is all that it wants.
+    /// Feeds one more; it sees at once what is known, if that is all that it wants. Whether it may is for the caller to
+    /// say, by ``standing``.
     func add(_ resource: WatchedResource, of watcher: WatcherDialog) {
         let known = source
         let sink = UpstreamSink(watcher: watcher, resource: resource)
@@ -67,9 +68,15 @@ final class UpstreamResource {
         // Whoever watches in another form than categories gets what it sees made from the standard ones.
         let wanted = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
         if known.isKnown, asked.map({ asked in wanted.allSatisfy(asked.contains) }) ?? true { resource.source = known }
-        resource.isPending = standing == .pending && watcher.namesResources
-        if categories.isEmpty { categories = wanted }
-        for name in wanted where !categories.contains(name) { categories.append(name) }
+        want(wanted)
+    }
+
+    /// Adds to what its sinks want. False: it was wanted already.
+    @discardableResult
+    func want(_ names: [CategoryName]) -> Bool {
+        let added = names.filter { !categories.contains($0) }
+        categories += added
+        return !added.isEmpty
     }
 
     func remove(_ resource: WatchedResource) {
@@ -110,11 +117,11 @@ final class UpstreamResource {
         offered = nil
     }
 
-    /// It is asked for anew, here or elsewhere.
+    /// It is asked for anew, here or elsewhere. What was withdrawn stays so until the far side grants it again.
     func reset() {
         asked = nil
         offered = nil
-        standing = .unheard
+        if standing != .pending { standing = .unheard }
         partial = nil
         isOld = true
     }

@@ -18,6 +18,8 @@ final class UpstreamSubscription {
     let hopMarks: String
     /// In the order in which they were asked for; without any the leg only says goodbye.
     private(set) var resources: [UpstreamResource] = []
+    /// The same by key, where there are many.
+    private var index: [String: UpstreamResource]?
     /// Where the SUBSCRIBE is addressed: the presentity, a list of it, or the pool where it lives.
     let target: SIPURI
     let shape: Shape
@@ -111,7 +113,28 @@ final class UpstreamSubscription {
 
     // MARK: resources
 
-    func resource(_ key: String) -> UpstreamResource? { resources.first { $0.key == key } }
+    func resource(_ key: String) -> UpstreamResource? {
+        if let index { return index[key] }
+        return resources.first { $0.key == key }
+    }
+
+    private func append(_ resource: UpstreamResource) {
+        resources.append(resource)
+        if index == nil, resources.count > Self.few {
+            index = Dictionary(resources.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        } else {
+            index?[resource.key] = resource
+        }
+    }
+
+    private func removeAll(where isGone: (UpstreamResource) -> Bool) {
+        guard resources.contains(where: isGone) else { return }
+        for resource in resources where isGone(resource) { index?[resource.key] = nil }
+        resources.removeAll(where: isGone)
+    }
+
+    /// Most legs have one presentity, and need no index.
+    private static let few = 16
 
     /// The only resource of a leg that is no list.
     var only: UpstreamResource? { resources.count == 1 ? resources.first : nil }
@@ -123,9 +146,15 @@ final class UpstreamSubscription {
 
     /// Feeds a resource of one of the watcher's dialogs from here.
     func join(_ resource: WatchedResource, of watcher: WatcherDialog) {
-        let known = self.resource(resource.key) ?? UpstreamResource(uri: resource.uri, key: resource.key)
-        known.add(resource, of: watcher)
-        if self.resource(resource.key) == nil { resources.append(known) }
+        if let known = self.resource(resource.key) {
+            known.add(resource, of: watcher)
+            // A dialog about this presentity alone is pending as a whole (``WatcherDialog/isWithheld``).
+            if known.standing == .pending, watcher.namesResources { resource.isPending = true }
+        } else {
+            let joined = UpstreamResource(uri: resource.uri, key: resource.key)
+            joined.add(resource, of: watcher)
+            append(joined)
+        }
         resource.upstream = self
     }
 
@@ -138,17 +167,17 @@ final class UpstreamSubscription {
     }
 
     /// What an earlier process asked for here.
-    func resume(_ resource: UpstreamResource) { resources.append(resource) }
+    func resume(_ resource: UpstreamResource) { append(resource) }
 
-    func drop(_ resource: UpstreamResource) {
-        resources.removeAll { $0 === resource }
-    }
+    func drop(_ resource: UpstreamResource) { removeAll { $0 === resource } }
+
+    func dropAll() { removeAll { _ in true } }
 
     /// Takes a presentity over from another leg, with its sinks.
     func adopt(_ resource: UpstreamResource) {
         resource.reset()
         guard let known = self.resource(resource.key) else {
-            resources.append(resource)
+            append(resource)
             for sink in resource.sinks { sink.resource.upstream = self }
             return
         }
@@ -166,7 +195,7 @@ final class UpstreamSubscription {
     func settle(isAccepted: Bool) {
         guard shape == .batch else { return }
         for resource in resources { resource.settle(isAccepted: isAccepted) }
-        resources.removeAll { !$0.hasSink && $0.asked == nil }
+        removeAll { !$0.hasSink && $0.asked == nil }
     }
 
     /// A dialog begins or is gone: the far side knows of nothing.
@@ -174,6 +203,6 @@ final class UpstreamSubscription {
         fullState = FullStateDemand()
         list?.reset()
         for resource in resources { resource.reset() }
-        resources.removeAll { !$0.hasSink }
+        removeAll { !$0.hasSink }
     }
 }

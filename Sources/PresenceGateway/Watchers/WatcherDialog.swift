@@ -117,11 +117,26 @@ final class WatcherDialog {
         }
     }
 
-    /// Whether verdicts came that the watcher has not heard (MS-PRES 3.4.5.1.3.1).
-    var hasUntoldVerdicts: Bool { rejected.contains { !$0.isTold } }
+    /// What a resource list says besides the states (MS-PRES 3.4.5.1.3.1): who is refused, and of whom the far side still decides.
+    var verdicts: [RejectedResource] {
+        rejected
+            + resources.filter(\.isPending).map {
+                RejectedResource(uri: $0.uri, entity: $0.entity, state: "pending", isTold: $0.isPendingTold)
+            }
+    }
+
+    /// Whether verdicts came that the watcher has not heard (MS-PRES 3.4.5.1.3.1); what is pending in a list is one of its changes.
+    var hasUntoldVerdicts: Bool {
+        rejected.contains { !$0.isTold } || list == nil && resources.contains { $0.isPending && !$0.isPendingTold }
+    }
 
     /// Whether something is known of every resource.
-    var isReady: Bool { resources.allSatisfy { $0.source.isKnown } }
+    var isReady: Bool { resources.allSatisfy { $0.source.isKnown || $0.isPending } }
+
+    /// The far side has not granted the only presentity that the dialog is about; of several each stands for itself.
+    var isWithheld: Bool {
+        !namesResources && resources.contains { $0.upstream?.resource($0.key)?.standing == .pending }
+    }
 
     var nextDeadline: Instant? {
         // What the notifier has in hand follows the answer that it waits for.
@@ -179,8 +194,12 @@ final class WatchedResource {
     }
     /// What is left of a delivered document that nobody shares.
     private(set) var deliveredDigest: UInt64?
-    /// The far side has not granted it yet.
-    var isPending = false
+    /// The far side has not granted it yet, or not any more; of a dialog about several presentities only.
+    var isPending = false {
+        didSet { if isPending != oldValue { isPendingTold = false } }
+    }
+    /// The watcher was told so.
+    private(set) var isPendingTold = false
     /// Of the last partial document; it counts on over refreshes (RFC 5263 4.4).
     var partialVersion: UInt32 = 0
     /// It stands in its dialog's ``WatcherDialog/changes``.
@@ -191,8 +210,6 @@ final class WatchedResource {
     var remembered: [String: UInt64] = [:]
     /// The dialog is of an earlier process.
     var isRestored = false
-    /// Why the far side refused it for good; the other resources of a batch live on.
-    var refusal: TerminationReason?
 
     init(uri: SIPURI, key: String, categories: [CategoryName], entity: SIPURI? = nil) {
         self.uri = uri
@@ -203,6 +220,18 @@ final class WatchedResource {
 
     convenience init(_ wanted: CategoryRequest.Resource) {
         self.init(uri: wanted.uri, key: wanted.key, categories: wanted.categories, entity: wanted.entity)
+    }
+
+    /// The watcher is told that it is pending: what he had is not vouched for any more.
+    func tellPending() {
+        isPendingTold = true
+        delivered = nil
+    }
+
+    /// The watcher was told so before a restart.
+    func restorePending(isTold: Bool) {
+        isPending = true
+        isPendingTold = isTold
     }
 
     /// Whether the watcher was told something of it.

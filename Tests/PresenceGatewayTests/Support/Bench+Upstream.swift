@@ -8,8 +8,8 @@ extension Bench {
     static let poolTwo = "sip:pool2.contoso.com@contoso.com;gruu;opaque=srvr:HomeServer:two"
 
     /// A gateway that is trusted inside contoso.com.
-    static func trusted(_ change: (inout GatewayConfiguration) -> Void = { _ in }) -> Bench {
-        Bench {
+    static func trusted(store: (any GatewayStore)? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }) -> Bench {
+        Bench(store: store) {
             $0.domains["contoso.com"]?.network = .sameEnterprise
             change(&$0)
         }

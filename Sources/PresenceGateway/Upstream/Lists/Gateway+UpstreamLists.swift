@@ -11,8 +11,6 @@ extension Gateway {
     /// How long after a change an ad hoc list is asked for anew, so that several changes are one: something came, something went.
     private static let growPause = TimeSpan.milliseconds(500)
     private static let shrinkPause = TimeSpan.seconds(5)
-    /// List legs that are begun at once where a list is given up; the others come later.
-    private static let unpacedLegs = 20
 
     /// The list leg that a presentity joins; nil: it is asked for alone.
     func listLeg(for resource: WatchedResource, of watcher: WatcherDialog, _ order: UpstreamOrder, at now: Instant) -> UpstreamSubscription?
@@ -30,7 +28,7 @@ extension Gateway {
             guard let leg = open.first else { return makeList(at: uri, isKept: true, order, key, at: now) }
             guard let list = leg.list, list.state.version != nil else { return leg }
             // Not in the list: nobody would speak of it.
-            guard list.state.resources.contains(where: { CategoryRequest.address($0)?.aorKey == resource.key }) else { return nil }
+            guard list.members.contains(resource.key) else { return nil }
             leg.fullState.want()
             return leg
         }
@@ -66,6 +64,7 @@ extension Gateway {
         old.list?.isReplaced = true
         leg.restsUntil = now + pause
         for (watcher, resource) in old.sinks { leg.join(resource, of: watcher) }
+        for resource in old.resources where resource.standing == .pending { leg.resource(resource.key)?.standing = .pending }
         upstreams[leg.id] = leg
         schedule(leg)
         return leg
@@ -81,7 +80,7 @@ extension Gateway {
     func endPredecessor(of leg: UpstreamSubscription, at now: Instant) {
         guard let old = leg.list?.predecessor else { return }
         leg.list?.predecessor = nil
-        for resource in old.resources { old.drop(resource) }
+        old.dropAll()
         endPredecessor(of: old, at: now)
         end(old, hasDialog: old.dialog != nil, at: now)
     }
@@ -89,7 +88,7 @@ extension Gateway {
     /// A leg whose place is taken is over: the other one goes on. False: it is none.
     func dropReplaced(_ leg: UpstreamSubscription) -> Bool {
         guard leg.list?.isReplaced == true else { return false }
-        for resource in leg.resources { leg.drop(resource) }
+        leg.dropAll()
         return true
     }
 
@@ -156,10 +155,7 @@ extension Gateway {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
             let leg = makeLeg(at: .presentity(resource.uri), order, form: .pidf, at: now)
-            // Many at once are a flood.
-            if legs.count >= Self.unpacedLegs {
-                leg.restsUntil = now + configuration.timing.restorePace * (legs.count - Self.unpacedLegs + 1)
-            }
+            pace(leg, after: legs.count, at: now)
             move(resource, to: leg, &legs, at: now)
         }
         for leg in legs { proceed(leg, at: now) }

@@ -41,7 +41,10 @@ final class UpstreamList {
     /// The far side keeps the list; else it comes with the SUBSCRIBE and is the leg's presentities.
     let isKept: Bool
     /// Of the present dialog.
-    var state = ResourceListState()
+    var state = ResourceListState() {
+        didSet { knownMembers = nil }
+    }
+    private var knownMembers: Set<String>?
     /// Something was shown in the present dialog.
     var isHeard = false
     /// The leg that this one takes the place of; it goes on until this one has shown something.
@@ -50,6 +53,14 @@ final class UpstreamList {
     var isReplaced = false
 
     init(isKept: Bool) { self.isKept = isKept }
+
+    /// The `aorKey`s of those of whom the list speaks.
+    var members: Set<String> {
+        if let knownMembers { return knownMembers }
+        let members = Set(state.resources.compactMap { CategoryRequest.address($0)?.aorKey })
+        knownMembers = members
+        return members
+    }
 
     /// A dialog begins: nothing is known.
     func reset() {

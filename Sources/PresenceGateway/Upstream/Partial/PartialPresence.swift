@@ -11,11 +11,15 @@ struct PartialPresence {
 ///
 ///     miss --> wanted --message read to its end--> asked (a refresh) --answered--> free again
 ///
-/// After three misses in a row nothing more is asked for until a difference fits again.
+/// After three misses in a row nothing more is asked for until a message fits again: one with a difference that could be applied, and
+/// without one that could not. A list may have both, and would be fetched without end.
 struct FullStateDemand: Hashable {
     static let limit = 3
 
     private var misses = 0
+    /// Of the message that is being read.
+    private var hasMissed = false
+    private var hasFitted = false
     private var isAsked = false
     /// A refresh is to be sent.
     private(set) var isWanted = false
@@ -24,6 +28,7 @@ struct FullStateDemand: Hashable {
     var isExhausted: Bool { misses >= Self.limit }
 
     mutating func miss() {
+        hasMissed = true
         guard !isAsked, !isWanted else { return }
         isWanted = !isExhausted
         misses += 1
@@ -41,5 +46,11 @@ struct FullStateDemand: Hashable {
     mutating func answered() { isAsked = false }
 
     /// A difference was the next one, and could be applied.
-    mutating func fitted() { misses = 0 }
+    mutating func fitted() { hasFitted = true }
+
+    /// A message was read to its end.
+    mutating func endMessage() {
+        if hasFitted, !hasMissed { misses = 0 }
+        (hasFitted, hasMissed) = (false, false)
+    }
 }
