@@ -165,6 +165,45 @@ struct SQLiteStoreTests {
         #expect(version == 3)
     }
 
+    @Test("a change of one item of a bridge writes that item, and not the documents of the others")
+    func bridgeItems() throws {
+        let scratch = try Scratch()
+        _ = try SQLiteStore(path: scratch.path)
+        let observer = try DatabaseQueue(path: scratch.path)
+        try observer.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE written (name TEXT);
+                    CREATE TRIGGER adding AFTER INSERT ON bridge_item BEGIN INSERT INTO written VALUES (NEW.name); END;
+                    CREATE TRIGGER changing AFTER UPDATE ON bridge_item BEGIN INSERT INTO written VALUES (NEW.name); END
+                    """)
+        }
+        try observer.close()
+        var written: [[String]] = []
+        func bridge(_ tags: [String], version: String = "1") -> StoreRecord {
+            .bridge(
+                StoredBridge(
+                    user: "sip:a@example.com", way: .service, uri: "sip:a@example.com", details: ["hop-marks": version],
+                    items: tags.map { .init(kind: "source", name: $0, document: Array("<presence/>".utf8), details: ["lineage": $0]) }
+                        + [.init(kind: "standing", name: "2/1/state", details: ["version": version])]))
+        }
+        for record in [bridge(["e1", "e2"]), bridge(["e1", "e3"]), bridge(["e3", "e4", "e5"], version: "2"), bridge([])] {
+            do {
+                let store = try SQLiteStore(path: scratch.path)
+                try store.commit([.put(record)])
+                #expect(try store.load() == [record])
+            }
+            let reader = try DatabaseQueue(path: scratch.path)
+            written.append(
+                try reader.write { database in
+                    defer { try? database.execute(sql: "DELETE FROM written") }
+                    return try String.fetchAll(database, sql: "SELECT name FROM written ORDER BY name")
+                })
+            try reader.close()
+        }
+        #expect(written == [["2/1/state", "e1", "e2"], ["e3"], ["2/1/state", "e4", "e5"], ["2/1/state"]])
+    }
+
     @Test("a damaged file throws when it is read, and is not taken for an empty one")
     func damaged() throws {
         let scratch = try Scratch()

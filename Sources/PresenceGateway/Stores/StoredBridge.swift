@@ -18,10 +18,10 @@ public struct StoredBridge: Hashable, Sendable {
     public var document: [UInt8]
     /// Entity-tag and lives at the far side, marks of the way here.
     public var details: [String: String]
-    /// In an order that is always the same.
-    public var items: [Item]
+    /// In the order of kinds and names, of which no two are the same.
+    public let items: [Item]
 
-    /// A source, an instance at the far side, or the key of a computed instance.
+    /// A source, an instance at the far side, or the key of a computed instance (`CONTAINER/INSTANCE/CATEGORY`).
     public struct Item: Hashable, Sendable {
         public var kind: String
         public var name: String
@@ -44,6 +44,6 @@ public struct StoredBridge: Hashable, Sendable {
         self.uri = uri
         self.document = document
         self.details = details
-        self.items = items
+        self.items = items.sorted { ($0.kind, $0.name) < ($1.kind, $1.name) }
     }
 }

@@ -2,12 +2,30 @@ import GRDB
 import PresenceGateway
 
 enum BridgeTable {
+    /// Items that are as they were stay untouched: a change of one publication does not write the documents of the others.
     static func put(_ stored: StoredBridge, _ database: Database) throws {
-        try database.run("DELETE FROM bridge WHERE user = ?", [stored.user])
+        // Not OR REPLACE, which would delete the items with the old row.
         try database.run(
-            "INSERT INTO bridge (user, way, uri, document, details) VALUES (?, ?, ?, ?, ?)",
+            """
+            INSERT INTO bridge (user, way, uri, document, details) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (user) DO UPDATE SET
+                way = excluded.way, uri = excluded.uri, document = excluded.document, details = excluded.details
+            """,
             [stored.user, stored.way.rawValue, stored.uri, documentValue(stored.document), StoredList.text(stored.details)])
-        for (place, item) in stored.items.enumerated() {
+        var missing = Set(stored.items)
+        var places: Set<Int> = []
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM bridge_item WHERE user = ?", arguments: [stored.user]) {
+            let columns = Columns(table: "bridge_item", row: row)
+            let place: Int = try columns.integer("place")
+            if missing.remove(try item(columns)) != nil {
+                places.insert(place)
+            } else {
+                try database.run("DELETE FROM bridge_item WHERE user = ? AND place = ?", [stored.user, place])
+            }
+        }
+        var place = 0
+        for item in stored.items where missing.contains(item) {
+            while !places.insert(place).inserted { place += 1 }
             try database.run(
                 "INSERT INTO bridge_item (user, place, kind, name, document, details) VALUES (?, ?, ?, ?, ?, ?)",
                 [stored.user, place, item.kind, item.name, documentValue(item.document), StoredList.text(item.details)])
@@ -16,12 +34,9 @@ enum BridgeTable {
 
     static func load(_ database: Database) throws -> [StoredBridge] {
         var items: [String: [StoredBridge.Item]] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT * FROM bridge_item ORDER BY user, place") {
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM bridge_item") {
             let columns = Columns(table: "bridge_item", row: row)
-            items[try columns.text("user"), default: []].append(
-                StoredBridge.Item(
-                    kind: try columns.text("kind"), name: try columns.text("name"), document: try columns.document("document"),
-                    details: try columns.pairs("details")))
+            items[try columns.text("user"), default: []].append(try item(columns))
         }
         return try Row.fetchAll(database, sql: "SELECT * FROM bridge").map { row in
             let columns = Columns(table: "bridge", row: row)
@@ -31,5 +46,11 @@ enum BridgeTable {
                 user: user, way: way, uri: try columns.text("uri"), document: try columns.document("document"),
                 details: try columns.pairs("details"), items: items[user] ?? [])
         }
+    }
+
+    private static func item(_ columns: Columns) throws -> StoredBridge.Item {
+        StoredBridge.Item(
+            kind: try columns.text("kind"), name: try columns.text("name"), document: try columns.document("document"),
+            details: try columns.pairs("details"))
     }
 }
