@@ -22,7 +22,7 @@ extension Gateway {
         defer { settle(presentity) }
         var table = presentity.publications
         let (operation, tag, expires) = try publish(request, in: &table, at: now)
-        let until = DateTime(nanosecondsSince1970: (now + .seconds(expires)).nanosecondsSince1970)
+        let until = DateTime(now + .seconds(expires))
         let isChanged = try commit(operation, request.body, until: until, presentity, at: now)
         presentity.publications = table
         keep(operation, request.body, of: presentity)
@@ -43,7 +43,7 @@ extension Gateway {
     private func commit(
         _ operation: PublicationTable.Operation, _ body: [UInt8], until: DateTime, _ presentity: HostedPresentity, at now: Instant
     ) throws(Refusal) -> Bool {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         let document = body.isEmpty ? nil : try document(body)
         do throws(CompositionError) {
             switch (operation, document) {
@@ -91,7 +91,7 @@ extension Gateway {
     /// Removes what was bound to endpoints that are gone, and with the last of them what was bound to the user (MS-PRES 3.2.5.5).
     func endpointsEnded(_ endpoints: [String], of key: String, isLast: Bool, at now: Instant) {
         guard let presentity = presentities[key] else { return }
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         var change = PresentityChange()
         for endpoint in endpoints { change.formUnion(presentity.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment)) }
         if !change.isEmpty {
@@ -135,10 +135,10 @@ extension Gateway {
     }
 
     func advance(_ presentity: HostedPresentity, at now: Instant) {
-        var change = presentity.enhanced.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
+        var change = presentity.enhanced.expire(at: DateTime(now))
         if let due = presentity.serverPublicationsDue, due <= now { change.formUnion(publishForServer(presentity)) }
         let lapsed = presentity.publications.advance(to: now)
-        _ = presentity.documents.expire(at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
+        _ = presentity.documents.expire(at: DateTime(now))
         for tag in lapsed {
             presentity.bodies[tag.value] = nil
             keep(.publication(presentity: presentity.key, tag: tag.value))

@@ -124,13 +124,7 @@ extension Gateway {
         presentities[stored.user] = presentity
         presentity.enhanced = EnhancedPresentity(
             uri: presentity.enhanced.uri, stored: data,
-            computed: Set(
-                stored.computed.compactMap { one in
-                    ContainerID(one.container).map {
-                        PublicationID(category: CategoryName(rawValue: one.category), container: $0, instance: one.instance)
-                    }
-                }),
-            policy: presentity.enhanced.policy)
+            computed: Set(stored.computed.compactMap { PublicationID(stored: $0) }), policy: presentity.enhanced.policy)
         // The directory may say something else by now.
         publishForServer(presentity)
         presentity.isSimpleNewer = stored.isSimpleNewer
@@ -148,8 +142,8 @@ extension Gateway {
         presentity.documents.restore(
             document, tag: stored.tag,
             standing: PublicationComposer.Standing(
-                number: stored.number, arrived: DateTime(nanosecondsSince1970: stored.arrived.nanosecondsSince1970),
-                until: DateTime(nanosecondsSince1970: stored.expiry.nanosecondsSince1970), ids: stored.ids))
+                number: stored.number, arrived: DateTime(stored.arrived),
+                until: DateTime(stored.expiry), ids: stored.ids))
         presentity.bodies[stored.tag] = stored.document
         state.publications += 1
         return true

@@ -26,10 +26,7 @@ extension Gateway {
         guard presentity.hasEnhancedState else { return nil }
         return StoredPresentity(
             user: presentity.key, uri: presentity.uri.description, document: presentity.enhanced.storedDocument.encoded(),
-            computed: presentity.enhanced.computedInstances.map {
-                .init(category: $0.id.category.rawValue, container: Int($0.id.container.rawValue), instance: $0.id.instance)
-            },
-            isSimpleNewer: presentity.isSimpleNewer)
+            computed: presentity.enhanced.computedInstances.map(\.id.stored), isSimpleNewer: presentity.isSimpleNewer)
     }
 }
 
@@ -39,8 +36,8 @@ extension HostedPresentity {
         guard let standing = documents.standing(of: tag), let body = bodies[tag] else { return nil }
         return StoredPublication(
             presentity: key, uri: uri.description, tag: tag, document: body, number: standing.number,
-            arrived: Instant(nanosecondsSince1970: standing.arrived.nanosecondsSince1970),
-            expiry: Instant(nanosecondsSince1970: standing.until.nanosecondsSince1970), ids: standing.ids)
+            arrived: Instant(standing.arrived),
+            expiry: Instant(standing.until), ids: standing.ids)
     }
 }
 

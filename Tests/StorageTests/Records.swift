@@ -9,10 +9,7 @@ enum Records {
         .presentity(
             StoredPresentity(
                 user: user, uri: user, document: document,
-                computed: [
-                    .init(category: awkward, container: 300, instance: 4_294_967_295), .init(category: "state", container: 2, instance: 0),
-                ],
-                isSimpleNewer: isSimpleNewer))
+                computed: ["300/4294967295/\(awkward)", "2/0/state"], isSimpleNewer: isSimpleNewer))
     }
 
     static func publication(_ user: String, _ tag: String, ids: [String: String] = [:]) -> StoreRecord {
@@ -57,7 +54,7 @@ enum Records {
                 details: ["tag": awkward, "hop-marks": "00ff, 11ee", "": ""],
                 items: (0..<items).map {
                     StoredBridge.Item(
-                        kind: $0 == 0 ? "source" : "standing", name: "100/4294967295/\(awkward)",
+                        kind: $0 == 0 ? "source" : "standing", name: "\(100 - $0)/4294967295/\(awkward)",
                         document: $0 == 0 ? Array("<presence>\(awkward)</presence>".utf8) : [], details: ["version": "\($0)"])
                 }))
     }

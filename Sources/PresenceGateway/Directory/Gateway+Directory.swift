@@ -18,7 +18,7 @@ extension Gateway {
             presentities[dialog.user] = makePresentity(dialog.user, dialog.userURI)
         }
         defer { presentities.values.filter(\.isIdle).forEach(settle) }
-        directory.replace(by: state, at: DateTime(nanosecondsSince1970: now.nanosecondsSince1970))
+        directory.replace(by: state, at: DateTime(now))
         guard case .known(let users) = state else { return }
         for record in presentities.values.sorted(by: { $0.key < $1.key }) where isInDirectory(record.uri) {
             if let user = users.enabledUser(record.key) {

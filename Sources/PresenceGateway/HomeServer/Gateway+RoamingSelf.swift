@@ -20,7 +20,7 @@ extension Gateway {
 
     /// - Parameter change: what has changed; nil: everything is wanted.
     func roamingData(of subscription: HomeDialog, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         // A user of whom nothing is known has a document too.
         let presentity = (presentities[subscription.user] ?? makePresentity(subscription.user, subscription.userURI)).enhanced
         guard let change else { return presentity.roamingData(scope: scope, at: moment).encoded() }

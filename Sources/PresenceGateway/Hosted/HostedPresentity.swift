@@ -80,7 +80,7 @@ final class HostedPresentity {
     }
 
     var nextDeadline: Instant? {
-        let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
+        let byTime = enhanced.nextDeadline.map { Instant($0) }
         return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue)
     }
 

@@ -130,10 +130,6 @@ extension String {
     fileprivate func isIn(domain: String) -> Bool { hasSuffix("@" + domain) }
 }
 
-extension DateTime {
-    init(_ instant: Instant) { self.init(nanosecondsSince1970: instant.nanosecondsSince1970) }
-}
-
 extension WatcherDialog {
     var shape: SubscriptionReport.Shape { list != nil ? .list : isBatch ? .batch : .single }
 

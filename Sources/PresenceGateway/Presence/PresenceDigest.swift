@@ -4,6 +4,16 @@ import PresenceDocuments
 struct PresenceDigest {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
+    init() {}
+
+    init(of text: String) { add(text.utf8) }
+
+    /// 16 hexadecimal digits.
+    var hex: String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
     mutating func add(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }

@@ -17,7 +17,7 @@ struct PresenceTranslator {
         _ source: PresenceSource, as format: WatcherFormat, entity: SIPURI, requested: [CategoryName],
         of user: DirectoryUser? = nil, counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         let uri = entity.description
         switch format {
         case .categories:

@@ -64,7 +64,7 @@ final class CategoryBridge {
     var isIdle: Bool { sources.isEmpty && queue.isEmpty && current == nil && client.isIdle }
 
     var nextDeadline: Instant? {
-        let ofClient = client.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
+        let ofClient = client.nextDeadline.map { Instant($0) }
         // A lapse waits for the request that is being worked on.
         let lapse = current == nil ? table.nextDeadline : nil
         return [ofClient, lapse, current?.held.until, queue.map(\.until).min()].compactMap(\.self).min()
@@ -78,7 +78,7 @@ final class CategoryBridge {
             let life = max((source.until - now).seconds + Self.margin, atLeast)
             for (id, body) in source.elements {
                 wishes[id] = CategoryPublicationClient.Wish(
-                    body: body, expires: UInt32(clamping: life), until: DateTime(nanosecondsSince1970: source.until.nanosecondsSince1970))
+                    body: body, expires: UInt32(clamping: life), until: DateTime(source.until))
             }
         }
         return wishes

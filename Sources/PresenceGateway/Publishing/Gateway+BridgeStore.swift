@@ -68,38 +68,28 @@ extension Gateway {
         return StoredBridge(
             user: bridge.key, way: .publish, uri: bridge.uri.description, document: bridge.enhanced.storedDocument.encoded(),
             details: details,
-            items: bridge.enhanced.computedInstances.map { StoredBridge.Item(kind: Kind.computed, name: Self.name($0.id)) })
+            items: bridge.enhanced.computedInstances.map { StoredBridge.Item(kind: Kind.computed, name: $0.id.stored) })
     }
 
     private func stored(_ bridge: CategoryBridge) -> StoredBridge? {
         let standings = bridge.client.keptStandings
         guard !bridge.sources.isEmpty || !standings.isEmpty else { return nil }
-        let sources = bridge.sources.sorted { $0.key < $1.key }.map { tag, source in
+        let sources = bridge.sources.map { tag, source in
             StoredBridge.Item(
                 kind: Kind.source, name: tag, document: source.document,
                 details: [Detail.lineage: source.lineage, Detail.until: String(source.until.nanosecondsSince1970)])
         }
-        let instances = standings.sorted { $0.key < $1.key }.map { id, standing in
+        let instances = standings.map { id, standing in
             var details = [
                 Detail.version: String(standing.version), Detail.digest: String(standing.digest),
                 Detail.until: String(standing.until.nanosecondsSince1970), Detail.renew: String(standing.renewAt.nanosecondsSince1970),
             ]
             if standing.isUncertain { details[Detail.isUncertain] = "yes" }
-            return StoredBridge.Item(kind: Kind.standing, name: Self.name(id), details: details)
+            return StoredBridge.Item(kind: Kind.standing, name: id.stored, details: details)
         }
         return StoredBridge(
             user: bridge.key, way: .service, uri: bridge.uri.description, details: [Detail.hopMarks: bridge.passage.hopMarks],
             items: sources + instances)
-    }
-
-    private static func name(_ id: PublicationID) -> String { "\(id.container)/\(id.instance)/\(id.category)" }
-
-    private static func id(_ name: String) -> PublicationID? {
-        let parts = name.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let container = Int(parts[0]).flatMap({ ContainerID($0) }), let instance = UInt32(parts[1]) else {
-            return nil
-        }
-        return PublicationID(category: CategoryName(rawValue: String(parts[2])), container: container, instance: instance)
     }
 
     // MARK: back from the store
@@ -114,7 +104,7 @@ extension Gateway {
 
     private func restorePIDFBridge(_ stored: StoredBridge, _ uri: SIPURI, at now: Instant) -> Bool {
         guard let root = try? parser.parse(stored.document).root, let data = try? RoamingDataDocument(reading: root) else { return false }
-        let computed = stored.items.filter { $0.kind == Kind.computed }.compactMap { Self.id($0.name) }
+        let computed = stored.items.filter { $0.kind == Kind.computed }.compactMap { PublicationID(stored: $0.name) }
         let timing = configuration.timing
         var client = PublicationClient(
             expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum)
@@ -145,7 +135,7 @@ extension Gateway {
     private func restoreCategoryBridge(_ stored: StoredBridge, _ uri: SIPURI, at now: Instant) -> Bool {
         var standings: [PublicationID: CategoryPublicationClient.Standing] = [:]
         for item in stored.items where item.kind == Kind.standing {
-            guard let id = Self.id(item.name), let version = item.details[Detail.version].flatMap({ UInt32($0) }),
+            guard let id = PublicationID(stored: item.name), let version = item.details[Detail.version].flatMap({ UInt32($0) }),
                 let digest = item.details[Detail.digest].flatMap({ UInt64($0) }),
                 let until = item.details[Detail.until].flatMap({ Int64($0) }), let renew = item.details[Detail.renew].flatMap({ Int64($0) })
             else { return false }

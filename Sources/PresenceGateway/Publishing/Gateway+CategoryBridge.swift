@@ -108,7 +108,7 @@ extension Gateway {
             throw .badRequest("the published document cannot be read: \(error)", errorID: 4001)
         }
         let mapper = translator.mapper
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         let categories = mapper.categories(
             from: translator.canonical(.pidf(document), entity: uri.description), at: moment
         ).value.categories

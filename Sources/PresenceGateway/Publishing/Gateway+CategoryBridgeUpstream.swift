@@ -9,16 +9,12 @@ import XMLCore
 extension Gateway {
     /// The `epid` under which this node publishes; its UUID follows from it (MS-SIPRE 3.3.3).
     var publisherEPID: String {
-        if let epid = configuration.publisherEPID { return epid }
-        var digest = PresenceDigest()
-        digest.add(configuration.nodeName.utf8)
-        let digits = String(digest.value, radix: 16)
-        return String((String(repeating: "0", count: 16 - digits.utf8.count) + digits).suffix(10))
+        configuration.publisherEPID ?? String(PresenceDigest(of: configuration.nodeName).hex.suffix(10))
     }
 
     /// Closes the gap between what is to be there and what is, as far as it may be tried now.
     func reconcile(_ bridge: CategoryBridge, at now: Instant) {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         if let document = bridge.client.next(at: moment) { return publish(bridge, document, at: now) }
         guard let change = bridge.current, !bridge.client.isAsking else { return }
         if bridge.client.isSettled(at: moment) { return commit(bridge, change, at: now) }
@@ -61,7 +57,7 @@ extension Gateway {
     }
 
     private func answered(_ bridge: CategoryBridge, _ status: SIPStatus, _ body: [UInt8]?, retryAfter: Int?, at now: Instant) {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         keep(.bridge(bridge.key))
         switch status.rawValue {
         case 200..<300:

@@ -37,7 +37,7 @@ extension Gateway {
             from: parties.watcher.description, to: parties.presentity.description,
             endpointID: endpoint?.description, isRegistered: flow.connection != nil)
         let before = bridge.enhanced
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         let change: PresentityChange
         do {
             change = try bridge.enhanced.publish(document, by: sender, at: moment)
@@ -164,7 +164,7 @@ extension Gateway {
 
     /// Instances whose time has come, and those of endpoints that did not come back (MS-PRES 3.2.5.5, 3.2.6.1).
     func endLives(of bridge: PIDFBridge, at now: Instant) {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         var isChanged = false
         bridge.forEachStanding { if !$0.expire(at: moment).isEmpty { isChanged = true } }
         let gone = bridge.leaving.filter { $0.value <= now }.keys.sorted()

@@ -92,7 +92,7 @@ final class PIDFBridge {
     }
 
     var nextDeadline: Instant? {
-        let byTime = enhanced.nextDeadline.map { Instant(nanosecondsSince1970: $0.nanosecondsSince1970) }
+        let byTime = enhanced.nextDeadline.map { Instant($0) }
         return [byTime, client.nextDeadline, held.map(\.until).min(), leaving.values.min(), retryAt].compactMap(\.self).min()
     }
 

@@ -145,21 +145,14 @@ struct HopMark {
     private let batchToken: String
 
     init(node: String, presentity: String) {
-        token = Self.digest(node + "|" + presentity)
-        batchToken = Self.digest(node)
+        token = PresenceDigest(of: node + "|" + presentity).hex
+        batchToken = PresenceDigest(of: node).hex
     }
 
     /// The mark of a batch, which names any number of presentities.
     init(node: String) {
-        token = Self.digest(node)
+        token = PresenceDigest(of: node).hex
         batchToken = token
-    }
-
-    private static func digest(_ text: String) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
     /// The marks of others in a list of them.

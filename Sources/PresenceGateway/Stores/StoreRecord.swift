@@ -77,25 +77,12 @@ public struct StoredPresentity: Hashable, Sendable {
     public var uri: String
     /// The self document (MS-PRES 2.2.2.3.2); `expires` of its instances counts from their `publishTime`.
     public var document: [UInt8]
-    /// The instances in it that this server computed (MS-PRES 3.8).
-    public var computed: [ComputedInstance]
+    /// The instances in it that this server computed (MS-PRES 3.8): `CONTAINER/INSTANCE/CATEGORY`.
+    public var computed: [String]
     /// Whether the user's newest state came by PUBLISH.
     public var isSimpleNewer: Bool
 
-    /// The key of an instance.
-    public struct ComputedInstance: Hashable, Sendable {
-        public var category: String
-        public var container: Int
-        public var instance: UInt32
-
-        public init(category: String, container: Int, instance: UInt32) {
-            self.category = category
-            self.container = container
-            self.instance = instance
-        }
-    }
-
-    public init(user: String, uri: String, document: [UInt8], computed: [ComputedInstance] = [], isSimpleNewer: Bool) {
+    public init(user: String, uri: String, document: [UInt8], computed: [String] = [], isSimpleNewer: Bool) {
         self.user = user
         self.uri = uri
         self.document = document

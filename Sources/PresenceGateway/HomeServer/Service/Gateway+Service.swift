@@ -94,7 +94,7 @@ extension Gateway {
         _ change: (inout EnhancedPresentity, DateTime) throws -> PresentityChange,
         answer: (inout SIPResponse, EnhancedPresentity, PresentityChange, DateTime) -> Void = { _, _, _, _ in }
     ) throws(Refusal) {
-        let moment = DateTime(nanosecondsSince1970: now.nanosecondsSince1970)
+        let moment = DateTime(now)
         let presentity = try presentity(service.parties.presentityKey, service.parties.presentity)
         defer { settle(presentity) }
         let changed: PresentityChange
