@@ -12,12 +12,14 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var preview: ViewExplanation?
     /// What this node keeps as the presentity's home server.
     public var home: HomeReport?
+    /// What is published here for a presentity whose home is elsewhere.
+    public var carried: CarriedReport?
     /// What was refused, lost or ended lately between the two, newest first.
     public var journal: [JournalEntry]
 
     public init(
         watcher: PartyReport, presentity: PartyReport, route: RouteReport, subscriptions: [SubscriptionExplanation] = [],
-        preview: ViewExplanation? = nil, home: HomeReport? = nil, journal: [JournalEntry] = []
+        preview: ViewExplanation? = nil, home: HomeReport? = nil, carried: CarriedReport? = nil, journal: [JournalEntry] = []
     ) {
         self.watcher = watcher
         self.presentity = presentity
@@ -25,6 +27,7 @@ public struct Explanation: Codable, Hashable, Sendable {
         self.subscriptions = subscriptions
         self.preview = preview
         self.home = home
+        self.carried = carried
         self.journal = journal
     }
 
@@ -35,6 +38,7 @@ public struct Explanation: Codable, Hashable, Sendable {
             result.subscriptions += part.subscriptions
             result.preview = result.preview ?? part.preview
             result.home = result.home ?? part.home
+            result.carried = result.carried ?? part.carried
             result.journal += part.journal
         }
         if !result.subscriptions.isEmpty { result.preview = nil }

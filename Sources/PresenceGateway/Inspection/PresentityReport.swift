@@ -7,6 +7,8 @@ public struct PresentityReport: Codable, Hashable, Sendable {
         case published
         /// This node is the home server, and nothing is published.
         case silent
+        /// Its home is elsewhere, and what clients publish for it here is carried there.
+        case carried
         /// Its home is elsewhere.
         case far
     }

@@ -63,6 +63,7 @@ struct ExplanationText {
             describe(preview)
         }
         if let home = explanation.home { describe(home) }
+        for line in explanation.carried?.lines(by: time) ?? [] { add("carried", line) }
         for entry in explanation.journal { add("journal", Self.line(of: entry, at: time.now)) }
         if explanation.subscriptions.isEmpty, explanation.journal.isEmpty {
             add("journal", "nothing was refused, lost or ended between the two lately")

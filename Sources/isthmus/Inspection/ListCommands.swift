@@ -62,7 +62,8 @@ struct PresentitiesCommand: AsyncParsableCommand {
         commandName: "presentities",
         abstract: "List the presentities that a running gateway serves or watches.",
         discussion: """
-            published: this node is the home, and something is published; silent: nothing is; far: the home is elsewhere.
+            published: this node is the home, and something is published; silent: nothing is; carried: the home is elsewhere,
+            and what is published here goes there; far: the home is elsewhere.
 
             EXAMPLES
               isthmus presentities --config isthmus.yaml

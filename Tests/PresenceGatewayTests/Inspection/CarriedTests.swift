@@ -1,0 +1,60 @@
+import PresenceGateway
+import SIPCore
+import Testing
+
+/// What an operator sees of publications for users of other domains.
+@Suite("carried publications in lists and explanations")
+struct CarriedTests {
+    func explain(_ bench: Bench, _ presentity: String) throws -> CarriedReport? {
+        let (watcher, presentity) = try (#require(SIPURI("sip:ann@example.org")), #require(SIPURI("sip:\(presentity)")))
+        return bench.gateway.explain(watcher: watcher, presentity: presentity, at: bench.now).carried
+    }
+
+    @Test("by PUBLISH: what clients published, what waits for the home, and until when it has what")
+    func byPublish() throws {
+        let services = PIDFBridgeTests()
+        let bench = PIDFBridgeTests.bench()
+        let alice = PIDFBridgeTests.alice
+        #expect(try explain(bench, alice) == nil)
+        services.publish(bench, .state(6_500))
+        let asked = try #require(try explain(bench, alice))
+        #expect(asked.method == "PUBLISH" && asked.nextHop == Bench.simple.description)
+        #expect(asked.standing == .asking && asked.waiting == 1 && asked.lapsesAt == nil)
+        services.accept(bench, try bench.nextRequest(.publish, at: Bench.simple), tag: "e1", expires: 600)
+        _ = try bench.nextResponse(200, at: PIDFBridgeTests.place)
+        let carried = try #require(try explain(bench, alice))
+        #expect(carried.standing == .current && carried.waiting == 0 && carried.lapsesAt != nil && carried.nextAt != nil)
+        #expect(carried.published.map(\.category) == ["state"] && carried.published.map(\.availability) == [6_500])
+        services.publish(bench, .state(3_500, version: 1))
+        bench.answer(try bench.nextRequest(.publish, at: Bench.simple), 503, from: Bench.simple, headers: [(.retryAfter, "40")])
+        #expect(try explain(bench, alice)?.standing == .waiting)
+
+        let rows = bench.gateway.presentities(matching: .init(state: .carried), at: bench.now).rows
+        #expect(rows.map(\.presentity) == ["sip:\(alice)"] && rows.map(\.publications) == [1])
+        // Its watchers here make it no other presentity.
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: alice), from: Bench.enterprise)
+        let all = bench.gateway.presentities(at: bench.now).rows
+        #expect(all.map(\.state) == [.carried] && all.map(\.watchers) == [1])
+    }
+
+    @Test("by SERVICE: how long each document lasts, and every instance that the home has")
+    func byService() throws {
+        let publishes = CategoryBridgeTests()
+        let bench = CategoryBridgeTests.bench()
+        let bob = CategoryBridgeTests.bob
+        publishes.publish(bench, activity: "busy")
+        let first = try bench.nextRequest(.service, at: Bench.enterprise)
+        let asked = try #require(try explain(bench, bob))
+        #expect(asked.method == "SERVICE" && asked.nextHop == Bench.enterprise.description)
+        #expect(asked.standing == .asking && asked.waiting == 1 && asked.documents.isEmpty)
+        #expect(!asked.instances.isEmpty && asked.instances.allSatisfy(\.isUncertain))
+        try publishes.accept(bench, first, version: 5)
+        _ = try publishes.tag(bench)
+        let carried = try #require(try explain(bench, bob))
+        #expect(carried.standing == .current && carried.waiting == 0 && carried.documents.count == 1)
+        #expect(try carried.instances.count == publishes.publications(first).count)
+        #expect(carried.instances.allSatisfy { $0.version == 5 && !$0.isUncertain })
+        let rows = bench.gateway.presentities(at: bench.now).rows
+        #expect(rows.map(\.state) == [.carried] && rows.map(\.publications) == [1] && rows.map(\.presentity) == ["sip:\(bob)"])
+    }
+}
