@@ -43,7 +43,7 @@ public final class Gateway: SansIOEndpoint {
         didSet { keptScreening = nil }
     }
     /// Kept, because making one costs more than most documents.
-    private(set) var parser: XMLParser
+    var parser: XMLParser
     /// Shared by all shards; nil: nobody is asked who he is.
     let authenticator: Authenticator?
     /// nil: nothing outlives the process.
@@ -247,45 +247,6 @@ public final class Gateway: SansIOEndpoint {
         return counts
     }
 
-    // MARK: life
-
-    /// Replaces domains, limits and timing; dialogs that live keep what they were granted. Publications that are carried to other domains
-    /// are shown there as the new domains and tables have it.
-    /// - Parameter mapper: replaces the mapping tables too; nil, or one with the same tables: they stay.
-    public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
-        desk.now = now
-        let before = self.configuration
-        self.configuration = configuration
-        routes = configuration.routes
-        home.reconfigure(configuration)
-        journal.limit = configuration.limits.journalEntries
-        transactions.configuration.take(configuration)
-        if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
-        let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }
-        if let newTables { translator = PresenceTranslator(mapper: newTables) }
-        noteMappings()
-        if newTables != nil { tellAll(at: now) }
-        if newTables != nil || !configuration.carries(like: before) { renewBridges(at: now) }
-    }
-
-    private static func parser(_ limits: GatewayLimits) -> XMLParser {
-        var bounds = XMLLimits.standard
-        bounds.bytes = limits.bodyBytes
-        return XMLParser(limits: bounds)
-    }
-
-    /// Replaces the mapping tables; watchers who are shown something else by the new ones are told.
-    public func use(mapper: PresenceMapper, at now: Instant) {
-        reconfigure(configuration, mapper: mapper, at: now)
-    }
-
-    private func tellAll(at now: Instant) {
-        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) { tellWatchers(of: presentity, at: now) }
-        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
-            for resource in watcher.resources where resource.upstream != nil { sourceChanged(resource, of: watcher, at: now) }
-        }
-    }
-
     // MARK: time
 
     private func wake(_ sleeper: Sleeper, at now: Instant) {
@@ -339,7 +300,7 @@ public final class Gateway: SansIOEndpoint {
 
     // MARK: log
 
-    private func noteMappings() {
+    func noteMappings() {
         guard configuration.logLevel <= .debug else {
             translator.note = nil
             return
@@ -363,7 +324,7 @@ public final class Gateway: SansIOEndpoint {
 
 extension TransactionLayer.Configuration {
     /// What may change while transactions live.
-    fileprivate mutating func take(_ configuration: GatewayConfiguration) {
+    mutating func take(_ configuration: GatewayConfiguration) {
         serverLimit = configuration.limits.transactions
         clientLimit = configuration.limits.transactions
         retryAfter = UInt32(clamping: configuration.timing.retryAfter)

@@ -1,0 +1,43 @@
+import PresenceMapping
+import SIPCore
+import XMLCore
+
+/// What an operator changes while the gateway runs (SIGHUP).
+extension Gateway {
+    /// Replaces domains, limits and timing; dialogs that live keep what they were granted. Publications that are carried to other domains
+    /// are shown there as the new domains and tables have it.
+    /// - Parameter mapper: replaces the mapping tables too; nil, or one with the same tables: they stay.
+    public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
+        desk.now = now
+        let before = self.configuration
+        self.configuration = configuration
+        routes = configuration.routes
+        home.reconfigure(configuration)
+        journal.limit = configuration.limits.journalEntries
+        transactions.configuration.take(configuration)
+        if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
+        let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }
+        if let newTables { translator = PresenceTranslator(mapper: newTables) }
+        noteMappings()
+        if newTables != nil { tellAll(at: now) }
+        if newTables != nil || !configuration.carries(like: before) { renewBridges(at: now) }
+    }
+
+    static func parser(_ limits: GatewayLimits) -> XMLParser {
+        var bounds = XMLLimits.standard
+        bounds.bytes = limits.bodyBytes
+        return XMLParser(limits: bounds)
+    }
+
+    /// Replaces the mapping tables; watchers who are shown something else by the new ones are told.
+    public func use(mapper: PresenceMapper, at now: Instant) {
+        reconfigure(configuration, mapper: mapper, at: now)
+    }
+
+    private func tellAll(at now: Instant) {
+        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) { tellWatchers(of: presentity, at: now) }
+        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+            for resource in watcher.resources where resource.upstream != nil { sourceChanged(resource, of: watcher, at: now) }
+        }
+    }
+}
