@@ -51,6 +51,9 @@ public final class SIPServer: Sendable {
             var listeners: [TransportAddress] = []
             for address in addresses { listeners.append(try await binder.bind(address)) }
             let bound = listeners
+            if let capture = options.capture {
+                for shard in shards { try await CaptureTap.open(capture, on: shard) }
+            }
             for shard in shards {
                 try await shard.eventLoop.submit {
                     let context = ShardContext(index: shard.index, count: shards.count, listeners: bound, now: clock.now())

@@ -20,6 +20,8 @@ public final class ShardHost: @unchecked Sendable {
     let logger: Logger
     var counters = TransportCounters()
     private(set) var wires: Wires!
+    /// Gets a copy of every message, if a collector is configured.
+    var tap: CaptureTap?
 
     private var endpoint: (any SansIOEndpoint)?
     private var afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
@@ -93,6 +95,7 @@ public final class ShardHost: @unchecked Sendable {
 
     func receive(_ message: InboundMessage) {
         counters.messagesReceived &+= 1
+        tap?.copy(message.bytes, from: message.remote, to: message.local, at: now())
         if let selector {
             let target = selector(message)
             if target != index, shards.indices.contains(target) {

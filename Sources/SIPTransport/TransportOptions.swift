@@ -27,6 +27,9 @@ public struct TransportOptions: Hashable, Sendable {
     /// Datagrams read by one system call.
     public var datagramsPerRead = 16
 
+    /// Where copies of all messages go; nil: nowhere.
+    public var capture: CaptureOptions?
+
     public init() {}
 }
 
@@ -46,6 +49,10 @@ public struct TransportCounters: Hashable, Sendable {
     public var idleCloses: UInt64 = 0
     public var largeRequestsOverTCP: UInt64 = 0
     public var handedToOtherShards: UInt64 = 0
+    /// Copies sent to the collector, copies that it would not take in time, and copies that were cut to the length of a datagram.
+    public var captured: UInt64 = 0
+    public var captureDropped: UInt64 = 0
+    public var captureCut: UInt64 = 0
 
     public init() {}
 
@@ -63,7 +70,8 @@ public struct TransportCounters: Hashable, Sendable {
             ("connections_closed", \.connectionsClosed), ("connections_refused", \.connectionsRefused),
             ("send_failures", \.sendFailures), ("framing_errors", \.framingErrors), ("queue_overflows", \.queueOverflows),
             ("idle_closes", \.idleCloses), ("large_requests_over_tcp", \.largeRequestsOverTCP),
-            ("handed_to_other_shards", \.handedToOtherShards),
+            ("handed_to_other_shards", \.handedToOtherShards), ("captured", \.captured), ("capture_dropped", \.captureDropped),
+            ("capture_cut", \.captureCut),
         ]
     }
 }

@@ -133,6 +133,7 @@ final class Wires {
         }
         connection.outgoing.writeBytes(message.bytes)
         host.counters.messagesSent &+= 1
+        host.tap?.copy(message.bytes, from: connection.local, to: connection.remote, at: host.now())
         if message.token != 0 { connection.outgoingTokens.append((message.token, message.shard)) }
         markDirty(connection)
     }
@@ -174,6 +175,7 @@ final class Wires {
             port.isDirty = false
             port.channel.flush()
         }
+        host.tap?.flush()
     }
 
     private func write(_ connection: StreamConnection) {
@@ -229,6 +231,7 @@ final class Wires {
         }
         host.counters.messagesSent &+= 1
         host.counters.bytesSent &+= UInt64(message.bytes.count)
+        host.tap?.copy(message.bytes, from: port.local, to: target.transportAddress(.udp), at: host.now())
         let envelope = AddressedEnvelope(remoteAddress: target, data: ByteBuffer(bytes: message.bytes))
         var written: EventLoopPromise<Void>?
         if message.token != 0 {
@@ -358,6 +361,8 @@ final class Wires {
     func close() -> EventLoopFuture<Void> {
         isClosing = true
         let channels = ports.map(\.channel) + connections.values.compactMap(\.channel)
-        return EventLoopFuture.andAllComplete(channels.map { $0.close() }, on: host.eventLoop)
+        var closing = channels.map { $0.close() }
+        if let tap = host.tap { closing.append(tap.close()) }
+        return EventLoopFuture.andAllComplete(closing, on: host.eventLoop)
     }
 }

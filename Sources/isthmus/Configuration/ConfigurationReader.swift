@@ -58,7 +58,7 @@ struct ConfigurationReader {
     private mutating func readRoot(_ root: ConfigurationNode) {
         let known = [
             "node", "listen", "tls", "store", "directory", "domains", "limits", "timing", "transport", "mappings", "admin",
-            "tls-dsk",
+            "tls-dsk", "capture",
         ]
         guard let fields = root.fields(known) else { return }
         if let node = fields["node"] { readNode(node) }
@@ -78,6 +78,7 @@ struct ConfigurationReader {
         if let tlsDSK = fields["tls-dsk"] { readTLSDSK(tlsDSK) }
         if let limits = fields["limits"] { readLimits(limits) }
         if let transport = fields["transport"] { readTransport(transport) }
+        if let capture = fields["capture"] { readCapture(capture) }
         if let mappings = fields["mappings"] { configuration.mappingsDirectory = mappings.string() }
         if let admin = fields["admin"] { readAdmin(admin) }
     }

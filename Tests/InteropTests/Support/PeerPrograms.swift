@@ -5,6 +5,7 @@ enum PeerPrograms {
     static let kamailio = find("kamailio")
     static let sipp = find("sipp")
     static let tshark = find("tshark")
+    static let sngrep = find("sngrep")
     static let baresip = find("baresip")
     static let finch = find("finch")
     static let busSession = find("dbus-run-session")
