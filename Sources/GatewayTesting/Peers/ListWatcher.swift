@@ -28,7 +28,7 @@ public final class ListWatcher: ScriptedWatcher {
         request.headers.append(.accept, "application/pidf+xml, application/rlmi+xml, multipart/related")
         request.headers.append(.supported, "eventlist")
         guard request.headers.toTag == nil else { return }
-        version = nil
+        (version, entries) = (nil, [:])
         request.headers.append(.require, "recipient-list-subscribe")
         request.headers.append(.contentType, "application/resource-lists+xml")
         request.headers.append("Content-Disposition", "recipient-list")
@@ -46,7 +46,10 @@ public final class ListWatcher: ScriptedWatcher {
         }
         let number = list.attribute("version").flatMap { UInt32($0) } ?? 0
         let isFull = list.attribute("fullState") == "true"
-        if let version, number != version + 1 { fault("list version \(number) after \(version) (RFC 4662 5.2)") }
+        // What is whole mends what was lost on the way.
+        if let version, isFull ? number <= version : number != version + 1 {
+            fault("\(isFull ? "whole" : "partial") list, version \(number) after \(version) (RFC 4662 5.2)")
+        }
         if version == nil, !isFull { fault("the first list is not whole (RFC 4662 5.2)") }
         version = number
         if isFull { entries = [:] }

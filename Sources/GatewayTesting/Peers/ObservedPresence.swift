@@ -83,7 +83,9 @@ public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
         entity = root.attribute("uri")
         for child in root.children {
             switch child.localName {
-            case "availability", "activity": if let value = child.attribute("aggregate").flatMap({ Int($0) }) { aggregate.append(value) }
+            case "availability", "activity":
+                if let value = child.attribute("aggregate").flatMap({ Int($0) }) { aggregate.append(value) }
+                if let note = child.attribute("note"), !note.isEmpty { notes.append(note) }
             case "displayName": displayName = child.attribute("displayName")
             case "aggregate":
                 visit(child) { element in

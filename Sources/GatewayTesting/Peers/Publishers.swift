@@ -8,8 +8,9 @@ public final class PIDFPublisher: SIPPeer {
     public private(set) var lastAnswer: PeerAnswer?
     /// Every entity-tag given so far, to see that none is used twice.
     public private(set) var entityTags: [String] = []
-    /// PUBLISHes that had no answer: whether they were taken, nobody knows, and so there may be publications that nobody can name.
-    public private(set) var unansweredCount = 0
+    /// When the last PUBLISH that had no answer was given up: whether it was taken, nobody knows, and so there may be a publication that
+    /// nobody can name.
+    public private(set) var lastUnanswered: Instant?
     private var number: UInt32 = 0
     private var waiting: (() -> Void)?
     /// Whether an answer is awaited.
@@ -54,7 +55,7 @@ public final class PIDFPublisher: SIPPeer {
         send(request, at: now) { [unowned self] answer, now in
             isBusy = false
             lastAnswer = answer
-            if answer.status == nil { unansweredCount += 1 }
+            if answer.status == nil { lastUnanswered = now }
             if case .response(let response) = answer {
                 if response.status.isSuccess {
                     entityTag = expires == 0 ? nil : response.headers.sipETag

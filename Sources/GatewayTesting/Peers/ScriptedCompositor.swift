@@ -6,7 +6,8 @@ public final class ScriptedCompositor {
     public var answer = ScriptedNotifier.Answer.accept
     /// A shorter wish is refused with 423 and this as Min-Expires.
     public var shortestExpiry: UInt32 = 0
-    private static let longestExpiry: UInt32 = 3_600
+    /// Seconds of life that a publication gets at most.
+    public var longestExpiry: UInt32 = 3_600
     /// PUBLISH requests that were answered 412, and answered 423.
     public private(set) var unknownTags = 0
     public private(set) var tooBrief = 0
@@ -75,7 +76,7 @@ public final class ScriptedCompositor {
             tooBrief += 1
             return response(.intervalTooBrief, [.minExpires: String(shortestExpiry)])
         }
-        let granted = min(wish, max(Self.longestExpiry, shortestExpiry))
+        let granted = min(wish, max(longestExpiry, shortestExpiry))
         lastTag += 1
         let tag = "tag\(lastTag)"
         let document = request.body.isEmpty ? index.map { list[$0].document } ?? [] : request.body

@@ -29,7 +29,7 @@ public class ScriptedWatcher: SIPPeer {
     public let presentity: String
     public private(set) var phase = Phase.idle
     public private(set) var notifications: [Notification] = []
-    /// What it knows now, all notifications merged.
+    /// What it knows now, all notifications of the subscription merged.
     public private(set) var presence: ObservedPresence?
     /// The state that the last notification gave to the subscription: active, pending, terminated.
     public private(set) var subscriptionState: SubscriptionState?
@@ -99,7 +99,7 @@ public class ScriptedWatcher: SIPPeer {
         localCSeq = 0
         isPoll = expires == 0
         phase = .asked
-        subscriptionState = nil
+        (subscriptionState, presence) = (nil, nil)
         sendSubscribe(expires: expires, at: now)
     }
 

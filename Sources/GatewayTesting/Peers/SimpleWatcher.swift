@@ -32,6 +32,7 @@ public final class EnhancedWatcher: ScriptedWatcher {
     public var offersBenotify = false
 
     override func dress(_ request: inout SIPRequest) {
+        if request.headers.toTag == nil { (seen, verdicts) = ([:], [:]) }
         if offersPiggyback { request.headers.append(.supported, "ms-piggyback-first-notify") }
         if offersBenotify {
             request.headers.append(.supported, "ms-benotify")

@@ -4,7 +4,7 @@ import SIPCore
 /// judges everything that it is told.
 final class SimulatedFollower {
     let watcher: ScriptedWatcher
-    /// One, or those of a batch.
+    /// One, or those of a batch or a list.
     let presentities: [SimulatedPresentity]
     let expires: UInt32
     /// Whether it would be watching.
@@ -27,6 +27,8 @@ final class SimulatedFollower {
 
     /// Subscribes where it should and does not; as a client does, a while after it learned.
     func pursue(at now: Instant, random: inout SeededRandom) {
+        // Whoever was rejected in a list stays so in that subscription.
+        if isInterested, watcher.phase == .live, hasLostOne, random.chance(0.05) { watcher.unsubscribe(at: now) }
         guard isInterested, !watcher.isMute, watcher.phase != .live, watcher.phase != .asked else {
             nextTry = nil
             return
@@ -40,6 +42,8 @@ final class SimulatedFollower {
         watcher.refreshesItself = true
         watcher.subscribe(expires: expires, at: now)
     }
+
+    private var hasLostOne: Bool { (watcher as? ListWatcher)?.entries.values.contains { $0.state == "terminated" } ?? false }
 
     /// Is gone from one moment to the next, and says nothing to anybody.
     func vanish() {
@@ -60,16 +64,19 @@ final class SimulatedFollower {
 
     // MARK: What it sees
 
-    /// After every notification: nothing older than before, nothing that was never so.
+    /// After every notification: nothing of whom it may not see, nothing older than before, nothing that was never so.
     private func judge() {
+        guard let now = watcher.notifications.last?.time else { return }
         for (index, presentity) in presentities.enumerated() {
-            guard !presentity.mayBeHaunted, let seen = watcher.presence(of: presentity.uri), let number = SimulatedMood.number(seen) else {
+            guard let seen = watcher.presence(of: presentity.uri) else { continue }
+            let who = "\(watcher.name) (\(watcher.watcher)) of \(presentity.uri)"
+            let number = SimulatedMood.number(seen)
+            if presentity.blocked.contains(watcher.watcher) {
+                if number != nil || SimulatedMood(seen) != .offline { complain("\(who) is blocked and saw \(seen)") }
                 continue
             }
-            let who = "\(watcher.name) (\(watcher.watcher)) of \(presentity.uri)"
-            if presentity.blocked.contains(watcher.watcher) {
-                complain("\(who) is blocked and saw n=\(number)")
-            } else if number < newest[index] {
+            guard let number, !presentity.mayBeHaunted(at: now) else { continue }
+            if number < newest[index] {
                 complain("\(who) saw n=\(number) after n=\(newest[index])")
             } else if !presentity.history.indices.contains(number) {
                 complain("\(who) saw n=\(number), which was never published")
@@ -93,6 +100,10 @@ final class SimulatedFollower {
             return ["\(who) of \(watcher.presentity): \(watcher.subscriptionState?.description ?? "never notified")"]
         }
         return presentities.compactMap { presentity in
+            if let verdict = (watcher as? EnhancedWatcher)?.verdict(on: presentity.uri) { return "\(who): \(verdict)" }
+            if let entry = (watcher as? ListWatcher)?.entries[presentity.uri], entry.state != "active" {
+                return "\(who) of \(presentity.uri): \(entry)"
+            }
             guard let seen = watcher.presence(of: presentity.uri) else { return "\(who) was never told of \(presentity.uri)" }
             let isBlocked = presentity.blocked.contains(watcher.watcher)
             let expected = isBlocked ? .offline : presentity.mood

@@ -25,7 +25,7 @@ extension SimulatedWorld {
 
     private func revive(after span: TimeSpan) throws {
         network.remark("the gateway is dead for \(span.nanoseconds / 1_000_000) ms")
-        for presentity in presentities { presentity.noteDeath() }
+        for presentity in presentities { presentity.noteDeath(at: network.now) }
         network.takeDown(Self.gatewayName)
         try network.run(for: span)
         try start()
@@ -40,7 +40,7 @@ extension SimulatedWorld {
     /// One watcher is politely blocked by the hosted user who can: container 32000 shows him somebody who is not there (MS-PRES 4.4.2).
     private func block() throws {
         for presentity in presentities {
-            guard case .endpoint(let publisher) = presentity.home,
+            guard presentity.isHosted, case .endpoint(let publisher) = presentity.home,
                 let follower = followers.filter({ $0.presentities.contains { $0 === presentity } }).randomElement(using: &random)
             else { continue }
             presentity.blocked = [follower.watcher.watcher]
@@ -69,11 +69,11 @@ extension SimulatedWorld {
         let now = network.now
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<24:
-            guard let presentity = presentities.randomElement(using: &random), !presentity.isHosted || presentity.isTaken else { break }
+            guard let presentity = presentities.randomElement(using: &random) else { break }
             network.remark("\(presentity.uri) publishes")
-            presentity.show(anyMood(), at: now)
+            presentity.change(to: anyMood(), at: now)
         case 24..<27:
-            guard let presentity = presentities.randomElement(using: &random), !presentity.isHosted || presentity.isTaken else { break }
+            guard let presentity = presentities.randomElement(using: &random), presentity.isTaken else { break }
             network.remark("\(presentity.uri) shows nothing")
             presentity.withdraw(at: now)
         case 27..<45: disturbFollower()
@@ -118,7 +118,7 @@ extension SimulatedWorld {
     private func disturbServer() throws {
         guard let server = servers.randomElement(using: &random) else { return }
         let now = network.now
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
         case 0..<2:
             network.remark("\(server.name) forgets its dialogs")
             server.forgetDialogs()
@@ -149,6 +149,7 @@ extension SimulatedWorld {
         case 10:
             server.manners.announcesExpiry.toggle()
             server.manners.shortestExpiry = random.chance(0.5) ? 300 : 0
+        case 11, 12: disturbPublishing()
         default:
             // Only answers in categories can say so.
             guard let enterprise = server as? EnhancedServer, enterprise.forms.contains(.categories) else { return }
@@ -162,8 +163,39 @@ extension SimulatedWorld {
         }
     }
 
+    /// The servers that publications are carried to.
+    private func disturbPublishing() {
+        guard presentities.contains(where: \.isCarried) else { return }
+        let refusal: SIPStatus = [.serviceUnavailable, .serverInternalError, .forbidden].randomElement(using: &random) ?? .forbidden
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0..<2:
+            network.remark("the compositor accepts")
+            standard.compositor.answer = .accept
+        case 2:
+            standard.compositor.answer = random.chance(0.5) ? .silence : .refuse(refusal)
+            network.remark("the compositor answers \(standard.compositor.answer)")
+        case 3:
+            network.remark("the compositor starts anew")
+            standard.compositor.restart()
+        case 4, 5:
+            network.remark("the home server accepts")
+            partner.home.answer = .accept
+        case 6:
+            partner.home.answer = random.chance(0.3) ? .conflict : random.chance(0.5) ? .silence : .refuse(refusal)
+            network.remark("the home server answers \(partner.home.answer)")
+        case 7:
+            network.remark("the home server starts anew")
+            partner.home.restart()
+        default:
+            for presentity in presentities where presentity.isCarried && presentity.isOfEnterprise {
+                network.remark("somebody else writes the instances of \(presentity.uri)")
+                partner.home.overwrite(presentity.uri)
+            }
+        }
+    }
+
     private func disturbNetwork() throws {
-        let names = servers.map(\.name) + followers.map(\.watcher.name) + ["source", "endpoint"]
+        let names = peers.map(\.name)
         switch Int.random(in: 0..<8, using: &random) {
         case 0..<4:
             network.conditions = [.perfect, .poor, .poor, .terrible].randomElement(using: &random) ?? .poor

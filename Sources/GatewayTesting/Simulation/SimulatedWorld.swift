@@ -5,6 +5,7 @@ import SIPCore
 ///
 ///     contoso.com     enterprise presentities of a partner      fabrikam.com    of our own enterprise
 ///     example.org     SIMPLE presentities                       example.net     users at the gateway, by PUBLISH and by SERVICE
+///                     of both some may publish through the gateway
 ///     example.com     SIMPLE watchers      partner.example.com, inside.example.com    enterprise watchers
 final class SimulatedWorld {
     let seed: UInt64
@@ -16,14 +17,17 @@ final class SimulatedWorld {
     private(set) var partner: EnhancedServer
     private(set) var inside: EnhancedServer
     private(set) var standard: SimplePresenceServer
-    private(set) var presentities: [SimulatedPresentity] = []
-    private(set) var followers: [SimulatedFollower] = []
-    private var peers: [SIPPeer] = []
+    var presentities: [SimulatedPresentity] = []
+    var followers: [SimulatedFollower] = []
+    private(set) var peers: [SIPPeer] = []
     private var starts: UInt64 = 0
     private var hosts = 0
     private let gatewayPlace: TransportAddress
 
     static let gatewayName = "gateway"
+    /// The gateway as a resource list server, and that of example.org.
+    static let listServer = "sip:lists@example.com"
+    private static let farLists = "sip:lists@example.org"
 
     init(seed: UInt64, isRecorded: Bool) {
         self.seed = seed
@@ -54,6 +58,14 @@ final class SimulatedWorld {
         configuration.timing.restartGrace = .seconds(30)
         configuration.onStop = random.chance(0.5) ? .keep : .terminate
         configuration.timing.staleAfter = .seconds(random.chance(0.5) ? 180 : 30)
+        configuration.listServer = SIPURI(Self.listServer)
+        for domain in ["contoso.com", "fabrikam.com", "example.org"] {
+            configuration.domains[domain]?.whenLost = LostPresence.allCases.randomElement(using: &random) ?? .stale
+        }
+        let carries = random.chance(0.5)
+        for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = carries }
+        let takesLists = random.chance(0.5)
+        if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.farLists) }
         process = SimulatedProcess(Gateway(configuration: configuration, seed: seed, store: store))
         let hop = gatewayPlace
         let stream = TransportAddress(.tcp, hop.host, hop.port)
@@ -70,7 +82,14 @@ final class SimulatedWorld {
             [[.categories, .msrtc, .pidf], [.categories, .msrtc, .pidf], [.msrtc], [.pidf]].randomElement(using: &random) ?? []
         partner.piggybacks = random.chance(0.7)
         inside.usesBenotify = random.chance(0.5)
+        standard.sendsDifferences = random.chance(0.7)
+        standard.compositor.longestExpiry = 600
+        if takesLists {
+            standard.lists.adHocURI = Self.farLists
+            standard.lists.beginsWithoutInstances = random.chance(0.3)
+        }
         makePresentities()
+        if carries { makeCarriedPresentities() }
         makeFollowers()
     }
 
@@ -78,93 +97,18 @@ final class SimulatedWorld {
     var servers: [ScriptedNotifier] { [partner, inside, standard] }
     var faults: [String] { peers.flatMap(\.faults) }
 
-    // MARK: who lives there
-
-    private func makePresentities() {
-        let partnerHasNotes = partner.forms.contains(.categories)
-        presentities = [
-            SimulatedPresentity("sip:bob@contoso.com", home: .enterprise(partner), hasNotes: partnerHasNotes),
-            SimulatedPresentity("sip:ben@fabrikam.com", home: .enterprise(inside)),
-            SimulatedPresentity("sip:alice@example.org", home: .simple(standard)),
-            SimulatedPresentity("sip:anna@example.org", home: .simple(standard)),
-        ]
-        let transport: TransportProtocol = random.chance(0.5) ? .udp : .tcp
-        let source = PIDFPublisher(
-            name: "source", presentity: "sip:dora@example.net", address: nextPlace(transport), nextHop: hop(transport), seed: seed)
-        join(source)
-        presentities.append(SimulatedPresentity(source.presentity, home: .source(source)))
-        let endpoint = CategoryPublisher(
-            name: "endpoint", presentity: "sip:dave@example.net", address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
-        join(endpoint)
-        presentities.append(SimulatedPresentity(endpoint.presentity, home: .endpoint(endpoint)))
-    }
-
-    private func makeFollowers() {
-        let count = Int.random(in: 4...7, using: &random)
-        for index in 0..<count {
-            guard let presentity = presentities.randomElement(using: &random) else { continue }
-            switch Int.random(in: 0..<10, using: &random) {
-            case 0..<3: addSimple(index, presentity, accept: "application/pidf+xml")
-            case 3: addSimple(index, presentity, accept: "application/xpidf+xml")
-            case 4: addEnhanced(index, presentity, .msrtc)
-            case 5: addEnhanced(index, presentity, .pidf)
-            case 6, 7: addEnhanced(index, presentity, .categories(["state", "note"]))
-            default: addBatch(index)
-            }
-        }
-    }
-
-    private func addSimple(_ index: Int, _ presentity: SimulatedPresentity, accept: String) {
-        let transport: TransportProtocol = random.chance(0.7) ? .udp : .tcp
-        let watcher = SimpleWatcher(
-            name: "simple\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextPlace(transport),
-            nextHop: hop(transport), seed: seed)
-        watcher.accept = accept
-        follow(watcher, [presentity])
-    }
-
-    private func addEnhanced(_ index: Int, _ presentity: SimulatedPresentity, _ form: EnhancedWatcher.Form) {
-        let isInside = random.chance(0.5)
-        let watcher = EnhancedWatcher(
-            name: "enhanced\(index)", watcher: "sip:erin\(index)@\(isInside ? "inside" : "partner").example.com",
-            presentity: presentity.uri, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
-        watcher.form = form
-        watcher.offersBenotify = isInside && random.chance(0.7)
-        watcher.offersPiggyback = random.chance(0.8)
-        follow(watcher, [presentity])
-    }
-
-    /// Of users at the gateway and of SIMPLE ones; those of other enterprises are subscribed to one by one (MS-PRES 3.4.5.1.3.1).
-    private func addBatch(_ index: Int) {
-        let wanted = presentities.filter { presentity in
-            if case .enterprise = presentity.home { return false }
-            return true
-        }
-        let user = "sip:erin\(index)@inside.example.com"
-        let watcher = EnhancedWatcher(
-            name: "batch\(index)", watcher: user, presentity: user, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
-        watcher.form = .batch(wanted.map(\.uri), ["state", "note"])
-        watcher.offersBenotify = random.chance(0.7)
-        follow(watcher, wanted)
-    }
-
-    private func follow(_ watcher: ScriptedWatcher, _ wanted: [SimulatedPresentity]) {
-        join(watcher)
-        followers.append(SimulatedFollower(watcher, of: wanted, expires: UInt32.random(in: 600...1200, using: &random)))
-    }
-
     // MARK: stations
 
-    private func nextPlace(_ transport: TransportProtocol) -> TransportAddress {
+    func nextPlace(_ transport: TransportProtocol) -> TransportAddress {
         hosts += 1
         return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
     }
 
-    private func hop(_ transport: TransportProtocol) -> TransportAddress {
+    func hop(_ transport: TransportProtocol) -> TransportAddress {
         TransportAddress(transport, gatewayPlace.host, gatewayPlace.port)
     }
 
-    private func join(_ peer: SIPPeer) {
+    func join(_ peer: SIPPeer) {
         peers.append(peer)
         attach(peer, peer.name, peer.address)
     }

@@ -13,6 +13,8 @@ public struct Simulation {
     public struct Summary: Sendable {
         public var messages: UInt64 = 0
         public var kills = 0
+        /// Watchers that saw what is so after all.
+        public var live = 0
         public var commits = 0
         public var virtualTime = TimeSpan.zero
     }
@@ -60,12 +62,13 @@ public struct Simulation {
             try world.live(for: Self.pause(&world.random))
         }
         try world.heal()
-        try world.judge()
+        let live = try world.judge()
         try world.end()
         var summary = Summary()
         let counters = world.gateway.counters
         summary.messages = counters.requestsReceived + counters.requestsSent + counters.responsesReceived + counters.responsesSent
         summary.kills = kills
+        summary.live = live
         summary.commits = world.store.commits
         summary.virtualTime = world.network.now - begin
         return summary

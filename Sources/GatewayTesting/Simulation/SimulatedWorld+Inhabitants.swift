@@ -1,0 +1,116 @@
+import PresenceGateway
+import SIPCore
+
+/// Who lives in a simulated world.
+extension SimulatedWorld {
+    func makePresentities() {
+        // In PIDF an enterprise server writes no notes.
+        let partnerHasNotes = partner.forms != [.pidf]
+        presentities = [
+            SimulatedPresentity("sip:bob@contoso.com", home: .enterprise(partner), hasNotes: partnerHasNotes),
+            SimulatedPresentity("sip:ben@fabrikam.com", home: .enterprise(inside)),
+            SimulatedPresentity("sip:alice@example.org", home: .simple(standard)),
+            SimulatedPresentity("sip:anna@example.org", home: .simple(standard)),
+            SimulatedPresentity("sip:dora@example.net", home: source("source", "sip:dora@example.net")),
+            SimulatedPresentity("sip:dave@example.net", home: endpoint("endpoint", "sip:dave@example.net")),
+        ]
+    }
+
+    /// Those whose publications the gateway carries to the other side's servers (F3, F4).
+    func makeCarriedPresentities() {
+        let bea = "sip:bea@contoso.com"
+        let amy = "sip:amy@example.org"
+        presentities += [
+            SimulatedPresentity(bea, home: source("bea", bea), isCarried: true, hasNotes: partner.forms != [.pidf]),
+            SimulatedPresentity(amy, home: endpoint("amy", amy), isCarried: true),
+        ]
+    }
+
+    private func source(_ name: String, _ presentity: String) -> SimulatedPresentity.Home {
+        let transport: TransportProtocol = random.chance(0.5) ? .udp : .tcp
+        let publisher = PIDFPublisher(
+            name: name, presentity: presentity, address: nextPlace(transport), nextHop: hop(transport), seed: seed)
+        join(publisher)
+        return .source(publisher)
+    }
+
+    private func endpoint(_ name: String, _ presentity: String) -> SimulatedPresentity.Home {
+        let publisher = CategoryPublisher(name: name, presentity: presentity, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+        join(publisher)
+        return .endpoint(publisher)
+    }
+
+    func makeFollowers() {
+        for index in 0..<Int.random(in: 4...7, using: &random) {
+            guard let presentity = presentities.randomElement(using: &random) else { continue }
+            switch Int.random(in: 0..<13, using: &random) {
+            case 0..<3: addSimple(index, presentity, accept: "application/pidf+xml")
+            case 3: addSimple(index, presentity, accept: "application/xpidf+xml")
+            case 4: addEnhanced(index, presentity, .msrtc)
+            case 5: addEnhanced(index, presentity, .pidf)
+            case 6, 7: addEnhanced(index, presentity, .categories(["state", "note"]))
+            case 8: addPartial(index, presentity)
+            case 9, 10: addList(index)
+            default: addBatch(index)
+            }
+        }
+    }
+
+    private func anyTransport() -> TransportProtocol { random.chance(0.7) ? .udp : .tcp }
+
+    private func addSimple(_ index: Int, _ presentity: SimulatedPresentity, accept: String) {
+        let transport = anyTransport()
+        let watcher = SimpleWatcher(
+            name: "simple\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextPlace(transport),
+            nextHop: hop(transport), seed: seed)
+        watcher.accept = accept
+        follow(watcher, [presentity])
+    }
+
+    private func addPartial(_ index: Int, _ presentity: SimulatedPresentity) {
+        let transport = anyTransport()
+        let watcher = PartialWatcher(
+            name: "partial\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextPlace(transport),
+            nextHop: hop(transport), seed: seed)
+        follow(watcher, [presentity])
+    }
+
+    /// Of anybody; some stand on a list.
+    private func addList(_ index: Int) {
+        let transport = anyTransport()
+        let watcher = ListWatcher(
+            name: "list\(index)", watcher: "sip:carol\(index)@example.com", presentity: Self.listServer, address: nextPlace(transport),
+            nextHop: hop(transport), seed: seed)
+        let wanted = presentities.filter { _ in random.chance(0.6) }
+        guard !wanted.isEmpty else { return addList(index) }
+        watcher.list = wanted.map(\.uri)
+        follow(watcher, wanted)
+    }
+
+    private func addEnhanced(_ index: Int, _ presentity: SimulatedPresentity, _ form: EnhancedWatcher.Form) {
+        let isInside = random.chance(0.5)
+        let watcher = EnhancedWatcher(
+            name: "enhanced\(index)", watcher: "sip:erin\(index)@\(isInside ? "inside" : "partner").example.com",
+            presentity: presentity.uri, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+        watcher.form = form
+        watcher.offersBenotify = isInside && random.chance(0.7)
+        watcher.offersPiggyback = random.chance(0.8)
+        follow(watcher, [presentity])
+    }
+
+    /// Of users at the gateway and of SIMPLE ones; those of other enterprises are subscribed to one by one (MS-PRES 3.4.5.1.3.1).
+    private func addBatch(_ index: Int) {
+        let wanted = presentities.filter { !$0.isOfEnterprise }
+        let user = "sip:erin\(index)@inside.example.com"
+        let watcher = EnhancedWatcher(
+            name: "batch\(index)", watcher: user, presentity: user, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+        watcher.form = .batch(wanted.map(\.uri), ["state", "note"])
+        watcher.offersBenotify = random.chance(0.7)
+        follow(watcher, wanted)
+    }
+
+    private func follow(_ watcher: ScriptedWatcher, _ wanted: [SimulatedPresentity]) {
+        join(watcher)
+        followers.append(SimulatedFollower(watcher, of: wanted, expires: UInt32.random(in: 600...1200, using: &random)))
+    }
+}
