@@ -51,6 +51,36 @@ extension RealSockets {
             await kamailio.stop()
             scratch.remove()
         }
+
+        @Test("RFC 6665 4.1.2.2: a bridge outlives the restart of a Kamailio that forgets everything")
+        func restartOfKamailio() async throws {
+            let alice = "sip:alice@example.org"
+            let scratch = try ScratchDirectory("forgets")
+            let kamailio = try await Kamailio(in: scratch, transport: "udp")
+            let gateway = try await IsthmusProgram(
+                in: scratch,
+                domains: [
+                    "example.org: { side: simple, route: \"udp:127.0.0.1:\(kamailio.port)\", expires: { minimum: 10, default: 15 } }",
+                    "contoso.com: { side: enterprise, route: \"udp:127.0.0.1:9\" }",
+                ])
+            try await SIPpPublisher(presentity: alice, port: kamailio.port, transport: "udp", scratch: scratch).publish(.busy)
+            let watcher = try SIPp(
+                "batch-watcher", name: "watcher", to: gateway.port, transport: "udp",
+                keys: ["watcher": "sip:bob@contoso.com", "resources": "<resource uri=\"\(alice)\"/>"], limit: 100, in: scratch)
+            func shows(_ availability: Int) async -> Bool {
+                await eventually(within: 30) { watcher.categories.last { $0.entity == alice }?.availability == availability }
+            }
+            #expect(await shows(6_500), "\(watcher.account)\n\(gateway.log)")
+            await kamailio.stop()
+            let successor = try await Kamailio(in: scratch, transport: "udp", port: kamailio.port)
+            try await SIPpPublisher(presentity: alice, port: successor.port, transport: "udp", scratch: scratch, named: "again")
+                .publish(.away)
+            #expect(await shows(15_500), "\(watcher.account)\n\(gateway.log)")
+            await watcher.stop()
+            #expect(await gateway.stop() == 0, "\(gateway.log)")
+            await successor.stop()
+            scratch.remove()
+        }
     }
 }
 

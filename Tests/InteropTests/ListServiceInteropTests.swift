@@ -111,32 +111,6 @@ extension RealSockets {
             }
         }
 
-        @Test("RFC 6665 4.1.2.2: a bridge outlives the restart of a Kamailio that forgets everything")
-        func restartOfKamailio() async throws {
-            let scratch = try ScratchDirectory("forgets")
-            let kamailio = try await Kamailio(in: scratch, transport: "udp")
-            let gateway = try await IsthmusProgram(
-                in: scratch,
-                domains: [
-                    "example.org: { side: simple, route: \"udp:127.0.0.1:\(kamailio.port)\", expires: { default: 60 } }",
-                    "contoso.com: { side: enterprise, route: \"udp:127.0.0.1:9\" }",
-                ])
-            try await SIPpPublisher(presentity: alice, port: kamailio.port, transport: "udp", scratch: scratch).publish(.busy)
-            let watcher = try SIPp(
-                "batch-watcher", name: "watcher", to: gateway.port, transport: "udp",
-                keys: ["watcher": bob, "resources": "<resource uri=\"\(alice)\"/>"], limit: 150, in: scratch)
-            #expect(await shows(watcher, alice, 6_500), "\(watcher.account)\n\(gateway.log)")
-            await kamailio.stop()
-            let successor = try await Kamailio(in: scratch, transport: "udp", port: kamailio.port)
-            try await SIPpPublisher(presentity: alice, port: successor.port, transport: "udp", scratch: scratch, named: "again")
-                .publish(.away)
-            #expect(await shows(watcher, alice, 15_500, within: 75), "\(watcher.account)\n\(gateway.log)")
-            await watcher.stop()
-            #expect(await gateway.stop() == 0, "\(gateway.log)")
-            await successor.stop()
-            scratch.remove()
-        }
-
         private func states(_ watcher: SIPp, _ presentity: String) -> [Int] {
             watcher.categories.filter { $0.entity == presentity }.compactMap(\.availability)
         }

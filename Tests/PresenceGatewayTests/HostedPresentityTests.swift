@@ -35,13 +35,7 @@ import Testing
     }
 
     func publish(_ bench: Bench, _ user: String, body: String, ifMatch: String? = nil, expires: Int = 600, from: String? = nil) {
-        let id = bench.number()
-        bench.send(
-            "PUBLISH sip:\(user) SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKp\(id)\r\nMax-Forwards: 70\r\n"
-                + "From: <sip:\(from ?? user)>;tag=p\(id)\r\nTo: <sip:\(user)>\r\nCall-ID: p\(id)\r\nCSeq: 1 PUBLISH\r\n"
-                + "Event: presence\r\nExpires: \(expires)\r\n" + (ifMatch.map { "SIP-If-Match: \($0)\r\n" } ?? "")
-                + (body.isEmpty ? "" : "Content-Type: application/pidf+xml\r\n") + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)",
-            from: Self.client)
+        bench.sendPublish(user, body, ifMatch: ifMatch, expires: expires, from: from)
     }
 
     @Test("MS-PRES 3.2.5.1.2 a publish is answered with the instances of the changed pairs, and watchers see the change [R001, R034]")

@@ -21,12 +21,7 @@ import Testing
     }
 
     private func publish(_ bench: Bench, _ uri: String, basic: String, from: String? = nil, answered status: Int = 200) throws {
-        let body = Bench.pidf("bo@example.com", basic: basic)
-        bench.send(
-            "PUBLISH \(uri) SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.20:5060;branch=z9hG4bKpub\(bench.number())\r\nMax-Forwards: 70\r\n"
-                + "From: <\(from ?? uri)>;tag=p\(bench.number())\r\nTo: <\(uri)>\r\nCall-ID: pub\(bench.number())\r\nCSeq: 1 PUBLISH\r\n"
-                + "Event: presence\r\nContent-Type: application/pidf+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
-            from: Bench.simple)
+        bench.sendPublish(uri, Bench.pidf("bo@example.com", basic: basic), expires: nil, from: from, via: Bench.simple)
         _ = try bench.nextResponse(status, at: Bench.simple)
     }
 

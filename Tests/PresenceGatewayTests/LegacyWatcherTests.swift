@@ -134,10 +134,7 @@ import Testing
 
     @Test("MS-PRES 2.2.2.9 MSRTC documents are not published [R223]")
     func publishing() throws {
-        bench.send(
-            "PUBLISH sip:rob@fabrikam.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKm1\r\nMax-Forwards: 70\r\n"
-                + "From: <sip:rob@fabrikam.com>;tag=m\r\nTo: <sip:rob@fabrikam.com>\r\nCall-ID: m\r\nCSeq: 1 PUBLISH\r\nEvent: presence\r\n"
-                + "Content-Type: text/xml+msrtc.pidf\r\nContent-Length: 3\r\n\r\n<x>", from: Bench.endpoint)
+        bench.sendPublish("rob@fabrikam.com", "<x>", type: "text/xml+msrtc.pidf")
         #expect(try bench.nextResponse(415, at: Bench.endpoint).headers.contains(.accept))
     }
 }

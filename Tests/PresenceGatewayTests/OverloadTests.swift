@@ -16,19 +16,14 @@ import Testing
         bench.send(bench.subscribe("dan@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
         let subscription = try bench.nextResponse(200, at: Bench.simple)
         _ = try bench.takeNotifies(at: Bench.simple)
-        bench.send(publish(bench), from: Bench.endpoint)
+        publish(bench)
         let published = try bench.nextResponse(200, at: Bench.endpoint)
         _ = try bench.takeNotifies(at: Bench.simple)
         return Old(subscription: subscription, entityTag: try #require(published.headers.first(.sipETag)))
     }
 
-    static func publish(_ bench: Bench, refreshing tag: String? = nil) -> String {
-        let id = bench.number()
-        let body = tag == nil ? Bench.pidf("alice@example.com") : ""
-        return "PUBLISH sip:alice@example.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKp\(id)\r\nMax-Forwards: 70\r\n"
-            + "From: <sip:alice@example.com>;tag=p\(id)\r\nTo: <sip:alice@example.com>\r\nCall-ID: p\(id)\r\nCSeq: 1 PUBLISH\r\n"
-            + "Event: presence\r\nExpires: 600\r\n" + (tag.map { "SIP-If-Match: \($0)\r\n" } ?? "Content-Type: application/pidf+xml\r\n")
-            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    static func publish(_ bench: Bench, refreshing tag: String? = nil) {
+        bench.sendPublish("alice@example.com", tag == nil ? Bench.pidf("alice@example.com") : "", ifMatch: tag)
     }
 
     /// New work is 503, what is there goes on.
@@ -37,7 +32,7 @@ import Testing
         bench.send(bench.subscribe("eve@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
         let refused = try bench.nextResponse(503, at: Bench.simple)
         #expect(refused.headers.retryAfter.map { (30..<60).contains(Int($0.seconds)) } == true)
-        bench.send(publish(bench), from: Bench.endpoint)
+        publish(bench)
         _ = try bench.nextResponse(503, at: Bench.endpoint)
         bench.service("rob@fabrikam.com", body: Bench.publishBody("rob@fabrikam.com", [.state(3_500)]))
         let service = try bench.nextResponse(503, at: Bench.endpoint)
@@ -47,7 +42,7 @@ import Testing
         bench.send(bench.inDialog(old.subscription, cSeq: 2, expires: 600, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
         #expect(try bench.takeNotifies(at: Bench.simple).count == 1)
-        bench.send(publish(bench, refreshing: old.entityTag), from: Bench.endpoint)
+        publish(bench, refreshing: old.entityTag)
         _ = try bench.nextResponse(200, at: Bench.endpoint)
         let after = bench.gateway.counts
         #expect(after.watcherDialogs == before.watcherDialogs && after.publications == before.publications)

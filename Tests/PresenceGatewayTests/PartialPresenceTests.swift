@@ -4,18 +4,11 @@ import Testing
 
 /// A watcher that lists application/pidf-diff+xml gets the whole document once and then what changed.
 @Suite struct PartialPresenceTests {
-    private static let publisher = TransportAddress(.udp, "192.0.2.30", 5060)
     private static let long = String(repeating: "in the garden until late, ", count: 40) + "or later"
 
     private func publish(_ bench: Bench, _ activity: String, ifMatch: String? = nil) throws -> String {
-        let body = Bench.pidf("alice@example.com", activity: activity, note: Self.long)
-        let id = bench.number()
-        bench.send(
-            "PUBLISH sip:alice@example.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKp\(id)\r\nMax-Forwards: 70\r\n"
-                + "From: <sip:alice@example.com>;tag=p\(id)\r\nTo: <sip:alice@example.com>\r\nCall-ID: p\(id)\r\nCSeq: 1 PUBLISH\r\n"
-                + "Event: presence\r\nExpires: 600\r\n" + (ifMatch.map { "SIP-If-Match: \($0)\r\n" } ?? "")
-                + "Content-Type: application/pidf+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)", from: Self.publisher)
-        return try #require(try bench.nextResponse(200, at: Self.publisher).headers.sipETag)
+        bench.sendPublish("alice@example.com", Bench.pidf("alice@example.com", activity: activity, note: Self.long), ifMatch: ifMatch)
+        return try #require(try bench.nextResponse(200, at: Bench.endpoint).headers.sipETag)
     }
 
     @Test(

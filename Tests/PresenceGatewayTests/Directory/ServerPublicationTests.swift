@@ -124,12 +124,7 @@ import UserDirectory
         let first = try bench.nextRequest(.notify, at: Bench.simple)
         #expect(first.text.contains("<basic>closed</basic>") && first.text.contains("Rob Young"))
         bench.answer(first, 200, from: Bench.simple)
-        let body = Bench.pidf("rob@fabrikam.com", activity: "busy")
-        bench.send(
-            "PUBLISH sip:rob@fabrikam.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.20:5060;branch=z9hG4bKpp\r\nMax-Forwards: 70\r\n"
-                + "From: <sip:rob@fabrikam.com>;tag=p\r\nTo: <sip:rob@fabrikam.com>\r\nCall-ID: pp\r\nCSeq: 1 PUBLISH\r\n"
-                + "Event: presence\r\nContent-Type: application/pidf+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
-            from: Bench.simple)
+        bench.sendPublish("rob@fabrikam.com", Bench.pidf("rob@fabrikam.com", activity: "busy"), expires: nil, via: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
         #expect(try bench.nextRequest(.notify, at: Bench.simple).text.contains("busy"))
     }

@@ -87,12 +87,7 @@ import Testing
         let bench = Bench { $0.domains["emea.contoso.com"] = DomainConfiguration(side: .enterprise, route: Bench.enterprise) }
         try bench.publish(Self.rob, .state(6_500, in: 300))
         try bench.setMembers(Self.rob, 300, "domain:contoso.com")
-        let document = Bench.pidf(Self.rob, note: "Hello")
-        bench.send(
-            "PUBLISH sip:\(Self.rob) SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKp1\r\nMax-Forwards: 70\r\n"
-                + "From: <sip:\(Self.rob)>;tag=p\r\nTo: <sip:\(Self.rob)>\r\nCall-ID: p\r\nCSeq: 1 PUBLISH\r\nEvent: presence\r\n"
-                + "Expires: 600\r\nContent-Type: application/pidf+xml\r\nContent-Length: \(document.utf8.count)\r\n\r\n\(document)",
-            from: Bench.endpoint)
+        bench.sendPublish(Self.rob, Bench.pidf(Self.rob, note: "Hello"))
         _ = try bench.nextResponse(200, at: Bench.endpoint)
         bench.send(bench.categorySubscribe("otto@contoso.com", to: Self.rob), from: Bench.enterprise)
         let explanation = try explain(bench, "otto@contoso.com", Self.rob)

@@ -252,20 +252,13 @@ struct CategoryBridgeTests {
         _ = try bench.nextResponse(400, at: Self.client)
         publish(bench, expires: 5)
         #expect(try bench.nextResponse(423, at: Self.client).headers.minExpires == 60)
-        func raw(_ extra: String, type: String) {
-            let id = bench.number()
-            bench.send(
-                "PUBLISH sip:\(Self.bob) SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.30:5060;branch=z9hG4bKx\(id)\r\nMax-Forwards: 70\r\n"
-                    + "From: <sip:\(Self.bob)>;tag=x\(id)\r\nTo: <sip:\(Self.bob)>\r\nCall-ID: x\(id)\r\nCSeq: 1 PUBLISH\r\n\(extra)"
-                    + "Content-Type: \(type)\r\nContent-Length: 4\r\n\r\n<a/>", from: Self.client)
-        }
-        raw("Event: presence\r\n", type: "application/pidf-diff+xml")
+        bench.sendPublish(Self.bob, "<a/>", type: "application/pidf-diff+xml")
         #expect(try bench.nextResponse(415, at: Self.client).headers.first(.accept) == "application/pidf+xml")
-        raw("Event: dialog\r\n", type: "application/pidf+xml")
+        bench.sendPublish(Self.bob, "<a/>", event: "dialog")
         _ = try bench.nextResponse(489, at: Self.client)
         publish(bench)
         let service = try bench.nextRequest(.service, at: Bench.enterprise)
-        raw("Event: presence\r\nIsthmus-Hop: \(service.headers.first("isthmus-hop") ?? "")\r\n", type: "application/pidf+xml")
+        bench.sendPublish(Self.bob, "<a/>", extra: "Isthmus-Hop: \(service.headers.first("isthmus-hop") ?? "")\r\n")
         _ = try bench.nextResponse(482, at: Self.client)
         #expect(bench.isQuiet(at: Bench.enterprise))
     }
