@@ -107,6 +107,7 @@ var dependencies: [Package.Dependency] = []
 if !coreOnly {
     dependencies += [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -116,10 +117,14 @@ if !coreOnly {
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
     ]
+    let tls: [Target.Dependency] = [
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+    ]
     let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
     targets += [
         // edges
-        room("SIPTransport", ["SIPCore", log] + nio),
+        room("SIPTransport", ["SIPCore", "SIPSecurity", log] + nio + tls),
         room("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
         room("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
@@ -137,7 +142,7 @@ if !coreOnly {
             swiftSettings: settings),
 
         tests("StorageTests", ["Storage", "GatewayTesting", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
-        tests("SIPTransportTests", ["SIPTransport", "SIPCore", log] + nio),
+        tests("SIPTransportTests", ["SIPTransport", "SIPSecurity", "SIPCore", log] + nio + tls),
         tests(
             "ProgramTests",
             [

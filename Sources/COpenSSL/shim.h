@@ -27,4 +27,9 @@ static inline int isthmus_ssl_add_chain(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
 
+/* As RFC 4514 writes a name; negative when out of memory. */
+static inline int isthmus_x509_print_name(BIO *out, const X509_NAME *name) {
+    return X509_NAME_print_ex(out, name, 0, XN_FLAG_RFC2253);
+}
+
 #endif

@@ -13,7 +13,7 @@ public struct ShardContext: Sendable {
     public var now: Instant
 }
 
-/// The listeners, the event loops and their shards: SIP over UDP and TCP for any `SansIOEndpoint`.
+/// The listeners, the event loops and their shards: SIP over UDP, TCP and TLS for any `SansIOEndpoint`.
 ///
 /// Every loop has a socket of its own for each UDP listener (SO_REUSEPORT); accepted connections are dealt out to the loops in turn.
 /// Nothing is read before every listener is bound and every shard has its endpoint.
@@ -28,7 +28,8 @@ public final class SIPServer: Sendable {
     /// Binds all listeners and starts the shards.
     ///
     /// - Parameters:
-    ///   - addresses: Ports of 0 pick free ones; `tls` is refused.
+    ///   - addresses: Ports of 0 pick free ones.
+    ///   - tls: Needed for listeners and destinations with TLS.
     ///   - shardCount: Event loops and endpoints, at least 1.
     ///   - selector: Needed when there is more than one shard.
     ///   - afterTick: Runs on the shard's loop after each tick, to drain logs.
@@ -36,7 +37,7 @@ public final class SIPServer: Sendable {
     /// - Throws: `TransportError` naming the listener.
     public static func start(
         listening addresses: [TransportAddress], shardCount: Int = 1, options: TransportOptions = TransportOptions(),
-        logger: Logger, selector: ShardSelector? = nil,
+        logger: Logger, tls: TLSService? = nil, selector: ShardSelector? = nil,
         afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)? = nil,
         makeEndpoint: @escaping @Sendable (ShardContext) -> any SansIOEndpoint
     ) async throws -> SIPServer {
@@ -44,7 +45,7 @@ public final class SIPServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: shardCount)
         let clock = HostClock()
         let shards = group.makeIterator().enumerated().map {
-            ShardHost(index: $0.offset, eventLoop: $0.element, options: options, clock: clock, logger: logger)
+            ShardHost(index: $0.offset, eventLoop: $0.element, options: options, clock: clock, logger: logger, tls: tls)
         }
         let binder = ListenerBinder(group: group, shards: shards, options: options, logger: logger)
         do {
@@ -141,8 +142,8 @@ private final class ListenerBinder {
     }
 
     func bind(_ address: TransportAddress) async throws -> TransportAddress {
-        guard address.transport != .tls else {
-            throw TransportError(.unsupportedTransport, address, "TLS is not supported in this version")
+        guard address.transport != .tls || shards.allSatisfy({ $0.tls != nil }) else {
+            throw TransportError(.unsupportedTransport, address, "TLS is not configured")
         }
         guard (0...65_535).contains(address.port) else {
             throw TransportError(.addressNotAvailable, address, "the port is not between 0 and 65535")
@@ -161,7 +162,9 @@ private final class ListenerBinder {
         do {
             switch address.transport {
             case .udp: return try await bindUDP(socketAddress)
-            default: return try await bindTCP(socketAddress, transport: address.transport)
+            case .tcp, .tls:
+                return try await bindStream(
+                    socketAddress, transport: address.transport, isStrict: !options.optionalCertificateListeners.contains(address))
             }
         } catch let error as IOError {
             throw TransportError(Self.code(of: error), address, "cannot listen: \(TransportError.reason(error))")
@@ -206,7 +209,7 @@ private final class ListenerBinder {
         return address.transportAddress(.udp)
     }
 
-    private func bindTCP(_ address: SocketAddress, transport: TransportProtocol) async throws -> TransportAddress {
+    private func bindStream(_ address: SocketAddress, transport: TransportProtocol, isStrict: Bool) async throws -> TransportAddress {
         let owners = Dictionary(uniqueKeysWithValues: shards.map { (ObjectIdentifier($0.eventLoop), $0) })
         let channel = try await ServerBootstrap(group: group, childGroup: group)
             .serverChannelOption(ChannelOptions.autoRead, value: false)
@@ -219,6 +222,9 @@ private final class ListenerBinder {
                     guard let shard = owners[ObjectIdentifier(channel.eventLoop)],
                         let connection = shard.wires.accepted(channel, transport: transport)
                     else { throw TooManyConnections() }
+                    if let tls = shard.tls, transport == .tls {
+                        try TLSHandshakeHandler.accept(channel, connection, host: shard, service: tls, isStrict: isStrict)
+                    }
                     try channel.pipeline.syncOperations.addHandler(StreamHandler(connection: connection, host: shard))
                 }
             }

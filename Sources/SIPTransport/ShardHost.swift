@@ -18,6 +18,7 @@ public final class ShardHost: @unchecked Sendable {
     public let options: TransportOptions
     public let clock: HostClock
     let logger: Logger
+    let tls: TLSService?
     var counters = TransportCounters()
     private(set) var wires: Wires!
     /// Gets a copy of every message, if a collector is configured.
@@ -42,12 +43,13 @@ public final class ShardHost: @unchecked Sendable {
         case notice(TransportNotice)
     }
 
-    init(index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, logger: Logger) {
+    init(index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, logger: Logger, tls: TLSService? = nil) {
         self.index = index
         self.eventLoop = eventLoop
         self.options = options
         self.clock = clock
         self.logger = logger
+        self.tls = tls
         lateness = LatenessMeter(threshold: options.latenessReported)
         wires = Wires(host: self)
     }

@@ -11,11 +11,11 @@ struct QueuedMessage {
     var datagram: OutboundMessage?
 }
 
-/// One TCP connection, accepted or opened, confined to its event loop.
+/// One TCP or TLS connection, accepted or opened, confined to its event loop.
 ///
 /// ```
-///   connecting --connected--> open --close, error, idle, overflow--> closed
-///        \----refused, timed out------------------------------------^
+///   connecting --connected, with TLS: proved--> open --close, error, idle, overflow--> closed
+///        \----refused, timed out------------------------------------------^
 /// ```
 /// Bytes written during one tick of the loop are gathered in `outgoing` and leave in one write at its end.
 final class StreamConnection {
@@ -36,6 +36,16 @@ final class StreamConnection {
     var inFlightBytes = 0
     var isDirty = false
     var lastActivity: NIODeadline
+    /// What the peer has proved by TLS.
+    var peer: PeerIdentity?
+    /// Whether the peer opened it.
+    var isAccepted = false
+    /// Since when a TLS handshake is under way.
+    var handshakeSince: NIODeadline?
+    /// A TLS server may refuse our certificate after we take the handshake for done (RFC 8446 4.4.3): until its first octet, these
+    /// messages may never have been looked at.
+    var unheardTokens: [(token: UInt64, shard: Int)] = []
+    private var isHeard: Bool
     /// Since when a message has begun and not ended: a peer that never ends it is closed.
     var insideSince: NIODeadline?
 
@@ -46,6 +56,21 @@ final class StreamConnection {
         self.state = state
         self.channel = channel
         lastActivity = .now()
+        isAccepted = channel != nil
+        isHeard = isAccepted || remote.transport != .tls
+    }
+
+    /// The kernel took the bytes of these messages.
+    func noteWritten(_ tokens: [(token: UInt64, shard: Int)]) {
+        guard !isHeard, state == .open, unheardTokens.count + tokens.count <= 4_096 else { return }
+        unheardTokens += tokens
+    }
+
+    /// The peer sent something, which it does only after it has accepted us.
+    func noteHeard() {
+        guard !isHeard else { return }
+        isHeard = true
+        unheardTokens = []
     }
 
     /// Octets that the peer has yet to take.

@@ -23,6 +23,7 @@ final class StreamHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let buffer = unwrapInboundIn(data)
         connection.lastActivity = .now()
+        connection.noteHeard()
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
         guard !isRefused else { return }
         framer.append(buffer.readableBytesView)
@@ -30,7 +31,8 @@ final class StreamHandler: ChannelInboundHandler {
             switch event {
             case .message(let bytes):
                 host.receive(
-                    InboundMessage(bytes: bytes, local: connection.local, remote: connection.remote, connection: connection.id))
+                    InboundMessage(
+                        bytes: bytes, local: connection.local, remote: connection.remote, connection: connection.id, peer: connection.peer))
             case .ping:
                 host.wires.answerKeepAlive(connection)
             case .pong:

@@ -32,7 +32,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof, ChannelError.inputClosed,
             ChannelError.outputClosed:
             "the connection is closed"
-        default: "\(error)"
+        default: BoringSSLReason.meaning(of: error)?.text ?? "\(error)"
         }
     }
 }

@@ -22,6 +22,8 @@ public struct TransportOptions: Hashable, Sendable {
     public var datagramOnlyPeers: Set<TransportAddress> = []
     /// How long a peer that refused TCP is taken for UDP-only (RFC 3261 18.1.1 falls back to UDP).
     public var datagramFallbackMemory: TimeSpan = .seconds(60)
+    /// TLS listeners, as they are asked for, that take clients without a certificate; all others insist on one.
+    public var optionalCertificateListeners: Set<TransportAddress> = []
     /// How late a loop must be for its endpoint to be told.
     public var latenessReported: TimeSpan = .milliseconds(100)
     /// Datagrams read by one system call.

@@ -8,15 +8,17 @@ import SIPCore
 /// A stream message goes over the connection that it names, else over any live connection to the same address (RFC 3261 18),
 /// else over a new one. What cannot be sent is reported to the shard that wanted it.
 final class Wires {
-    private unowned let host: ShardHost
+    unowned let host: ShardHost
     private let resolver: AddressResolver
     private var ports: [DatagramPort] = []
-    private var connections: [ConnectionID: StreamConnection] = [:]
+    private(set) var connections: [ConnectionID: StreamConnection] = [:]
     private var byAddress: [TransportAddress: StreamConnection] = [:]
     private var dirtyConnections: [StreamConnection] = []
     private var nextConnection: UInt64 = 1
     private var largeRequests: LargeRequestRule
     private var isClosing = false
+    /// TLS handshakes under way with peers that connected to us.
+    var acceptedHandshakes = 0
 
     init(host: ShardHost) {
         self.host = host
@@ -44,11 +46,17 @@ final class Wires {
             host.counters.connectionsRefused &+= 1
             return nil
         }
+        guard transport != .tls || mayBeginHandshake() else { return nil }
         host.counters.connectionsAccepted &+= 1
         let connection = StreamConnection(
-            id: makeID(), local: local.transportAddress(transport), remote: remote.transportAddress(transport), state: .open,
-            channel: channel)
+            id: makeID(), local: local.transportAddress(transport), remote: remote.transportAddress(transport),
+            state: transport == .tls ? .connecting : .open, channel: channel)
         connections[connection.id] = connection
+        guard transport != .tls else {
+            // Never reused for requests to its address, which no certificate proves.
+            beginHandshake(connection, isAccepted: true)
+            return connection
+        }
         // Reused for requests to exactly this address; a peer's ephemeral port is nobody's listener, so nothing else matches it.
         if byAddress[connection.remote] == nil { byAddress[connection.remote] = connection }
         return connection
@@ -94,10 +102,10 @@ final class Wires {
             } else {
                 sendDatagram(message, to: address, from: local, for: shard)
             }
-        case .tcp:
+        case .tls where host.tls == nil:
+            fail(message.token, shard, "TLS is not configured")
+        case .tcp, .tls:
             enqueue(QueuedMessage(bytes: message.bytes, token: message.token, shard: shard), to: address)
-        case .tls:
-            fail(message.token, shard, "TLS is not supported in this version")
         }
     }
 
@@ -193,8 +201,9 @@ final class Wires {
         written.futureResult.assumeIsolated().whenComplete { result in
             connection.inFlightBytes -= count
             connection.lastActivity = .now()
-            if case .failure(let error) = result {
-                for (token, shard) in tokens { self.fail(token, shard, TransportError.reason(error)) }
+            switch result {
+            case .success: connection.noteWritten(tokens)
+            case .failure(let error): for (token, shard) in tokens { self.fail(token, shard, TransportError.reason(error)) }
             }
         }
         channel.writeAndFlush(bytes, promise: written)
@@ -262,6 +271,9 @@ final class Wires {
                 .channelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
+                        if let tls = host.tls, bound.value.remote.transport == .tls {
+                            try TLSHandshakeHandler.connect(channel, bound.value, host: host, service: tls)
+                        }
                         try channel.pipeline.syncOperations.addHandler(StreamHandler(connection: bound.value, host: host))
                     }
                 }
@@ -276,11 +288,20 @@ final class Wires {
     }
 
     private func opened(_ connection: StreamConnection, _ channel: any Channel) {
+        // A TLS connection is open when its peer has proved who it is.
+        if connection.remote.transport == .tls, connection.state != .closed {
+            connection.channel = channel
+            return beginHandshake(connection, isAccepted: false)
+        }
+        becomeOpen(connection, channel)
+    }
+
+    func becomeOpen(_ connection: StreamConnection, _ channel: any Channel) {
         guard connection.state == .connecting, channel.isActive else {
             channel.close(promise: nil)
             return ended(connection, reason: "closed by the peer")
         }
-        host.counters.connectionsOpened &+= 1
+        if !connection.isAccepted { host.counters.connectionsOpened &+= 1 }
         connection.state = .open
         connection.channel = channel
         connection.lastActivity = .now()
@@ -291,7 +312,8 @@ final class Wires {
         for message in waiting { enqueue(message, on: connection) }
     }
 
-    private func refused(_ connection: StreamConnection, _ reason: String) {
+    func refused(_ connection: StreamConnection, _ reason: String) {
+        guard connection.state != .closed else { return }
         let waiting = connection.waiting
         connection.waiting = []
         forget(connection)
@@ -313,9 +335,10 @@ final class Wires {
     func ended(_ connection: StreamConnection, reason: String) {
         guard connection.state != .closed else { return }
         let wasOpen = connection.state == .open
-        let lost = connection.waiting.map { ($0.token, $0.shard) } + connection.outgoingTokens
+        let lost = connection.waiting.map { ($0.token, $0.shard) } + connection.unheardTokens + connection.outgoingTokens
         connection.waiting = []
         connection.outgoingTokens = []
+        connection.unheardTokens = []
         connection.outgoing = ByteBuffer()
         forget(connection)
         if wasOpen { host.counters.connectionsClosed &+= 1 }
@@ -330,6 +353,7 @@ final class Wires {
     }
 
     private func forget(_ connection: StreamConnection) {
+        endHandshake(connection)
         connection.state = .closed
         connections[connection.id] = nil
         if byAddress[connection.remote] === connection { byAddress[connection.remote] = nil }
@@ -338,12 +362,14 @@ final class Wires {
     /// One sweep per loop instead of one timer per connection.
     func startIdleSweep() {
         let timeout = host.options.idleTimeout
-        let interval = TimeSpan(nanoseconds: min(max(timeout.nanoseconds / 4, 50_000_000), 5_000_000_000)).amount
+        let shortest = min(timeout, host.tls?.settings.handshakeTimeout ?? timeout)
+        let interval = TimeSpan(nanoseconds: min(max(shortest.nanoseconds / 4, 50_000_000), 5_000_000_000)).amount
         let bound = NIOLoopBound(self, eventLoop: host.eventLoop)
         host.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
             let wires = bound.value
             if wires.isClosing { return task.cancel() }
             wires.closeIdle(at: .now())
+            wires.sweepHandshakes(at: .now())
         }
     }
 

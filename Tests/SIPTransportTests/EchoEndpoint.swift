@@ -52,13 +52,13 @@ struct EchoServer {
 
     init(
         _ listeners: [String] = ["udp", "tcp"], shards: Int = 1, options: TransportOptions = TransportOptions(),
-        selector: ShardSelector? = nil
+        tls: TLSService? = nil, selector: ShardSelector? = nil
     ) async throws {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         server = try await SIPServer.start(
             listening: listeners.map { TransportAddress(TransportProtocol(rawValue: $0)!, "127.0.0.1", 0) }, shardCount: shards,
-            options: options, logger: logger, selector: selector
+            options: options, logger: logger, tls: tls, selector: selector
         ) { EchoEndpoint(index: $0.index) }
     }
 
