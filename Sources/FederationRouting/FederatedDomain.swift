@@ -20,6 +20,8 @@ public struct FederatedDomain: Hashable, Sendable {
     public var isHosted: Bool
     /// The next hop toward the domain; not needed if hosted or refused.
     public var route: TransportAddress?
+    /// What its servers prove over TLS (RFC 5922), as far as it is agreed; nil: what its side usually proves.
+    public var certificate: PeerExpectation?
     public var network: Network
     /// Name of the PIDF profile to be written toward the domain, such as `rpid`.
     public var profile: String
@@ -29,12 +31,14 @@ public struct FederatedDomain: Hashable, Sendable {
     public var poolFQDN: String?
 
     public init(
-        side: Side, isHosted: Bool = false, route: TransportAddress? = nil, network: Network = .federated, profile: String = "rpid",
+        side: Side, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
+        network: Network = .federated, profile: String = "rpid",
         refusal: SIPStatus? = nil, poolFQDN: String? = nil
     ) {
         self.side = side
         self.isHosted = isHosted
         self.route = route
+        self.certificate = certificate
         self.network = network
         self.profile = profile
         self.refusal = refusal

@@ -40,6 +40,11 @@ extension Gateway {
             let transport = next.transport ?? known?.transport ?? .udp
             address = TransportAddress(transport, next.host, next.port ?? transport.defaultPort)
         }
+        if known?.transport == .tls {
+            // What began over TLS stays there, and whoever answers at an address proves the partner's name.
+            if address?.transport != .tls { address = nil }
+            address?.provenName = route?.provenName ?? flow?.remote.provenName ?? route?.host
+        }
         if let flow, let connection = flow.connection {
             return (.connection(connection, fallback: address ?? route ?? flow.remote), flow.local.transport)
         }

@@ -111,13 +111,19 @@ func documentValue(_ bytes: [UInt8]) -> any DatabaseValueConvertible {
 }
 
 extension TransportAddress {
-    /// Reads what `description` writes: `tcp:127.0.0.1:5060`, `udp:[::1]:5060`.
+    /// `tcp:127.0.0.1:5060`, `udp:[::1]:5060`, `tls:192.0.2.7:5061 example.com` with the name that has to be proved there.
+    var storedText: String { provenName.map { "\(description) \($0)" } ?? description }
+
+    /// Reads what ``storedText`` writes.
     init?(stored text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+        let text = parts[0]
         guard let first = text.firstIndex(of: ":"), let last = text.lastIndex(of: ":"), first < last,
             let transport = TransportProtocol(rawValue: String(text[..<first])), let port = Int(text[text.index(after: last)...])
         else { return nil }
         var host = text[text.index(after: first)..<last]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        self.init(transport, String(host), port)
+        self.init(transport, String(host), port, proving: parts.count == 2 ? String(parts[1]) : nil)
     }
 }

@@ -199,7 +199,7 @@ import Testing
         ),
         ("listen: [ \"udp:127.0.0.1:70000\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "port must be a number"),
         ("listen: [ \"udp:::1:5060\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "brackets"),
-        ("listen: [ \"tls:127.0.0.1:5061\" ]\ndomains: { a: { refuse: 403 } }", "1:11", "TLS is not supported in this version"),
+        ("listen: [ \"tls:127.0.0.1:5061\" ]\ndomains: { a: { refuse: 403 } }", "1:1", "`tls` is missing: a listener with TLS needs"),
         ("listen: [ \"udp:a:5060\" ]", "1:1", "`domains` is missing"),
         (
             "listen: [ \"udp:a:5060\" ]\ndomains: { b.example: { side: simple, hosted: true } }", "1:11",

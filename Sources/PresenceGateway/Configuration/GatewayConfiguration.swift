@@ -51,6 +51,7 @@ public struct GatewayConfiguration: Hashable, Sendable {
                 if let status = domain.refuse { return .refused(SIPStatus(rawValue: status)) }
                 return FederatedDomain(
                     side: domain.side == .enterprise ? .enterprise : .simple, isHosted: domain.hosted, route: domain.route,
+                    certificate: domain.certificate,
                     network: FederatedDomain.Network(rawValue: domain.network.rawValue) ?? .federated, profile: domain.profile.rawValue,
                     poolFQDN: domain.poolFqdn)
             }, identities: identities)
@@ -127,6 +128,8 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var hosted: Bool
     /// Next hop toward a domain that is not hosted.
     public var route: TransportAddress?
+    /// What the domain's servers prove over TLS (RFC 5922), as far as the configuration says it.
+    public var certificate: PeerExpectation?
     public var network: SourceNetwork
     public var profile: DomainProfile
     /// For enterprise domains only: the form that is tried first; nil: batches inside the own enterprise, else categories.

@@ -10,7 +10,7 @@ enum DialogTable {
             dialog.localTag, stored.kind.rawValue, stored.owner, stored.watcher, stored.event, stored.contentType,
             stored.expiry.nanosecondsSince1970, dialog.callID, dialog.remoteTag, dialog.localParty, dialog.remoteParty,
             dialog.remoteTarget, StoredList.text(dialog.routeSet), dialog.localCSeq, dialog.remoteCSeq, dialog.isSecure, stored.isBatch,
-            stored.isBestEffort, stored.local.description, stored.remote.description, stored.wasToldActive, stored.isUnanswered,
+            stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasToldActive, stored.isUnanswered,
             stored.listVersion, StoredList.text(stored.details),
         ]
         try database.run(Self.upsert, StatementArguments(arguments))

@@ -6,7 +6,7 @@ enum RegistrationTable {
     static func put(_ stored: StoredRegistration, _ database: Database) throws {
         let arguments: [(any DatabaseValueConvertible)?] = [
             stored.user, stored.place, stored.endpoint, stored.contact, stored.callID, stored.cSeq, stored.expiry.nanosecondsSince1970,
-            stored.local.description, stored.remote.description,
+            stored.local.storedText, stored.remote.storedText,
         ]
         try database.run(
             """

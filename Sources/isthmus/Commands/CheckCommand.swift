@@ -1,6 +1,7 @@
 import ArgumentParser
 import PresenceGateway
 import SIPCore
+import SIPTransport
 import Storage
 import UserDirectory
 
@@ -30,6 +31,7 @@ struct CheckCommand: ParsableCommand {
         var users = ""
         if case .known(let directory) = try configuration.loadDirectory() { users = ", \(directory.count) users" }
         _ = try configuration.tlsDSK?.load()
+        _ = try configuration.tls?.load(at: HostClock().now())
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
         Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
     }

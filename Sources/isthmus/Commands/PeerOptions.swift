@@ -21,7 +21,7 @@ struct PeerOptions: ParsableArguments {
         if let identity, SIPURI(identity)?.host.isEmpty ?? true { throw ValidationError("\(identity) is not a SIP URI with a domain") }
         do {
             let address = try TransportAddress.parse(via)
-            if address.transport == .tls { throw ValidationError("--via \(via): TLS is not supported in this version") }
+            if address.transport == .tls { throw ValidationError("--via \(via): watch and publish speak UDP and TCP only") }
             if address.port == 0 { throw ValidationError("--via \(via): the port must not be 0") }
         } catch let error as AddressTextError {
             throw ValidationError("--via \(via): \(error.rule)")

@@ -9,7 +9,7 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Prints one line `ready ADDRESS...` on standard output when it accepts traffic; logs go to standard error.
             SIGTERM and SIGINT end every dialog (or leave them in the store, see on-stop), then the process. SIGHUP reads domains, limits, timing,
-            users, mapping tables and the certificates of TLS-DSK anew, and says what waits for a restart.
+            users, mapping tables and certificates anew, and says what waits for a restart.
 
             EXAMPLES
               isthmus serve --config isthmus.yaml

@@ -26,7 +26,7 @@ extension ConfigurationReader {
         let known = [
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "udp-only", "publish",
-            "aliases", "schemes", "numbers", "expires", "when-lost",
+            "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards",
         ]
         guard let fields = entry.fields(known) else { return nil }
         fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
@@ -50,13 +50,12 @@ extension ConfigurationReader {
             domain.requiresRegistration = registration.choice(Registration.self) == .required
         }
         if let route = fields["route"], let next = route.address() {
-            if next.transport == .tls {
-                route.refuse("TLS \(Self.unsupported)")
-            } else if next.port == 0 {
+            if next.port == 0 {
                 route.refuse("a route needs a port")
             }
             domain.route = next
         }
+        readCertificateKeys(fields, of: &domain, named: name, entry: entry)
         // Users of the house count as such unless told otherwise.
         if domain.hosted, side == .enterprise { domain.network = .sameEnterprise }
         if let network = fields["network"]?.choice(SourceNetwork.self) { domain.network = network }

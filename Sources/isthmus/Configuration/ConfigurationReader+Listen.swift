@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import SIPTransport
 
 /// `listen`, and `tls-dsk`, which its listeners offer.
 extension ConfigurationReader {
@@ -10,12 +11,11 @@ extension ConfigurationReader {
         for element in elements {
             guard let listener = ListenerReader(element) else { continue }
             let address = listener.address
-            if address.transport == .tls {
-                listener.node.refuse("TLS \(Self.unsupported)")
-            } else if address.port != 0, configuration.listeners.contains(address) {
+            if address.port != 0, configuration.listeners.contains(address) {
                 listener.node.refuse("is listed twice")
             } else {
                 configuration.listeners.append(address)
+                if listener.takesClientsWithoutCertificate { configuration.transport.optionalCertificateListeners.insert(address) }
                 configuration.listenerAuthentication.append(
                     listener.authentication(hosted: hosted, hasDirectory: hasDirectory, hasTLSDSK: hasTLSDSK))
             }

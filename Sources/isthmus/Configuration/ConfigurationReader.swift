@@ -14,6 +14,10 @@ struct ConfigurationReader {
     let problems = ConfigurationProblems()
     /// What domains claim besides their own names, in the order of the file.
     var claims: [NameClaim] = []
+    /// What domains say of certificates, in the order of the file.
+    var certificateClaims: [CertificateClaim] = []
+    /// Roots of their own by domain.
+    var domainTrust: [String: String] = [:]
 
     /// - Parameter file: The name for the mistakes, and where paths in the text start; nothing is read from it here.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> ProgramConfiguration {
@@ -62,7 +66,7 @@ struct ConfigurationReader {
         ]
         guard let fields = root.fields(known) else { return }
         if let node = fields["node"] { readNode(node) }
-        if let tls = fields["tls"] { tls.refuse("TLS \(Self.unsupported)") }
+        if let tls = fields["tls"] { readTLS(tls) }
         if let store = fields["store"] { readStore(store) }
         // Before the domains, whose own times differ from it.
         if let timing = fields["timing"] { readTiming(timing) }
@@ -79,6 +83,7 @@ struct ConfigurationReader {
         if let limits = fields["limits"] { readLimits(limits) }
         if let transport = fields["transport"] { readTransport(transport) }
         if let capture = fields["capture"] { readCapture(capture) }
+        finishTLS(root, tls: fields["tls"])
         if let mappings = fields["mappings"] { configuration.mappingsDirectory = mappings.string() }
         if let admin = fields["admin"] { readAdmin(admin) }
     }

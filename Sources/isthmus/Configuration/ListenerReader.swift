@@ -12,7 +12,10 @@ struct ListenerReader {
     private var schemes: ListenerAuthentication.Schemes?
     private var digestAlgorithms: [DigestAlgorithm]?
     private var digestStatus: SIPStatus?
+    /// Of a listener with TLS.
+    private(set) var takesClientsWithoutCertificate = false
 
+    private enum ClientCertificate: String, CaseIterable { case required, optional }
     private enum DigestStatus: String, CaseIterable { case unauthorized = "401", proxy = "407" }
 
     /// nil when the address cannot be read; the mistake has been noted.
@@ -23,7 +26,9 @@ struct ListenerReader {
             self.address = address
             return
         }
-        guard let fields = node.fields(["address", "authentication", "digest-algorithms", "digest-status"]) else { return nil }
+        guard let fields = node.fields(["address", "authentication", "digest-algorithms", "digest-status", "client-certificate"]) else {
+            return nil
+        }
         guard let place = fields["address"] else {
             node.refuse("`address` is missing, as in { address: \"tcp:127.0.0.1:5060\", authentication: any }")
             return nil
@@ -41,6 +46,10 @@ struct ListenerReader {
         case .unauthorized: digestStatus = .unauthorized
         case .proxy: digestStatus = .proxyAuthenticationRequired
         case nil: break
+        }
+        if let certificate = fields["client-certificate"] {
+            if address.transport != .tls { certificate.refuse("is for listeners with TLS") }
+            takesClientsWithoutCertificate = certificate.choice(ClientCertificate.self) == .optional
         }
     }
 

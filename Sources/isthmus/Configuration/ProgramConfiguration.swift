@@ -39,6 +39,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     var domains: [String: DomainConfiguration] = [:]
     /// nil: everybody of a hosted domain is a user.
     var directory: DirectorySource?
+    /// nil: no listener and no route is over TLS.
+    var tls: TLSFiles?
     /// nil: TLS-DSK is not offered.
     var tlsDSK: TLSDSKFiles?
     /// Where watchers send lists of their own making (RFC 5367); nil: nowhere.
@@ -72,6 +74,7 @@ struct ProgramConfiguration: Hashable, Sendable {
         keep("node.shards", \.shards, of: started, &keys)
         keep("node.epid", \.publisherEPID, of: started, &keys)
         keep("listen", \.listeners, of: started, &keys)
+        if (tls == nil) != (started.tls == nil) { keep("tls", \.tls, of: started, &keys) }
         keep("listen.authentication", \.listenerAuthentication, of: started, &keys)
         keep("limits of sign-in", \.authenticationLimits, of: started, &keys)
         keep("transport", \.transport, of: started, &keys)

@@ -16,6 +16,7 @@ final class RunningGateway: Sendable {
     private let administration: [AdministrationServer]
     private let pages: StatusPages
     private let authenticator: Authenticator?
+    let tls: TLSService?
     let feed: DirectoryFeed
 
     /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, the directory or a certificate cannot be read, or
@@ -25,6 +26,7 @@ final class RunningGateway: Sendable {
         let users = try configuration.loadDirectory()
         let directory = CurrentDirectory(users)
         let authenticator = try authenticator(configuration, directory)
+        let tls = try tlsService(configuration, logger)
         var router = ShardRouter(shards: configuration.shards, identities: configuration.identities)
         let opened = try OpenedStore(configuration.store)
         if let opened { router.adopt(opened.records) }
@@ -33,6 +35,7 @@ final class RunningGateway: Sendable {
         do {
             server = try await SIPServer.start(
                 listening: configuration.listeners, shardCount: configuration.shards, options: configuration.transport, logger: logger,
+                tls: tls,
                 selector: { [router] in router.shard(of: $0.bytes) },
                 afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
                 makeEndpoint: { context in
@@ -48,7 +51,7 @@ final class RunningGateway: Sendable {
         } catch let error as TransportError {
             throw CommandFailure(.inputRefused, error.description)
         }
-        let pages = StatusPages(nodeName: configuration.nodeName, server: server, directory: directory)
+        let pages = StatusPages(nodeName: configuration.nodeName, server: server, directory: directory, tls: tls)
         let administration: [AdministrationServer]
         do throws(CommandFailure) {
             administration = try await listeners(configuration.admin, pages, InspectionPages(server: server), logger)
@@ -61,7 +64,7 @@ final class RunningGateway: Sendable {
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
-            authenticator: authenticator, feed: DirectoryFeed(directory, logger: logger))
+            authenticator: authenticator, tls: tls, feed: DirectoryFeed(directory, logger: logger))
         await node.followDirectory(configuration)
         return node
     }
@@ -99,9 +102,16 @@ final class RunningGateway: Sendable {
             lookup: { directory.account($0) })
     }
 
+    /// nil: nothing is over TLS.
+    private static func tlsService(_ configuration: ProgramConfiguration, _ logger: Logger) throws(CommandFailure) -> TLSService? {
+        guard let files = configuration.tls else { return nil }
+        let settings = try files.load(at: HostClock().now())
+        do { return try TLSService(settings, logger: logger) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
+    }
+
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
-        authenticator: Authenticator?, feed: DirectoryFeed
+        authenticator: Authenticator?, tls: TLSService?, feed: DirectoryFeed
     ) {
         self.server = server
         self.logger = logger
@@ -109,6 +119,7 @@ final class RunningGateway: Sendable {
         self.administration = administration
         self.pages = pages
         self.authenticator = authenticator
+        self.tls = tls
         self.feed = feed
     }
 
@@ -117,7 +128,7 @@ final class RunningGateway: Sendable {
         server.listeners.map(\.description) + administration.map(\.address.description)
     }
 
-    /// Takes over domains, limits, timing, the directory, mapping tables and the certificates of TLS-DSK; what needs a restart stays as it
+    /// Takes over domains, limits, timing, the directory, mapping tables and certificates; what needs a restart stays as it
     /// was, and is said so.
     /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
     func reload(_ configuration: ProgramConfiguration) async throws(CommandFailure) {
@@ -128,6 +139,10 @@ final class RunningGateway: Sendable {
         let fixed = configuration.keepFixed(of: started)
         if !fixed.isEmpty {
             logger.warning("what needs a restart stays as it was", metadata: ["keys": "\(fixed.joined(separator: ", "))"])
+        }
+        if let tls, let files = configuration.tls {
+            let settings = try files.load(at: server.clock.now())
+            do { try tls.replace(settings) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
         }
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
         for shard in server.shards {

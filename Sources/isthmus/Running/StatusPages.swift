@@ -11,10 +11,12 @@ final class StatusPages: Sendable {
     private let server: SIPServer
     private let startedAt: Instant
     private let directory: CurrentDirectory
+    private let tls: TLSService?
     private let isStopping = Atomic(false)
 
-    init(nodeName: String, server: SIPServer, directory: CurrentDirectory) {
+    init(nodeName: String, server: SIPServer, directory: CurrentDirectory, tls: TLSService? = nil) {
         self.directory = directory
+        self.tls = tls
         self.nodeName = nodeName
         self.server = server
         startedAt = server.clock.now()
@@ -67,6 +69,7 @@ final class StatusPages: Sendable {
             metrics.append(
                 Metric("isthmus_transport_\(name)_total", .counter, help: "Since the start.", value: Double(sockets[keyPath: path])))
         }
+        if let tls { metrics += Self.tlsMetrics(tls.statistics) }
         return metrics
     }
 
