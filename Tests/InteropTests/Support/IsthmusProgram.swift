@@ -3,6 +3,8 @@ import Foundation
 /// The built program, as an operator runs it: `isthmus serve` with a configuration file.
 final class IsthmusProgram: Sendable {
     let port: Int
+    /// Where it listens for TLS, if it does.
+    let securePort: Int
     private let process: ChildProcess
 
     /// - Parameters:
@@ -11,15 +13,19 @@ final class IsthmusProgram: Sendable {
     ///   - store: the value of `store:`.
     ///   - authentication: what the listeners ask of the users of hosted domains, such as `ntlm`.
     ///   - node: its name, by which gateways know their own requests again.
+    ///   - secure: whether it listens for TLS, too.
     ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
         domains: [String], authentication: String = "none", node: String = "edge1.example.net",
-        settings: [String] = []
+        secure: Bool = false, settings: [String] = []
     ) async throws {
         let port = try wanted ?? Loopback.freePort()
         self.port = port
-        let listeners = ["udp", "tcp"].map { transport in
+        let securePort = try Loopback.freePort()
+        self.securePort = securePort
+        let places = [("udp", port), ("tcp", port)] + (secure ? [("tls", securePort)] : [])
+        let listeners = places.map { transport, port in
             "{ address: \"\(transport):\(host):\(port)\", authentication: \(authentication) }"
         }
         let text = """

@@ -4,14 +4,21 @@ import Foundation
 /// database, presence rules and resource lists.
 final class Kamailio: Sendable {
     let port: Int
+    /// Where it listens for TLS.
+    let securePort: Int
     private let process: ChildProcess
 
     /// - Parameters:
     ///   - port: where it is to listen; nil: where it is free.
+    ///   - certificate: the file in PEM form with which it speaks TLS, beside its key, and the roots that it trusts; nil: it speaks none.
     ///   - database: with presence rules and lists, which live there; nil: without, in memory.
-    init(in scratch: ScratchDirectory, transport: String, port wanted: Int? = nil, database: PostgreSQL? = nil) async throws {
+    init(
+        in scratch: ScratchDirectory, transport: String, port wanted: Int? = nil, certificate: (own: URL, roots: URL)? = nil,
+        database: PostgreSQL? = nil
+    ) async throws {
         let program = try PeerPrograms.kamailio.required(package: "kamailio")
         port = try wanted ?? Loopback.freePort()
+        securePort = try Loopback.freePort()
         let tables = scratch.file("tables-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: tables, withIntermediateDirectories: true)
         for table in ["version", "presentity", "active_watchers", "watchers", "xcap"] {
@@ -22,18 +29,36 @@ final class Kamailio: Sendable {
         var text = try String(contentsOf: PeerPrograms.files.appendingPathComponent(template), encoding: .utf8)
         for (name, value) in [
             ("PORT", "\(port)"), ("MODULES", try Self.modules()), ("TABLES", tables.path), ("TRANSPORT", transport),
-            ("DATABASE", database?.url ?? ""),
+            ("DATABASE", database?.url ?? ""), ("TLSPORT", "\(securePort)"), ("TLSFILE", scratch.file("tls.cfg").path),
+            ("CONTACT", "\(transport == "tls" ? securePort : port)"),
         ] {
             text = text.replacingOccurrences(of: "@\(name)@", with: value)
         }
         let configuration = try scratch.write(text, to: "kamailio.cfg")
+        if let certificate { _ = try scratch.write(Self.secure(certificate.own, certificate.roots), to: "tls.cfg") }
         process = try ChildProcess(
             program,
             [
                 "-DD", "-E", "-f", configuration.path, "-P", scratch.file("kamailio.pid").path, "-Y", scratch.url.path, "-w",
                 scratch.url.path, "-m", "64", "-M", "8",
-            ], in: scratch.url, name: "kamailio")
+            ] + (certificate == nil ? [] : ["-A", "WITH_TLS"]), in: scratch.url, name: "kamailio")
         try await waitUntilReady()
+    }
+
+    /// Both ends of every connection need a certificate of these roots.
+    private static func secure(_ own: URL, _ roots: URL) -> String {
+        ["server", "client"].map { side in
+            """
+            [\(side):default]
+            method = TLSv1.2+
+            verify_certificate = yes
+            require_certificate = yes
+            certificate = \(own.path)
+            private_key = \(own.deletingPathExtension().appendingPathExtension("key").path)
+            ca_list = \(roots.path)
+
+            """
+        }.joined()
     }
 
     private static func modules() throws -> String {
