@@ -9,14 +9,14 @@ import SIPCore
 /// else over a new one. What cannot be sent is reported to the shard that wanted it.
 final class Wires {
     unowned let host: ShardHost
-    private let resolver: AddressResolver
-    private var ports: [DatagramPort] = []
+    let resolver: AddressResolver
+    private(set) var ports: [DatagramPort] = []
     private(set) var connections: [ConnectionID: StreamConnection] = [:]
     private var byAddress: [TransportAddress: StreamConnection] = [:]
     private var dirtyConnections: [StreamConnection] = []
     private var nextConnection: UInt64 = 1
     private var largeRequests: LargeRequestRule
-    private var isClosing = false
+    private(set) var isClosing = false
     /// TLS handshakes under way with peers that connected to us.
     var acceptedHandshakes = 0
 
@@ -209,48 +209,10 @@ final class Wires {
         channel.writeAndFlush(bytes, promise: written)
     }
 
-    private func fail(_ token: UInt64, _ shard: Int, _ reason: String) {
+    func fail(_ token: UInt64, _ shard: Int, _ reason: String) {
         host.counters.sendFailures &+= 1
         guard token != 0 else { return }
         host.report(.failed(token: token, reason: reason), to: shard)
-    }
-
-    // MARK: Datagrams
-
-    private func sendDatagram(_ message: OutboundMessage, to address: TransportAddress, from local: TransportAddress?, for shard: Int) {
-        if let target = resolver.resolved(address) {
-            return write(message, to: target, from: local, for: shard)
-        }
-        resolver.resolve(address).assumeIsolated().whenComplete { result in
-            switch result {
-            case .success(let target):
-                self.resolver.store(target, for: address)
-                self.write(message, to: target, from: local, for: shard)
-            case .failure(let error):
-                self.fail(message.token, shard, "\(address.host): \(TransportError.reason(error))")
-            }
-            self.host.schedulePump()
-        }
-    }
-
-    private func write(_ message: OutboundMessage, to target: SocketAddress, from local: TransportAddress?, for shard: Int) {
-        let wantsIPv6 = target.protocol == .inet6
-        guard let port = ports.first(where: { $0.local == local }) ?? ports.first(where: { $0.isIPv6 == wantsIPv6 }) else {
-            return fail(message.token, shard, "no UDP listener for this kind of address")
-        }
-        host.counters.messagesSent &+= 1
-        host.counters.bytesSent &+= UInt64(message.bytes.count)
-        host.tap?.copy(message.bytes, from: port.local, to: target.transportAddress(.udp), at: host.now())
-        let envelope = AddressedEnvelope(remoteAddress: target, data: ByteBuffer(bytes: message.bytes))
-        var written: EventLoopPromise<Void>?
-        if message.token != 0 {
-            let promise = host.eventLoop.makePromise(of: Void.self)
-            let token = message.token
-            promise.futureResult.assumeIsolated().whenFailure { self.fail(token, shard, TransportError.reason($0)) }
-            written = promise
-        }
-        port.channel.write(envelope, promise: written)
-        port.isDirty = true
     }
 
     // MARK: Life of a connection
@@ -346,7 +308,7 @@ final class Wires {
         host.reportToAll(.closed(connection.id))
     }
 
-    private func abandon(_ connection: StreamConnection, reason: String) {
+    func abandon(_ connection: StreamConnection, reason: String) {
         let channel = connection.channel
         ended(connection, reason: reason)
         channel?.close(promise: nil)
@@ -357,31 +319,6 @@ final class Wires {
         connection.state = .closed
         connections[connection.id] = nil
         if byAddress[connection.remote] === connection { byAddress[connection.remote] = nil }
-    }
-
-    /// One sweep per loop instead of one timer per connection.
-    func startIdleSweep() {
-        let timeout = host.options.idleTimeout
-        let shortest = min(timeout, host.tls?.settings.handshakeTimeout ?? timeout)
-        let interval = TimeSpan(nanoseconds: min(max(shortest.nanoseconds / 4, 50_000_000), 5_000_000_000)).amount
-        let bound = NIOLoopBound(self, eventLoop: host.eventLoop)
-        host.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
-            let wires = bound.value
-            if wires.isClosing { return task.cancel() }
-            wires.closeIdle(at: .now())
-            wires.sweepHandshakes(at: .now())
-        }
-    }
-
-    private func closeIdle(at now: NIODeadline) {
-        let oldest = now - host.options.idleTimeout.amount
-        let oldestMessage = now - host.options.messageTimeout.amount
-        for connection in connections.values where connection.state == .open {
-            let isStuck = connection.insideSince.map { $0 < oldestMessage } ?? false
-            guard isStuck || connection.lastActivity < oldest else { continue }
-            host.counters.idleCloses &+= 1
-            abandon(connection, reason: isStuck ? "a message that never ended" : "idle")
-        }
     }
 
     func close() -> EventLoopFuture<Void> {

@@ -31,7 +31,8 @@ enum Records {
                     isSecure: true),
                 owner: "sip:a@example.com", event: "presence;id=4", contentType: "application/pidf+xml", watcher: "sip:b@example.org",
                 isBatch: resources > 1, isBestEffort: true, expiry: Instant(secondsSince1970: 1_700_000_900),
-                local: TransportAddress(.tcp, "::1", 5060), remote: TransportAddress(.udp, "host.example.org", 40_000), wasToldActive: true,
+                local: TransportAddress(.tcp, "::1", 5060),
+                remote: TransportAddress(.tls, "2001:db8::7", 40_000, proving: "host.example.org"), wasToldActive: true,
                 isUnanswered: true, listVersion: 9,
                 resources: (0..<resources).map {
                     StoredDialog.Resource(
