@@ -109,7 +109,7 @@ extension RealSockets {
 }
 
 /// A state of the golden vectors that PIDF can carry without loss.
-private struct GoldenState {
+struct GoldenState {
     var name: String
     /// The `state` element as it is published.
     var text: String

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayTesting
+import SIPCore
 import Testing
 
 extension RealSockets {
@@ -58,6 +59,68 @@ extension RealSockets {
             #expect(await gateway.stop() == 0, "\(gateway.log)")
             await kamailio.stop()
             scratch.remove()
+        }
+
+        @Test("RFC 5922 7: two gateways federate over mutual TLS, and renewed certificates on SIGHUP interrupt nobody")
+        func renewal() async throws {
+            let scratch = try ScratchDirectory("tls-pair")
+            let folder = try await certificates(in: scratch)
+            let ports = (try Loopback.freePort(), try Loopback.freePort())
+            func edge(_ home: String, _ away: String, at port: Int, toward other: Int) async throws -> (IsthmusProgram, ScratchDirectory) {
+                let place = try ScratchDirectory("tls-\(home)")
+                let own = folder.appendingPathComponent(home).path
+                return (
+                    try await IsthmusProgram(
+                        in: place,
+                        domains: [
+                            "\(home).com: { side: enterprise, hosted: true }",
+                            "\(away).com: { side: simple, route: \"tls:127.0.0.1:\(other)\", lossless: true }",
+                        ],
+                        node: "edge.\(home).com", secure: true, securePort: port,
+                        settings: ["tls: { certificate: \(own).pem, key: \(own).key, trust: \(folder.path)/authority.pem }"]), place
+                )
+            }
+            let (first, firstPlace) = try await edge("contoso", "fabrikam", at: ports.0, toward: ports.1)
+            let (second, secondPlace) = try await edge("fabrikam", "contoso", at: ports.1, toward: ports.0)
+            let stage = LoopbackStage(seed: 31)
+            let bob = CategoryPublisher(
+                name: "bob", presentity: "sip:bob@contoso.com", address: try stage.place("bob", .tcp),
+                nextHop: TransportAddress(.tcp, "127.0.0.1", first.port), seed: 31)
+            let dana = EnhancedWatcher(
+                name: "dana", watcher: "sip:dana@fabrikam.com", presentity: "sip:bob@contoso.com", address: try stage.place("dana", .tcp),
+                nextHop: TransportAddress(.tcp, "127.0.0.1", second.port), seed: 32)
+            dana.form = .categories(["state"])
+            try await stage.attach(bob, name: "bob", at: bob.address)
+            try await stage.attach(dana, name: "dana", at: dana.address)
+            try await stage.act { now in dana.subscribe(at: now) }
+            #expect(try await stage.wait(atMost: .seconds(20)) { dana.phase == .live }, "\(stage.account)\n\(second.log.suffix(2_000))")
+            let states = Array(try GoldenState.all().prefix(12))
+            for (index, state) in states.enumerated() {
+                if index == 4 {
+                    for kind in ["pem", "key"] {
+                        let renewed = try Data(contentsOf: folder.appendingPathComponent("renewed.\(kind)"))
+                        try renewed.write(to: folder.appendingPathComponent("contoso.\(kind)"))
+                    }
+                    first.reload()
+                    second.reload()
+                }
+                try await stage.act { now in
+                    bob.publish([0, 100, 200, 300, 400].map { .init("state", instance: 1, container: $0, body: state.text) }, at: now)
+                }
+                let arrives = try await stage.wait(atMost: .seconds(20)) {
+                    dana.notifications.last.map { Self.facts(of: $0.body) } == state.facts
+                }
+                #expect(arrives, "\(state.name)\n\(second.log.suffix(2_000))")
+            }
+            #expect(await eventually(within: 10) { [first, second].allSatisfy { $0.log.contains("configuration reloaded") } })
+            for edge in [first, second] { #expect(!edge.log.contains("TLS handshake failed"), "\(edge.log.suffix(2_000))") }
+            await stage.finish()
+            for edge in [first, second] { #expect(await edge.stop() == 0, "\(edge.log.suffix(2_000))") }
+            for place in [scratch, firstPlace, secondPlace] { place.remove() }
+        }
+
+        private static func facts(of body: [UInt8]) -> Set<String> {
+            GoldenState.stateElement(in: String(decoding: body, as: UTF8.self)).map { GoldenState.facts(of: $0) } ?? []
         }
 
         @Test("RFC 5922 7.3: a Kamailio that proves another domain is asked nothing, and the log says why")

@@ -14,15 +14,16 @@ final class IsthmusProgram: Sendable {
     ///   - authentication: what the listeners ask of the users of hosted domains, such as `ntlm`.
     ///   - node: its name, by which gateways know their own requests again.
     ///   - secure: whether it listens for TLS, too.
+    ///   - securePort: where it listens for TLS; nil: where it is free.
     ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
         domains: [String], authentication: String = "none", node: String = "edge1.example.net",
-        secure: Bool = false, settings: [String] = []
+        secure: Bool = false, securePort wantedSecure: Int? = nil, settings: [String] = []
     ) async throws {
         let port = try wanted ?? Loopback.freePort()
         self.port = port
-        let securePort = try Loopback.freePort()
+        let securePort = try wantedSecure ?? Loopback.freePort()
         self.securePort = securePort
         let places = [("udp", port), ("tcp", port)] + (secure ? [("tls", securePort)] : [])
         let listeners = places.map { transport, port in
@@ -49,6 +50,9 @@ final class IsthmusProgram: Sendable {
 
     var isRunning: Bool { process.isRunning }
     var log: String { process.errorText }
+
+    /// SIGHUP: reads its files anew.
+    func reload() { process.send(signal: SIGHUP) }
 
     /// SIGKILL: no goodbye, nothing is written.
     func kill() async { await process.stop(signal: SIGKILL) }
