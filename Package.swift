@@ -5,11 +5,11 @@ import PackageDescription
 // `scripts/check-layers` proves it, and proves that nothing below the edges does I/O or reads a clock.
 //
 //   program     isthmus
-//   edges       SIPTransport   Storage   Administration   LDAPDirectory
+//   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
-//   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL   CLDAP
+//   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
 //
 // ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure rooms and
@@ -70,6 +70,9 @@ var targets: [Target] = [
     room("FederationRouting", ["SIPCore"]),
     room("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
     room("Registration", ["SIPCore", "SIPEvents", "SIPSecurity"]),
+    // An edge without packages, so that it builds with the core.
+    .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+    room("NameResolution", ["CCares", "FederationRouting", "SIPCore"]),
     // gateway
     room(
         "PresenceGateway",
@@ -90,6 +93,7 @@ var targets: [Target] = [
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
     tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
+    tests("NameResolutionTests", ["NameResolution", "FederationRouting", "SIPCore"]),
     tests("RegistrationTests", ["Registration", "SIPCore", "SIPEvents"]),
     tests("UserDirectoryTests", ["UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore", "XMLCore"]),
     tests(
@@ -133,7 +137,8 @@ if !coreOnly {
         .executableTarget(
             name: "isthmus",
             dependencies: [
-                "SIPTransport", "Storage", "Administration", "GatewayTesting", "PresenceGateway", "PresenceMapping", "PresenceDocuments",
+                "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "PresenceGateway", "PresenceMapping",
+                "PresenceDocuments",
                 "EnhancedPresence", "FederationRouting", "UserDirectory", "LDAPDirectory", "SIPSecurity", "GoldenVectors", "SIPEvents",
                 "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -146,7 +151,8 @@ if !coreOnly {
         tests(
             "ProgramTests",
             [
-                "isthmus", "SIPTransport", "Storage", "Administration", "GatewayTesting", "GoldenVectors", "PresenceGateway",
+                "isthmus", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "GoldenVectors",
+                "PresenceGateway",
                 "PresenceMapping",
                 "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

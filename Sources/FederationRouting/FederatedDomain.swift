@@ -18,10 +18,16 @@ public struct FederatedDomain: Hashable, Sendable {
     public var side: Side
     /// Whether this node is the home server of the domain's users.
     public var isHosted: Bool
-    /// The next hop toward the domain; not needed if hosted or refused.
+    /// The one next hop toward the domain; not needed if hosted or refused.
     public var route: TransportAddress?
     /// What its servers prove over TLS (RFC 5922), as far as it is agreed; nil: what its side usually proves.
     public var certificate: PeerExpectation?
+    /// Several next hops, instead of one.
+    public var hops: [ListedHop] = []
+    /// Its servers are looked up, where no hop is configured; nil: they are not.
+    public var discovery: Discovery?
+    /// Users with hops of their own; the first pattern that fits decides.
+    public var userRoutes: [UserRoute] = []
     public var network: Network
     /// Name of the PIDF profile to be written toward the domain, such as `rpid`.
     public var profile: String
@@ -43,6 +49,30 @@ public struct FederatedDomain: Hashable, Sendable {
         self.profile = profile
         self.refusal = refusal
         self.poolFQDN = poolFQDN
+    }
+
+    /// The next hop toward a user of the domain.
+    ///
+    /// - Parameters:
+    ///   - host: the user's domain, which may be one of those that `*` covers.
+    ///   - user: nil: nobody of the domain in particular, such as a pool.
+    ///   - isSecure: nothing but TLS will do (`sips`).
+    ///   - locatesNames: a configured host that is a name is looked up here; else it is left to the transport.
+    /// - Returns: nil: none is configured, or none with TLS where that is asked for.
+    public func nextHop(toward host: String, user: String? = nil, isSecure: Bool = false, locatesNames: Bool = true) -> NextHop? {
+        let special = user.flatMap { user in userRoutes.first { $0.pattern.matches(user) }?.hops }
+        var configured = special ?? (route.map { [ListedHop($0)] } ?? hops)
+        if isSecure { configured.removeAll { $0.address.transport != .tls } }
+        if configured.count == 1, let address = configured.first?.address, address.isNumeric || !locatesNames { return .fixed(address) }
+        if !configured.isEmpty { return .located(HopGoal(host, .listed(configured), isSecure: isSecure)) }
+        guard special == nil, route == nil, hops.isEmpty, let discovery else { return nil }
+        let way = side == .enterprise ? HopGoal.Way.enterprise : .standard(transport: nil, port: nil)
+        return .located(HopGoal(host, way, isSecure: isSecure || discovery == .tls))
+    }
+
+    /// Whether any next hop is configured for a user, TLS or not.
+    func hasHop(for user: String?) -> Bool {
+        route != nil || !hops.isEmpty || discovery != nil || user.map { user in userRoutes.contains { $0.pattern.matches(user) } } ?? false
     }
 
     /// A domain with which nothing is exchanged.

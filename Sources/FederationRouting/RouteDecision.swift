@@ -5,7 +5,7 @@ public struct RouteDecision: Hashable, Sendable, CustomStringConvertible {
     public enum Outcome: Hashable, Sendable {
         /// This node answers.
         case local(FederatedDomain)
-        case forward(FederatedDomain, to: TransportAddress)
+        case forward(FederatedDomain, to: NextHop)
         case refuse(SIPStatus)
     }
 
@@ -26,7 +26,7 @@ public struct RouteDecision: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch outcome {
         case .local(let domain): return "local (\(domain.side.rawValue)): \(reason)"
-        case .forward(let domain, let address): return "\(address) (\(domain.side.rawValue), \(domain.network.rawValue)): \(reason)"
+        case .forward(let domain, let hop): return "\(hop) (\(domain.side.rawValue), \(domain.network.rawValue)): \(reason)"
         case .refuse(let status): return "refused \(status.rawValue): \(reason)"
         }
     }

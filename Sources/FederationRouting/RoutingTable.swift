@@ -8,6 +8,8 @@ public struct RoutingTable: Hashable, Sendable {
     private var domains: [String: FederatedDomain] = [:]
     /// Which URIs name one user.
     public var identities: IdentityTable
+    /// Configured hosts that are names are looked up by the core; else they are left to the transport.
+    public var locatesNames = false
 
     public init(_ domains: [String: FederatedDomain] = [:], identities: IdentityTable = IdentityTable()) {
         self.identities = identities
@@ -63,14 +65,25 @@ public struct RoutingTable: Hashable, Sendable {
             return RouteDecision(outcome: .refuse(refusal), rule: name, reason: "\(matched) and refused")
         }
         if domain.isHosted { return RouteDecision(outcome: .local(domain), rule: name, reason: "\(matched) and hosted here") }
-        guard let route = domain.route else {
-            return RouteDecision(outcome: .refuse(.notFound), rule: name, reason: "\(matched), but has no route")
-        }
-        if uri.isSecure, route.transport != .tls {
+        let user = canonical.user.flatMap { _ in canonical.decodedUser ?? canonical.user }
+        guard let hop = domain.nextHop(toward: host, user: user, isSecure: uri.isSecure, locatesNames: locatesNames) else {
+            guard domain.hasHop(for: user) else {
+                return RouteDecision(outcome: .refuse(.notFound), rule: name, reason: "\(matched), but has no route")
+            }
             let reason = "\(matched), but its route is not TLS, which sips demands (RFC 3261 26.2.2)"
             return RouteDecision(outcome: .refuse(.temporarilyUnavailable), rule: name, reason: reason)
         }
-        return RouteDecision(outcome: .forward(domain, to: route), rule: name, reason: "\(matched) with the route \(route)")
+        let how: String
+        switch hop {
+        case .fixed(let route): how = "with the route \(route)"
+        case .located(let goal):
+            if case .listed(let hops) = goal.way {
+                how = "with the \(hops.count == 1 ? "route" : "routes") \(goal)"
+            } else {
+                how = "and located by \(goal)"
+            }
+        }
+        return RouteDecision(outcome: .forward(domain, to: hop), rule: name, reason: "\(matched) \(how)")
     }
 
     private static func key(_ host: String) -> String { SIPURI(host: host).domainKey }

@@ -78,10 +78,10 @@ extension Gateway {
         switch entry {
         case .answer(let response, let transaction):
             deliver(response, transaction, at: now)
-        case .request(let request, let destination, let transport, let purpose):
-            begin(request, to: destination, over: transport, for: purpose, at: now)
-        case .unanswered(let request, let destination, let transport, _):
-            emit(request, to: destination, over: transport, at: now)
+        case .request(let request, let way, let purpose):
+            begin(request, by: way, for: purpose, at: now)
+        case .unanswered(let request, let way, let tag):
+            emit(request, by: way, tag: tag, at: now)
         }
     }
 
@@ -96,15 +96,15 @@ extension Gateway {
             Self.notKept(retryAfter: configuration.timing.retryAfter).apply(to: &refused, side: side, node: configuration.nodeName)
             refused.headers.set(.server, Self.product)
             deliver(refused, transaction, at: now)
-        case .request(_, _, _, .notify(let watcher)):
+        case .request(_, _, .notify(let watcher)):
             notSent(watcher, at: now)
-        case .request(_, _, _, .homeNotify(let subscription)):
+        case .request(_, _, .homeNotify(let subscription)):
             notSent(subscription, at: now)
-        case .request(_, _, _, .publication(let bridge, _)):
+        case .request(_, _, .publication(let bridge, _)):
             notCarried(bridge, at: now)
-        case .request(_, _, _, let purpose):
+        case .request(_, _, let purpose):
             handleSilence(of: purpose, "not kept", isConnectionLost: false, at: now)
-        case .unanswered(_, _, _, let tag):
+        case .unanswered(_, _, let tag):
             if let watcher = dialogs[tag] { notSent(watcher, at: now) }
             if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }
         }

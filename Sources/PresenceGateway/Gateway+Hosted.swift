@@ -11,7 +11,7 @@ extension Gateway {
 
     func receivePublish(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
         let parties = try screening.parties(request)
-        if publishingRoute(of: parties.presentity, side: .enterprise) != nil {
+        if publishingHop(of: parties.presentity, side: .enterprise) != nil {
             return try carryPIDF(request, transaction, parties, at: now)
         }
         guard parties.presentityDomain.hosted else {

@@ -89,10 +89,9 @@ extension Gateway {
         watcher.told.sent(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let (destination, transport) = destination(
-            of: watcher.dialog, flow: watcher.flow, route: configuration.domain(of: watcher.watcher)?.route)
+        let way = way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher))
         resolveGRUU(&request, of: watcher.watcherKey)
-        request.headers.set(.contact, contact(transport))
+        request.headers.set(.contact, contact(way.transport))
         request.headers.append(.event, watcher.event.description)
         request.headers.append(.subscriptionState, status.headerValue)
         // What enterprise clients look at (MS-PRES 3.4.5.1.3).
@@ -105,9 +104,9 @@ extension Gateway {
         counters.notificationsSent += 1
         keep(.dialog(watcher.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, to: destination, over: transport, tag: watcher.localTag, at: now)
+            sendWithoutAnswer(request, by: way, tag: watcher.localTag, at: now)
         } else {
-            send(request, to: destination, over: transport, for: .notify(watcher), at: now)
+            send(request, by: way, for: .notify(watcher), at: now)
         }
         if content == .changes { tellChanges(of: watcher, at: now) }
     }

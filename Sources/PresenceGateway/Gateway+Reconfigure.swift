@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceMapping
 import SIPCore
 import XMLCore
@@ -14,6 +15,10 @@ extension Gateway {
         routes = configuration.routes
         home.reconfigure(configuration)
         journal.limit = configuration.limits.journalEntries
+        if let naming = configuration.naming {
+            hops.cache.bounds = naming.cache
+            hops.health.policy = naming.health
+        }
         transactions.configuration.take(configuration)
         if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
         let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }

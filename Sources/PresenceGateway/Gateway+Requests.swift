@@ -16,13 +16,17 @@ extension Gateway {
                 handle(request, nil, Flow(source), at: now)
             case .response(let transaction, let response, _):
                 counters.responsesReceived += 1
-                guard response.status.isFinal, let purpose = awaiting.removeValue(forKey: transaction) else { continue }
+                guard response.status.isFinal else {
+                    heard(transaction)
+                    continue
+                }
+                guard answered(transaction, response, at: now), let purpose = awaiting.removeValue(forKey: transaction) else { continue }
                 handle(response, of: purpose, at: now)
             case .timeout(let transaction):
-                guard let purpose = awaiting.removeValue(forKey: transaction) else { continue }
+                guard failed(transaction, "no answer", at: now), let purpose = awaiting.removeValue(forKey: transaction) else { continue }
                 handleSilence(of: purpose, "no answer", isConnectionLost: false, at: now)
             case .transportFailed(let transaction, let reason):
-                guard let purpose = awaiting.removeValue(forKey: transaction) else { continue }
+                guard failed(transaction, reason, at: now), let purpose = awaiting.removeValue(forKey: transaction) else { continue }
                 handleSilence(of: purpose, reason, isConnectionLost: true, at: now)
             case .refused(let error, let source):
                 counters.malformedReceived += 1

@@ -223,9 +223,9 @@ extension Gateway {
                 reject(resource, of: watcher, state: "resubscribe", poolFqdn: domain.poolFqdn)
                 return
             }
-            if let route = domain.route {
+            if let hop = hop(toward: resource.uri, in: domain, isSecure: resource.entity.isSecure) {
                 joinUpstream(
-                    resource, of: watcher, parties: parties, domain: domain, route: route, marks: marks, isPoll: isPoll, at: now)
+                    resource, of: watcher, parties: parties, domain: domain, hop: hop, marks: marks, isPoll: isPoll, at: now)
                 return
             }
         }

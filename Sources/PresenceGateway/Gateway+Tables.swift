@@ -18,6 +18,8 @@ extension Gateway {
             "pidfBridges": pidfBridges.count, "heldPublications": pidfBridges.values.reduce(0) { $0 + $1.held.count },
             "categoryBridges": categoryBridges.count, "queuedPublications": categoryBridges.values.reduce(0) { $0 + $1.queue.count },
             "bridgeConnections": bridgeConnections.count,
+            "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
+            "undeliverable": hops.undeliverable.count,
         ]
     }
 }

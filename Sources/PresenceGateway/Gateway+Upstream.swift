@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 import SIPEvents
@@ -53,7 +54,7 @@ extension Gateway {
         upstream.hasNotified = false
         upstreams[upstream.id] = upstream
         upstreamsByTag[upstream.localTag] = upstream
-        let transport = upstream.domain.route.transport
+        let transport = upstream.domain.hop.transport
         var request = SIPRequest(.subscribe, uri: upstream.target)
         request.headers.maxForwards = upstream.maxForwards
         request.headers.from = NameAddr(upstream.watcher, parameters: SIPParameters([.init("tag", upstream.localTag)]))
@@ -65,9 +66,7 @@ extension Gateway {
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
-        send(
-            request, to: .address(upstream.domain.route, from: listener(for: transport, flow: nil)), over: transport,
-            for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: way(by: upstream.domain.hop), for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 
     private func subscribeAgain(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
@@ -78,10 +77,10 @@ extension Gateway {
             perform(upstream.subscriber.receiveAnswer(status: 481, at: now), on: upstream, at: now)
             return
         }
-        let (destination, transport) = destination(of: dialog, flow: nil, route: upstream.domain.route)
-        request.headers.set(.contact, contact(transport))
-        upstream.describe(&request, expires: expires, reliable: transport.isReliable)
-        send(request, to: destination, over: transport, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        let way = way(of: dialog, flow: nil, hop: upstream.domain.hop)
+        request.headers.set(.contact, contact(way.transport))
+        upstream.describe(&request, expires: expires, reliable: way.transport.isReliable)
+        send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 
     // MARK: answers
@@ -106,6 +105,7 @@ extension Gateway {
         }
         let named = upstream.resources.filter { $0.offered?.isEmpty == false }
         upstream.settle(isAccepted: true)
+        upstream.obstacle = nil
         upstream.fullState.answered()
         var piggybacked: SubscriptionStatus?
         if headers.contains(.msPiggybackCSeq) || !response.body.isEmpty {
@@ -152,6 +152,7 @@ extension Gateway {
                 "retry-after": retryAfter.map(String.init) ?? "",
             ])
         upstream.settle(isAccepted: false)
+        upstream.obstacle = nil
         upstream.fullState.answered()
         if [413, 488].contains(response.status.rawValue), shrink(upstream, at: now), upstream.dialog == nil {
             return perform(upstream.subscriber.restart(at: now), on: upstream, at: now)

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import SIPEvents
 
@@ -31,25 +32,76 @@ extension Gateway {
     }
 
     /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own
-    /// connection while it lives. Names that are no addresses are left to the domain's route, or to the place the dialog came from.
-    func destination(of dialog: Dialog, flow: Flow?, route: TransportAddress?) -> (Destination, TransportProtocol) {
+    /// connection while it lives. Names that are no addresses are looked up if they lie in a domain that is looked up itself; else
+    /// they are left to the domain's next hop, or to the place the dialog came from.
+    func way(of dialog: Dialog, flow: Flow?, hop: NextHop?) -> Way {
         let next = dialog.nextHop
-        let known = flow?.remote ?? route
+        var route: TransportAddress?
+        if case .fixed(let address)? = hop { route = address }
         var address: TransportAddress?
-        if Self.isAddress(next.host) {
-            let transport = next.transport ?? known?.transport ?? .udp
+        if TransportAddress.isNumeric(next.host) {
+            let transport = next.transport ?? flow?.remote.transport ?? hop?.transport ?? .udp
             address = TransportAddress(transport, next.host, next.port ?? transport.defaultPort)
         }
-        if known?.transport == .tls {
+        if (flow?.remote ?? route)?.transport == .tls || address?.transport == .tls || Self.isSecure(hop) {
             // What began over TLS stays there, and whoever answers at an address proves the partner's name.
             if address?.transport != .tls { address = nil }
-            address?.provenName = route?.provenName ?? flow?.remote.provenName ?? route?.host
+            address?.provenName = provenName(at: next.host, by: hop) ?? flow?.remote.provenName
         }
         if let flow, let connection = flow.connection {
-            return (.connection(connection, fallback: address ?? route ?? flow.remote), flow.local.transport)
+            return .direct(.connection(connection, fallback: address ?? route ?? (hop == nil ? flow.remote : nil)), flow.local.transport)
         }
+        if address == nil, case .located(let goal)? = hop { return .located(goalWithinDialog(next, of: goal)) }
         let target = address ?? route ?? flow?.remote ?? TransportAddress(.udp, next.host, next.port ?? 5060)
-        return (.address(target, from: listener(for: target.transport, flow: flow)), target.transport)
+        return .direct(.address(target, from: listener(for: target.transport, flow: flow)), target.transport)
+    }
+
+    /// Whether nothing but TLS leads to a domain that is looked up.
+    private static func isSecure(_ hop: NextHop?) -> Bool {
+        guard case .located(let goal)? = hop else { return false }
+        return goal.isSecure || goal.way == .enterprise
+    }
+
+    /// What a TLS peer at an address has to prove: the same as where its domain is asked first.
+    private func provenName(at host: String, by hop: NextHop?) -> String? {
+        switch hop {
+        case .fixed(let route)?: return route.provenName ?? (route.transport == .tls ? route.host : nil)
+        case .located(let goal)?:
+            guard case .success(let plan)? = hops.known[goal]?.result else { return goal.host }
+            return plan.servers.flatMap(\.addresses).first { $0.host == host }?.provenName ?? goal.host
+        case nil: return nil
+        }
+    }
+
+    /// A dialog's own proxy or server, if it is named within the domain; a peer cannot make us look up or call anybody else.
+    private func goalWithinDialog(_ next: SIPURI, of goal: HopGoal) -> HopGoal {
+        let host = next.domainKey
+        guard host == goal.host || host.hasSuffix("." + goal.host) else { return goal }
+        switch goal.way {
+        case .listed: return goal
+        case .enterprise: return host == goal.host ? goal : HopGoal(host, .standard(transport: .tls, port: next.port), isSecure: true)
+        case .standard:
+            return HopGoal(host, .standard(transport: next.transport, port: next.port), isSecure: goal.isSecure || next.isSecure)
+        }
+    }
+
+    /// The next hop toward a user who lives elsewhere; nil: there is none.
+    func hop(toward uri: SIPURI) -> NextHop? {
+        let user = configuration.identities.identity(of: uri).uri
+        return configuration.domain(user.domainKey).flatMap { hop(toward: user, in: $0) }
+    }
+
+    func hop(toward user: SIPURI, in domain: DomainConfiguration, isSecure: Bool = false) -> NextHop? {
+        domain.nextHop(
+            toward: user.domainKey, user: user.decodedUser, isSecure: isSecure || user.isSecure, locatesNames: configuration.naming != nil)
+    }
+
+    /// The way of a request outside of dialogs.
+    func way(by hop: NextHop) -> Way {
+        switch hop {
+        case .fixed(let address): .direct(.address(address, from: listener(for: address.transport, flow: nil)), address.transport)
+        case .located(let goal): .located(goal)
+        }
     }
 
     func listener(for transport: TransportProtocol, flow: Flow?) -> TransportAddress? {
@@ -58,25 +110,28 @@ extension Gateway {
         return configuration.listeners.first { $0.transport == .udp }
     }
 
-    /// Whether the text is an address rather than a name: digits and dots, or a colon.
-    static func isAddress(_ host: String) -> Bool {
-        host.utf8.contains(UInt8(ascii: ":"))
-            || (!host.isEmpty && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) })
-    }
-
     /// Sends a request in a transaction of its own.
-    func send(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, for purpose: Awaiting, at now: Instant)
-    {
+    func send(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
         counters.requestsSent += 1
-        guard store == nil else { return desk.staged.append(.request(request, destination, transport, purpose)) }
-        begin(request, to: destination, over: transport, for: purpose, at: now)
+        guard store == nil else { return desk.staged.append(.request(request, way, purpose)) }
+        begin(request, by: way, for: purpose, at: now)
     }
 
-    /// The transaction itself, once what the request depends on is kept.
+    /// On its way, once what the request depends on is kept.
+    func begin(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
+        switch way {
+        case .direct(let destination, let transport): begin(request, to: destination, over: transport, for: purpose, at: now)
+        case .located(let goal): deliver(request, to: goal, for: .answered(purpose), at: now)
+        }
+    }
+
+    /// The transaction itself.
+    /// - Parameter delivery: of which this is one try.
     func begin(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, for purpose: Awaiting, at now: Instant
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, for purpose: Awaiting,
+        as delivery: Delivery? = nil, at now: Instant
     ) {
         var request = request
         sign(&request, to: destination, at: now)
@@ -86,22 +141,28 @@ extension Gateway {
         let (transaction, actions) = transactions.send(request, to: destination, over: transport, isBrief: isBrief, at: now)
         counters.limitsReached += transactions.takeTurnedAway()
         awaiting[transaction] = purpose
+        if let delivery { follow(delivery, transaction, at: now) }
         perform(actions, at: now)
     }
 
     /// Sends a BENOTIFY: no transaction, no answer (MS-SIP 3.5).
     /// - Parameter tag: ours, of the dialog.
-    func sendWithoutAnswer(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, tag: String, at now: Instant
-    ) {
+    func sendWithoutAnswer(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
         counters.requestsSent += 1
-        guard store == nil else { return desk.staged.append(.unanswered(request, destination, transport, tag: tag)) }
-        emit(request, to: destination, over: transport, at: now)
+        guard store == nil else { return desk.staged.append(.unanswered(request, way, tag: tag)) }
+        emit(request, by: way, tag: tag, at: now)
     }
 
     /// The BENOTIFY itself, once what it depends on is kept.
+    func emit(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
+        switch way {
+        case .direct(let destination, let transport): emit(request, to: destination, over: transport, at: now)
+        case .located(let goal): deliver(request, to: goal, for: .unanswered(tag: tag), at: now)
+        }
+    }
+
     func emit(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant) {
         var request = request
         sign(&request, to: destination, at: now)

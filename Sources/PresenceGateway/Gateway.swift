@@ -56,8 +56,7 @@ public final class Gateway: SansIOEndpoint {
     /// By our tag of the current attempt; between two attempts by that of the last.
     var upstreamsByTag: [String: UpstreamSubscription] = [:]
     var lastUpstream: UInt64 = 0
-    /// By domain key.
-    var upstreamDomains: [String: UpstreamDomain] = [:]
+    var upstreamDomains: [UpstreamDomain.Key: UpstreamDomain] = [:]
     /// Batches that presentities can be added to; several where one is full.
     var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
     var redirects: RedirectGuard
@@ -85,6 +84,8 @@ public final class Gateway: SansIOEndpoint {
     var nextFarLeg = Instant(nanosecondsSince1970: 0)
     /// Dialogs of an earlier process whose SUBSCRIBE may come once more, because its answer was lost with that process.
     var resumedCalls = ResumedCalls()
+    /// Where the next hops are, and which are down.
+    var hops: HopDesk
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaiting] = [:]
     var wakes = DeadlineQueue<Sleeper>()
@@ -117,6 +118,12 @@ public final class Gateway: SansIOEndpoint {
         case categoryBridge(String)
         /// Whose endpoints were known before a restart.
         case returning(String)
+        /// One lookup took too long.
+        case lookup(HopGoal)
+        /// A server had its share of the time.
+        case delivery(ClientTransactionID)
+        /// Requests that have nowhere to go.
+        case undeliverable
         /// Tries again to keep what the store refused.
         case store
     }
@@ -153,6 +160,7 @@ public final class Gateway: SansIOEndpoint {
         translator = PresenceTranslator(mapper: mapper)
         journal = Journal(limit: configuration.limits.journalEntries)
         redirects = RedirectGuard(seed: seed)
+        hops = HopDesk(configuration.naming ?? NamingConfiguration(), seed: seed)
         home = HomeServer(configuration: configuration)
         parser = Self.parser(configuration.limits)
         self.store = store
@@ -181,6 +189,7 @@ public final class Gateway: SansIOEndpoint {
         switch notice {
         case .closed(let connection): connectionClosed(connection, at: now)
         case .late(let span): work.lateness = span
+        case .answered(let question, let answer): receive(answer, to: question, at: now)
         case .failed: break
         }
     }
@@ -244,6 +253,8 @@ public final class Gateway: SansIOEndpoint {
             counts.securityAssociations = authenticator.associationCount
             counts.tlsHandshakes = authenticator.handshakeCount
         }
+        counts.hopsDown = hops.health.count
+        counts.requestsWaiting = hops.waiting
         return counts
     }
 
@@ -262,6 +273,12 @@ public final class Gateway: SansIOEndpoint {
             schedule(upstream)
         case .returning(let key):
             endReturning(key, at: now)
+        case .lookup(let goal):
+            abandonLookup(goal, at: now)
+        case .delivery(let transaction):
+            patienceEnds(transaction, at: now)
+        case .undeliverable:
+            tellUndeliverable(at: now)
         case .store:
             // The next takeOutput() tries.
             break

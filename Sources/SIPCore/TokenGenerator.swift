@@ -76,3 +76,6 @@ public struct TokenGenerator: Sendable {
     /// An entity-tag (RFC 3903 4.1).
     public mutating func entityTag() -> String { token() }
 }
+
+/// Also a source for the draws of the standard library, as reproducible as the tokens.
+extension TokenGenerator: RandomNumberGenerator {}

@@ -32,12 +32,14 @@ public final class SIPServer: Sendable {
     ///   - tls: Needed for listeners and destinations with TLS.
     ///   - shardCount: Event loops and endpoints, at least 1.
     ///   - selector: Needed when there is more than one shard.
+    ///   - names: Answers what endpoints ask of the Domain Name System; without it every question fails.
     ///   - afterTick: Runs on the shard's loop after each tick, to drain logs.
     ///   - makeEndpoint: Runs on the shard's loop; the endpoint never leaves it.
     /// - Throws: `TransportError` naming the listener.
     public static func start(
         listening addresses: [TransportAddress], shardCount: Int = 1, options: TransportOptions = TransportOptions(),
         logger: Logger, tls: TLSService? = nil, selector: ShardSelector? = nil,
+        names: (any NameResolving)? = nil,
         afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)? = nil,
         makeEndpoint: @escaping @Sendable (ShardContext) -> any SansIOEndpoint
     ) async throws -> SIPServer {
@@ -58,6 +60,7 @@ public final class SIPServer: Sendable {
             for shard in shards {
                 try await shard.eventLoop.submit {
                     let context = ShardContext(index: shard.index, count: shards.count, listeners: bound, now: clock.now())
+                    shard.names = names
                     shard.begin(makeEndpoint(context), among: shards, selector: selector, afterTick: afterTick)
                 }.get()
             }

@@ -20,6 +20,8 @@ public final class ShardHost: @unchecked Sendable {
     let logger: Logger
     let tls: TLSService?
     var counters = TransportCounters()
+    /// Answers what the endpoint asks of the Domain Name System.
+    var names: (any NameResolving)?
     private(set) var wires: Wires!
     /// Gets a copy of every message, if a collector is configured.
     var tap: CaptureTap?
@@ -183,6 +185,7 @@ public final class ShardHost: @unchecked Sendable {
         }
         wires.flush()
         flushMailboxes()
+        for question in endpoint.takeQuestions() { ask(question) }
         afterTick?(endpoint, index)
         tick = nil
         armTimer(for: endpoint.nextDeadline)
@@ -201,6 +204,18 @@ public final class ShardHost: @unchecked Sendable {
             self.timerInstant = nil
             self.pump()
         }
+    }
+
+    /// The answer comes on the loop, in a later tick.
+    private func ask(_ question: NameQuestion) {
+        let answered: @Sendable (NameAnswer) -> Void = { answer in
+            self.eventLoop.execute {
+                guard let endpoint = self.endpoint, !self.isStopped else { return }
+                endpoint.receive(.answered(question, answer), at: self.now())
+                self.schedulePump()
+            }
+        }
+        if let names { names.ask(question, answer: answered) } else { answered(NameAnswer(.failed(.serverFailure))) }
     }
 
     // MARK: The end

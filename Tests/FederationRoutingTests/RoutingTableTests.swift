@@ -21,7 +21,7 @@ import Testing
     func exact() throws {
         #expect(try decide("sip:bob@CONTOSO.com.").outcome == .local(FederatedDomain(side: .enterprise, isHosted: true)))
         let decision = try decide("pres:bob@fabrikam.COM")
-        #expect(decision.outcome == .forward(FederatedDomain(side: .enterprise, route: route, network: .sameEnterprise), to: route))
+        #expect(decision.outcome == .forward(FederatedDomain(side: .enterprise, route: route, network: .sameEnterprise), to: .fixed(route)))
         #expect(decision.rule == "fabrikam.com")
         #expect(decision.description.contains("tcp:sip.fabrikam.com:5060"))
     }

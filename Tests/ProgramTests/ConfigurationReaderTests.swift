@@ -1,6 +1,7 @@
 import Administration
-import Foundation
 import FederationRouting
+import Foundation
+import NameResolution
 import PresenceGateway
 import SIPCore
 import SIPSecurity
@@ -52,6 +53,45 @@ import Testing
         #expect(configuration.directory == .file("users.yaml"))
         #expect(configuration.directoryDomains == ["contoso.com"])
         #expect(configuration.admin == [.init(address: .http(host: "127.0.0.1", port: 8080), inspects: false)])
+    }
+
+    @Test("routes, users' routes, discovery and DNS servers become values") func locating() throws {
+        let text = """
+            listen: [ "udp:a:5060" ]
+            domains:
+              example.org:
+                side: simple
+                routes: [ "tcp:192.0.2.1:5060", { to: "tcp:edge.example.org:5062", priority: 20, weight: 60 } ]
+                users: { "lab-*": { route: "udp:192.0.2.3:5060" } }
+              example.com: { side: enterprise, discover: true }
+              "*": { side: simple, discover: tls }
+            dns: { servers: [ "127.0.0.1:5353", "2001:db8::53" ], timeout-ms: 500, tries: 3, ipv6-first: true, hosts: false, stale-s: 0 }
+            """
+        let configuration = try ConfigurationReader.read(text, file: "x.yaml")
+        let domain = try #require(configuration.domains["example.org"])
+        #expect(
+            domain.hops == [
+                ListedHop(TransportAddress(.tcp, "192.0.2.1", 5060)),
+                ListedHop(TransportAddress(.tcp, "edge.example.org", 5062), priority: 20, weight: 60),
+            ])
+        #expect(domain.userRoutes == [UserRoute(UserPattern("lab-*"), [ListedHop(TransportAddress(.udp, "192.0.2.3", 5060))])])
+        #expect(configuration.domains["example.com"]?.discovery == .any)
+        #expect(configuration.domains["*"]?.discovery == .tls)
+        #expect(configuration.names.servers == ["127.0.0.1:5353", "[2001:db8::53]:53"])
+        #expect(configuration.names.hostsFile == nil)
+        #expect(configuration.naming.prefersIPv6)
+        let table = configuration.routingTable
+        func outcome(_ uri: String) throws -> RouteDecision.Outcome { table.decide(try #require(SIPURI(uri))).outcome }
+        guard case .forward(_, .fixed(let lab)) = try outcome("sip:lab-1@example.org"),
+            case .forward(_, .located(let partner)) = try outcome("sip:x@example.com"),
+            case .forward(_, .located(let anybody)) = try outcome("sip:x@anywhere.example")
+        else {
+            Issue.record("not routed")
+            return
+        }
+        #expect(lab.host == "192.0.2.3")
+        #expect(partner == HopGoal("example.com", .enterprise))
+        #expect(anybody == HopGoal("anywhere.example", .standard(transport: nil, port: nil), isSecure: true))
     }
 
     @Test("who watches whom is shown on a socket, and over HTTP on the loopback where that is asked for") func inspection() throws {
@@ -267,7 +307,40 @@ import Testing
         ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 200 } }", "2:25", "from 400 to 699"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403, side: simple } }", "2:25", "stands alone"),
-        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { discover: true } }", "2:27", "DNS is not supported"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { discover: true } }", "2:15", "`side` is missing"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, discover: maybe } }", "2:41", "true, tls"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, discover: false } }", "2:41", "leave it out"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, hosted: true, discover: true } }", "2:55",
+            "hosted domain has no route"
+        ),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, route: \"udp:b:1\", discover: true } }", "2:59", "excludes `route`"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, routes: [] } }", "2:39", "at least one route"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, routes: [ { priority: 1 } ] } }", "2:41", "`to` is missing"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, routes: [ { to: \"udp:b:1\", weight: 65536 } ] } }", "2:66",
+            "from 0 to 65535"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, route: \"udp:b:1\", users: { x@a: { route: \"udp:c:1\" } } } }",
+            "2:58",
+            "no pattern of a user part"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, route: \"udp:b:1\", users: { x: {} } } }", "2:61",
+            "`route` or `routes`"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { \"*\": { side: simple, discover: true, users: { x: { route: \"udp:c:1\" } } } }",
+            "2:56",
+            "named domain"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndns: { servers: [ dns.example.org ] }", "3:19",
+            "address of a DNS server"
+        ),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndns: { servers: [ a, b, c, d, e ] }", "3:17", "at most 4"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndns: { tries: 0 }", "3:15", "from 1 to 10"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a b: { refuse: 403 } }", "2:12", "neither a domain name"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ncolour: red", "3:1", "unknown key"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { postgresql: x }", "3:22", "not supported in this version"),

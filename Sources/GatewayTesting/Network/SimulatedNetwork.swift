@@ -12,6 +12,8 @@ public final class SimulatedNetwork {
     /// Applies to every link without conditions of its own.
     public var conditions: NetworkConditions
     public private(set) var transcript: Transcript
+    /// What stations are answered that look up names.
+    public var names = ScriptedNames()
     public var now: Instant { clock.now }
 
     private struct Station {
@@ -188,6 +190,10 @@ public final class SimulatedNetwork {
             let output = stations[index].endpoint.takeOutput()
             if stations[index].isDown { continue }
             for message in output { send(message, from: index) }
+            for question in stations[index].endpoint.takeQuestions() {
+                guard let answer = names.answer(to: question, at: now) else { continue }
+                events.add(.notice(.answered(question, answer), station: index), at: now + names.delay)
+            }
         }
     }
 

@@ -23,6 +23,8 @@ public struct GatewayConfiguration: Hashable, Sendable {
     public var allowsUnifiedContactStore = false
     /// Where watchers send lists of presentities of their own making (RFC 5367); nil: nowhere.
     public var listServer: SIPURI?
+    /// How next hops are looked up; nil: names are left to the transport, and nothing is discovered.
+    public var naming: NamingConfiguration?
     /// What ``Gateway/shutdown(at:)`` does to the dialogs.
     public var onStop = StopPolicy.terminate
     /// The `epid` under which categories are published on behalf of users of enterprise domains, 1 to 16 characters; the same over
@@ -46,15 +48,9 @@ public struct GatewayConfiguration: Hashable, Sendable {
 
     /// The domains as the routing room sees them: the one answer to "where does this URI go".
     public var routes: RoutingTable {
-        RoutingTable(
-            domains.mapValues { domain in
-                if let status = domain.refuse { return .refused(SIPStatus(rawValue: status)) }
-                return FederatedDomain(
-                    side: domain.side == .enterprise ? .enterprise : .simple, isHosted: domain.hosted, route: domain.route,
-                    certificate: domain.certificate,
-                    network: FederatedDomain.Network(rawValue: domain.network.rawValue) ?? .federated, profile: domain.profile.rawValue,
-                    poolFQDN: domain.poolFqdn)
-            }, identities: identities)
+        var table = RoutingTable(domains.mapValues(\.federated), identities: identities)
+        table.locatesNames = naming != nil
+        return table
     }
 
     private static func identities(of domains: [String: DomainConfiguration]) -> IdentityTable {
@@ -130,6 +126,12 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var route: TransportAddress?
     /// What the domain's servers prove over TLS (RFC 5922), as far as the configuration says it.
     public var certificate: PeerExpectation?
+    /// Several next hops, instead of one.
+    public var hops: [ListedHop] = []
+    /// Its servers are looked up, where no hop is configured; nil: they are not.
+    public var discovery: Discovery?
+    /// Users with hops of their own; the first pattern that fits decides.
+    public var userRoutes: [UserRoute] = []
     public var network: SourceNetwork
     public var profile: DomainProfile
     /// For enterprise domains only: the form that is tried first; nil: batches inside the own enterprise, else categories.
@@ -171,6 +173,24 @@ public struct DomainConfiguration: Hashable, Sendable {
         self.poolFqdn = poolFqdn
         self.requiresRegistration = requiresRegistration
         self.refuse = refuse
+    }
+
+    /// The domain as the routing room sees it.
+    var federated: FederatedDomain {
+        if let refuse { return .refused(SIPStatus(rawValue: refuse)) }
+        var domain = FederatedDomain(
+            side: side == .enterprise ? .enterprise : .simple, isHosted: hosted, route: route, certificate: certificate,
+            network: FederatedDomain.Network(rawValue: network.rawValue) ?? .federated, profile: profile.rawValue, poolFQDN: poolFqdn)
+        domain.hops = hops
+        domain.discovery = discovery
+        domain.userRoutes = userRoutes
+        return domain
+    }
+
+    /// The next hop toward a user of the domain; nil: there is none.
+    func nextHop(toward host: String, user: String?, isSecure: Bool, locatesNames: Bool) -> NextHop? {
+        if let route, userRoutes.isEmpty, !locatesNames || route.isNumeric, !isSecure || route.transport == .tls { return .fixed(route) }
+        return federated.nextHop(toward: host, user: user, isSecure: isSecure, locatesNames: locatesNames)
     }
 
     /// A domain that is answered with a status and nothing else.

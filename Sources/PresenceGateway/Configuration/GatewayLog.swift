@@ -79,6 +79,16 @@ public struct GatewayCounters: Hashable, Sendable {
     public var authenticationFailures: UInt64 = 0
     public var directorySearches: UInt64 = 0
     public var commitsFailed: UInt64 = 0
+    /// Questions to the Domain Name System.
+    public var nameQuestions: UInt64 = 0
+    /// Questions that a kept answer settled.
+    public var nameCacheHits: UInt64 = 0
+    /// Questions that nobody answered usably.
+    public var nameFailures: UInt64 = 0
+    /// Requests that went to another server after one had failed.
+    public var hopFailovers: UInt64 = 0
+    /// Requests that had nowhere to go.
+    public var hopsNotLocated: UInt64 = 0
 
     public init() {}
 }
@@ -106,6 +116,10 @@ public struct GatewayCounts: Hashable, Sendable {
     public var securityAssociations = 0
     /// Sign-ins with a certificate that are under way; of the whole node, counted by its first shard.
     public var tlsHandshakes = 0
+    /// Next hops that failed lately and are passed over.
+    public var hopsDown = 0
+    /// Requests that wait until their servers are known.
+    public var requestsWaiting = 0
 
     public init() {}
 }

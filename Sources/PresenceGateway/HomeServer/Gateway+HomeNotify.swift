@@ -55,9 +55,9 @@ extension Gateway {
         }
         let isBestEffort = subscription.notifier.configuration.bestEffort
         var request = subscription.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let (destination, transport) = destination(of: subscription.dialog, flow: subscription.flow, route: nil)
+        let way = way(of: subscription.dialog, flow: subscription.flow, hop: nil)
         resolveGRUU(&request, of: subscription.user)
-        request.headers.set(.contact, contact(transport))
+        request.headers.set(.contact, contact(way.transport))
         request.headers.append(.event, subscription.event.description)
         request.headers.append("subscription-state", subscription.farewell == nil ? status.headerValue : "terminated;expires=0")
         if subscription.package.requiresEventList { request.headers.append(.require, "eventlist") }
@@ -73,9 +73,9 @@ extension Gateway {
         counters.notificationsSent += 1
         keep(.dialog(subscription.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, to: destination, over: transport, tag: subscription.localTag, at: now)
+            sendWithoutAnswer(request, by: way, tag: subscription.localTag, at: now)
         } else {
-            send(request, to: destination, over: transport, for: .homeNotify(subscription), at: now)
+            send(request, by: way, for: .homeNotify(subscription), at: now)
         }
     }
 

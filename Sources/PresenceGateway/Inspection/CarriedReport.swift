@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 import SIPEvents
@@ -63,7 +64,7 @@ extension Gateway {
 
     private func report(_ bridge: PIDFBridge) -> CarriedReport {
         CarriedReport(
-            method: SIPMethod.publish.rawValue, nextHop: publishingRoute(of: bridge.uri, side: .simple)?.description,
+            method: SIPMethod.publish.rawValue, nextHop: publishingHop(of: bridge.uri, side: .simple)?.description,
             standing: bridge.isSettled ? .current : bridge.client.isAsking ? .asking : .waiting,
             nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.held.count,
             published: bridge.clientInstances.map { InstanceReport($0) }, documents: [],
@@ -73,7 +74,7 @@ extension Gateway {
     private func report(_ bridge: CategoryBridge, at now: Instant) -> CarriedReport {
         let isSettled = bridge.current == nil && bridge.client.isSettled(at: DateTime(now))
         return CarriedReport(
-            method: SIPMethod.service.rawValue, nextHop: publishingRoute(of: bridge.uri, side: .enterprise)?.description,
+            method: SIPMethod.service.rawValue, nextHop: publishingHop(of: bridge.uri, side: .enterprise)?.description,
             standing: isSettled ? .current : bridge.client.isAsking ? .asking : .waiting,
             nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.queue.count + (bridge.current == nil ? 0 : 1),
             published: [], documents: bridge.sources.values.map { DateTime($0.until) }.sorted(), lapsesAt: nil,

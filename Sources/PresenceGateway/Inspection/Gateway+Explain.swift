@@ -207,8 +207,8 @@ extension RouteReport {
     init(_ decision: RouteDecision) {
         switch decision.outcome {
         case .local: self.init(outcome: .local, entry: decision.rule, reason: decision.reason)
-        case .forward(_, let address):
-            self.init(outcome: .forward, entry: decision.rule, reason: decision.reason, nextHop: address.description)
+        case .forward(_, let hop):
+            self.init(outcome: .forward, entry: decision.rule, reason: decision.reason, nextHop: hop.description)
         case .refuse(let status):
             self.init(outcome: .refuse, entry: decision.rule, reason: decision.reason, status: status.rawValue)
         }

@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 import SIPEvents
@@ -7,7 +8,7 @@ extension LegReport {
     /// - Parameter hopMarks: of its SUBSCRIBE.
     init(_ leg: UpstreamSubscription, _ resource: UpstreamResource?, hopMarks: String) {
         self.init(
-            side: leg.domain.side.rawValue, route: leg.domain.route.description, format: leg.format.rawValue,
+            side: leg.domain.side.rawValue, route: leg.domain.hop.description, format: leg.format.rawValue,
             shape: leg.shape.name, resources: leg.resources.count, target: leg.target.description, callID: leg.callID,
             localTag: leg.localTag, remoteTag: leg.dialog?.id.remoteTag,
             state: leg.restsUntil != nil ? .resting : leg.startsAt == nil ? State(leg.subscriber.standing) : .queued,

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import SIPSecurity
 
@@ -24,6 +25,9 @@ extension Gateway {
             TableSize(name: "server_transactions", entries: transactions.serverCount, limit: limits.transactions),
             TableSize(name: "client_transactions", entries: transactions.clientCount, limit: limits.transactions),
             TableSize(name: "pending_output", entries: counts.pendingOutput, limit: limits.pendingOutput),
+            TableSize(name: "names", entries: hops.cache.count, limit: hops.cache.bounds.entries),
+            TableSize(name: "hops_down", entries: hops.health.count, limit: hops.health.policy.entries),
+            TableSize(name: "requests_waiting", entries: hops.waiting, limit: configuration.naming?.waiting ?? 0),
             TableSize(name: "journal_entries", entries: journal.count, limit: limits.journalEntries),
         ]
         if shard == 0, let authenticator {

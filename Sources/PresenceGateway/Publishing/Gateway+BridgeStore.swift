@@ -96,7 +96,7 @@ extension Gateway {
 
     /// - Returns: false when the record cannot be read, or the user's domain is no longer published to.
     func restore(_ stored: StoredBridge, at now: Instant) -> Bool {
-        guard let uri = SIPURI(stored.uri), publishingRoute(of: uri, side: stored.way == .publish ? .simple : .enterprise) != nil else {
+        guard let uri = SIPURI(stored.uri), publishingHop(of: uri, side: stored.way == .publish ? .simple : .enterprise) != nil else {
             return false
         }
         return stored.way == .publish ? restorePIDFBridge(stored, uri, at: now) : restoreCategoryBridge(stored, uri, at: now)

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import Registration
 import SIPCore
@@ -24,21 +25,19 @@ extension Gateway {
 
     private func publish(_ bridge: CategoryBridge, _ document: CategoryPublishDocument, at now: Instant) {
         bridge.attempt += 1
-        guard let route = publishingRoute(of: bridge.uri, side: .enterprise) else {
+        guard let hop = publishingHop(of: bridge.uri, side: .enterprise) else {
             return answered(bridge, .notFound, nil, retryAfter: nil, at: now)
         }
         var request = SIPRequest(.service, uri: bridge.uri)
         let epid = publisherEPID
         address(&request, of: bridge.uri, &bridge.passage, epid: epid)
-        var contact = NameAddr(contact(route.transport)) ?? NameAddr(bridge.uri)
+        var contact = NameAddr(contact(hop.transport)) ?? NameAddr(bridge.uri)
         contact.parameters.set("+sip.instance", "<urn:uuid:\(EndpointID(epid: epid))>", isQuoted: true)
         request.headers.set(.contact, contact.description)
         request.headers.set(.contentType, ServiceKind.categoryPublish.rawValue)
         request.body = document.encoded()
         keep(.bridge(bridge.key))
-        send(
-            request, to: .address(route, from: listener(for: route.transport, flow: nil)), over: route.transport,
-            for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
+        send(request, by: way(by: hop), for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
     }
 
     // MARK: answers

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import SIPEvents
 
@@ -39,7 +40,7 @@ extension Gateway {
 
     private func publish(_ bridge: PIDFBridge, ifMatch tag: EntityTag?, hasBody: Bool, expires: Int, at now: Instant) {
         bridge.attempt += 1
-        guard let route = publishingRoute(of: bridge.uri, side: .simple) else {
+        guard let hop = publishingHop(of: bridge.uri, side: .simple) else {
             return perform(bridge.client.receiveAnswer(status: 404, tag: nil, expires: nil, at: now), on: bridge, at: now)
         }
         var request = SIPRequest(.publish, uri: bridge.uri)
@@ -55,9 +56,7 @@ extension Gateway {
             request.headers.set(.contentType, WatcherFormat.pidfType)
             request.body = document
         }
-        send(
-            request, to: .address(route, from: listener(for: route.transport, flow: nil)), over: route.transport,
-            for: .publication(bridge, attempt: bridge.attempt), at: now)
+        send(request, by: way(by: hop), for: .publication(bridge, attempt: bridge.attempt), at: now)
     }
 
     /// What both kinds of bridge write onto their requests.
@@ -74,10 +73,10 @@ extension Gateway {
     }
 
     /// Where an identity's publications go; nil: its domain takes none over this gateway (any more).
-    func publishingRoute(of uri: SIPURI, side: DomainSide) -> TransportAddress? {
+    func publishingHop(of uri: SIPURI, side: DomainSide) -> NextHop? {
         guard let domain = configuration.domain(uri.domainKey), !domain.hosted, domain.publish, domain.side == side, domain.refuse == nil
         else { return nil }
-        return domain.route
+        return hop(toward: uri, in: domain)
     }
 
     // MARK: answers

@@ -78,11 +78,11 @@ extension Gateway {
         guard let watcher = SIPURI(stored.watcher), let target = SIPURI(stored.target), uris.count == stored.resources.count,
             let shape = UpstreamSubscription.Shape(rawValue: stored.shape), shape != .list,
             let format = UpstreamFormat(rawValue: stored.format), let domain = configuration.domain(stored.domain), domain.refuse == nil,
-            !domain.hosted, let route = domain.route
+            !domain.hosted, let first = uris.first, let hop = hop(toward: first, in: domain)
         else { return nil }
         let order = UpstreamOrder(
             watcher: watcher, network: configuration.domain(watcher.domainKey)?.network ?? .federated,
-            domain: upstreamDomain(stored.domain, domain, route), maxForwards: stored.maxForwards, hopMarks: stored.hopMarks, poll: nil)
+            domain: upstreamDomain(stored.domain, domain, hop), maxForwards: stored.maxForwards, hopMarks: stored.hopMarks, poll: nil)
         let moment = max(now, nextFarLeg)
         let leg = makeLeg(at: shape == .batch ? .pool(target) : .presentity(target), order, form: format, at: now)
         var policy = leg.subscriber.configuration

@@ -5,9 +5,9 @@ enum Staged {
     /// A 2xx of ours.
     case answer(SIPResponse, ServerTransactionID)
     /// A request that will be answered.
-    case request(SIPRequest, Destination, TransportProtocol, Gateway.Awaiting)
+    case request(SIPRequest, Way, Gateway.Awaiting)
     /// A BENOTIFY (MS-SIP 3.5), of the dialog with this tag of ours.
-    case unanswered(SIPRequest, Destination, TransportProtocol, tag: String)
+    case unanswered(SIPRequest, Way, tag: String)
 }
 
 /// The gateway's dealings with its store.

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import SIPEvents
 
@@ -8,9 +9,12 @@ struct FarSideVerdict {
     /// As a resource list said it.
     var word: String?
     var statusCode: Int?
+    /// Nobody was asked, because nobody could be found.
+    var obstacle: HopFailure?
 
-    init(_ failure: Subscriber.Failure) {
+    init(_ failure: Subscriber.Failure, obstacle: HopFailure? = nil) {
         self.failure = failure
+        self.obstacle = obstacle
         reason = TerminationReason(failure)
     }
 
@@ -51,10 +55,23 @@ extension TerminationReason {
 }
 
 extension Refusal {
+    /// The answer where the presentity's side cannot be found (MS-OCER: 1008 unable to resolve DNS SRV record).
+    init(unlocated failure: HopFailure) {
+        let status: SIPStatus
+        switch failure.kind {
+        case .absent: status = .notFound
+        case .notAllowed: status = .forbidden
+        case .unknown: status = .serverTimeout
+        }
+        self.init(status, "the presentity's side cannot be located: \(failure)", errorID: 1_008)
+    }
+
     /// The answer to a poll whose far side refused.
     init(passing verdict: FarSideVerdict, retryAfter: Int) {
         let (failure, reason) = (verdict.failure, verdict.reason)
-        if case .silent = failure {
+        if let obstacle = verdict.obstacle {
+            self.init(unlocated: obstacle)
+        } else if case .silent = failure {
             self.init(.serverTimeout, "the presentity's side did not answer")
         } else if case .refused(480) = failure {
             self.init(.temporarilyUnavailable, "the presentity's side cannot say now", headers: [Header(.retryAfter, String(retryAfter))])

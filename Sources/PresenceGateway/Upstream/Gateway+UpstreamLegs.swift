@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import SIPEvents
 
@@ -11,9 +12,9 @@ extension Gateway {
     ///   - isPoll: it is asked for once; polls share nothing (RFC 6665 4.4.3).
     func joinUpstream(
         _ resource: WatchedResource, of watcher: WatcherDialog, parties: RequestScreening.Parties, domain: DomainConfiguration,
-        route: TransportAddress, marks: String, isPoll: Bool, at now: Instant
+        hop: NextHop, marks: String, isPoll: Bool, at now: Instant
     ) {
-        let far = upstreamDomain(resource.uri.domainKey, domain, route)
+        let far = upstreamDomain(resource.uri.domainKey, domain, hop)
         let own = HopMark(node: configuration.nodeName, presentity: resource.key)
         // A batch came to its own watcher.
         let toWatcher = HopMark(node: configuration.nodeName, presentity: parties.presentityKey)
@@ -150,12 +151,13 @@ extension Gateway {
     }
 
     /// A domain as its legs share it.
-    func upstreamDomain(_ name: String, _ configuration: DomainConfiguration, _ route: TransportAddress) -> UpstreamDomain {
-        if let known = upstreamDomains[name], known.configuration == configuration, known.route == route { return known }
+    func upstreamDomain(_ name: String, _ configuration: DomainConfiguration, _ hop: NextHop) -> UpstreamDomain {
+        let key = UpstreamDomain.Key(name: name, hop: hop)
+        if let known = upstreamDomains[key], known.configuration == configuration { return known }
         // The legs keep theirs; behind a domain for everybody else there may be any number.
         if upstreamDomains.count >= Self.upstreamDomainLimit { upstreamDomains = [:] }
-        let domain = UpstreamDomain(name: name, configuration: configuration, route: route)
-        upstreamDomains[name] = domain
+        let domain = UpstreamDomain(name: name, configuration: configuration, hop: hop)
+        upstreamDomains[key] = domain
         return domain
     }
 

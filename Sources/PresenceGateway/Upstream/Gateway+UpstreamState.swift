@@ -221,7 +221,7 @@ extension Gateway {
         guard !sinks.isEmpty else { return }
         note(.farEnded, upstream, failure, at: now)
         log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
-        for (watcher, watched) in sinks { pass(FarSideVerdict(failure), of: watched, to: watcher, at: now) }
+        for (watcher, watched) in sinks { pass(FarSideVerdict(failure, obstacle: upstream.obstacle), of: watched, to: watcher, at: now) }
     }
 
     /// Whether a pool that was named by the far side may serve its presentities no more, rather than be away for a moment.

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 
 /// A domain that is not hosted here, as its far legs see it: one object for all legs to it, so that a leg holds no copy of the
@@ -6,7 +7,13 @@ final class UpstreamDomain {
     /// The domain's key: its name in lower case.
     let name: String
     let configuration: DomainConfiguration
-    let route: TransportAddress
+    let hop: NextHop
+
+    /// What makes two legs see the same domain: users with hops of their own are another one.
+    struct Key: Hashable {
+        var name: String
+        var hop: NextHop
+    }
     private var partialDeclinedUntil: Instant?
     private var listsDeclinedUntil: Instant?
     private var remembered: (form: UpstreamFormat, until: Instant)?
@@ -14,10 +21,10 @@ final class UpstreamDomain {
     /// How long a form that the far side was found to want is asked for first.
     static let memory = TimeSpan.seconds(3_600)
 
-    init(name: String, configuration: DomainConfiguration, route: TransportAddress) {
+    init(name: String, configuration: DomainConfiguration, hop: NextHop) {
         self.name = name
         self.configuration = configuration
-        self.route = route
+        self.hop = hop
     }
 
     var side: DomainSide { configuration.side }

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 
 /// On whose behalf a domain is asked: what all far legs of one watcher to it have in common.
@@ -41,6 +42,8 @@ struct UpstreamBatchKey: Hashable {
     let watcher: String
     let network: SourceNetwork
     let domain: String
+    /// Users with hops of their own are not mixed with others.
+    let hop: NextHop
     let pool: SIPURI
     /// Requests that came another way are not mixed, or loops would not be seen.
     let hopMarks: String
@@ -52,6 +55,7 @@ struct UpstreamBatchKey: Hashable {
         watcher = order.watcher.aorKey
         network = order.network
         domain = order.domain.name
+        hop = order.domain.hop
         self.pool = pool
         hopMarks = order.hopMarks
         maxForwards = order.maxForwards

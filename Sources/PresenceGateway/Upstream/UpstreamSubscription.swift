@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 import SIPEvents
@@ -52,6 +53,9 @@ final class UpstreamSubscription {
     var startsAt: Instant?
     /// A leg that was sent on too often asks no sooner.
     var restsUntil: Instant?
+
+    /// Its SUBSCRIBE had nowhere to go when it was sent last.
+    var obstacle: HopFailure?
 
     /// How the presentities are named in the SUBSCRIBE.
     enum Shape: String, Hashable {

@@ -95,6 +95,8 @@ public enum TransportNotice: Hashable, Sendable {
     case failed(token: UInt64, reason: String)
     /// The endpoint was served that much later than it should have been; zero once it is in time again.
     case late(TimeSpan)
+    /// What became of a question of ``SansIOEndpoint/takeQuestions()``.
+    case answered(NameQuestion, NameAnswer)
 }
 
 /// Anything that speaks SIP without doing I/O: the gateway, and the scripted peers of the tests.
@@ -107,4 +109,11 @@ public protocol SansIOEndpoint: AnyObject {
     var nextDeadline: Instant? { get }
     /// Everything to be sent since the last call, in order.
     func takeOutput() -> [OutboundMessage]
+    /// What has to be asked of the Domain Name System since the last call; each is answered by ``TransportNotice/answered(_:_:)``.
+    func takeQuestions() -> [NameQuestion]
+}
+
+extension SansIOEndpoint {
+    /// Asks nothing.
+    public func takeQuestions() -> [NameQuestion] { [] }
 }

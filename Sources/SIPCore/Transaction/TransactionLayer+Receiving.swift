@@ -29,7 +29,7 @@ extension TransactionLayer {
             return fail(token, reason)
         case .closed(let connection):
             return (connectionClients[connection] ?? []).sorted().flatMap { fail($0, "connection closed") }
-        case .late:
+        case .late, .answered:
             return []
         }
     }

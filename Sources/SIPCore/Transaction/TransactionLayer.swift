@@ -136,6 +136,9 @@ public struct TransactionLayer: Sendable {
         self.tokens = tokens
     }
 
+    /// Why a request fails that has no place in the table.
+    public static let limitReason = "transaction limit"
+
     public var clientCount: Int { clients.count }
     public var serverCount: Int { servers.count + refusals.count }
 
@@ -165,7 +168,7 @@ public struct TransactionLayer: Sendable {
         guard clients.count < configuration.clientLimit else {
             turnedAway += 1
             let id = ClientTransactionID(rawValue: nextID())
-            return (id, [.transportFailed(id, reason: "transaction limit")])
+            return (id, [.transportFailed(id, reason: Self.limitReason)])
         }
         let via = ownVia(transport)
         let token = tokens.branch()

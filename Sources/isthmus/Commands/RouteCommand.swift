@@ -1,30 +1,83 @@
 import ArgumentParser
 import FederationRouting
+import NameResolution
 import PresenceGateway
 import SIPCore
 
-struct RouteCommand: ParsableCommand {
+struct RouteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "route",
         abstract: "Say where the gateway would send requests for a URI, and why.",
         discussion: """
+            With --dns the servers are looked up now, as the gateway would, and printed in the order in which one request tries them.
+
             EXAMPLES
               isthmus route sip:alice@example.org --config isthmus.yaml
+              isthmus route sip:bob@fabrikam.com --dns --config isthmus.yaml
               isthmus route tel:+1-425-555-0100 --config isthmus.yaml
             """)
 
     @Argument(help: "A sip, sips, pres, im or tel URI.")
     var uri: String
+    @Flag(help: "Ask the Domain Name System for the servers.")
+    var dns = false
     @OptionGroup var file: ConfigurationOption
 
-    func run() throws {
-        let table = try file.read().routingTable
+    func run() async throws {
+        let configuration = try file.read()
+        let table = configuration.routingTable
         guard let uri = SIPURI(uri), !uri.host.isEmpty || uri.scheme == .tel else {
             throw CommandFailure(.inputRefused, "\(uri): not a SIP, pres, im or tel URI (RFC 3261 19.1, RFC 3859, RFC 3860, RFC 3966)")
         }
         let identity = table.identities.identity(of: uri).uri
         let name = identity.description == uri.description ? "" : "\(identity): "
-        Terminal.write("\(name)\(table.decide(uri))\n")
+        let decision = table.decide(uri)
+        Terminal.write("\(name)\(decision)\n")
+        guard dns, case .forward(_, .located(let goal)) = decision.outcome else { return }
+        Terminal.write(try await Self.servers(of: goal, configuration))
+    }
+
+    /// What the Domain Name System says now, a line each.
+    private static func servers(of goal: HopGoal, _ configuration: ProgramConfiguration) async throws -> String {
+        let resolver: NameResolver
+        do { resolver = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
+        defer { resolver.stop() }
+        var locator = HopLocator(goal, prefersIPv6: configuration.naming.prefersIPv6)
+        while true {
+            switch locator.step() {
+            case .ask(let questions):
+                let answers = await withTaskGroup(of: (NameQuestion, NameAnswer).self) { group in
+                    for question in questions {
+                        group.addTask {
+                            await withCheckedContinuation { continuation in
+                                resolver.ask(question) { continuation.resume(returning: (question, $0)) }
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                for (question, answer) in answers { locator.receive(answer, to: question) }
+            case .found(let plan):
+                return text(of: plan, limit: configuration.naming.targetsPerRequest)
+            case .failed(let failure):
+                throw CommandFailure(.unreachable, "cannot be located: \(failure)")
+            }
+        }
+    }
+
+    private static func text(of plan: HopPlan, limit: Int) -> String {
+        var random = SystemRandomNumberGenerator()
+        let order = WeightedChoice.order(plan.servers, priority: \.priority, weight: \.weight, using: &random)
+        var lines: [String] = []
+        for server in order {
+            for address in server.addresses {
+                let lifetime = server.timeToLive.map { "TTL \($0.seconds) s" } ?? "for good"
+                let proof = address.provenName.map { ", proves \($0)" } ?? ""
+                let mark = lines.count < limit ? "\(lines.count + 1)." : "not tried:"
+                lines.append("  \(mark) \(address)\(proof), \(lifetime), by \(server.reason)\n")
+            }
+        }
+        return lines.joined()
     }
 }
 

@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import SIPTransport
@@ -25,16 +26,14 @@ extension ConfigurationReader {
     private mutating func readDomain(_ entry: ConfigurationNode, named name: String) -> DomainConfiguration? {
         let known = [
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
-            "watcher-list", "pool-fqdn", "refuse", "discover", "udp-only", "publish",
+            "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish",
             "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards",
         ]
         guard let fields = entry.fields(known) else { return nil }
-        fields["discover"]?.refuse("discovery by DNS \(Self.unsupported); give a route")
         if let refuse = fields["refuse"] {
             if fields.count > 1 { refuse.refuse("stands alone: a refused domain has no other keys") }
             return refuse.integer(400...699).map(DomainConfiguration.refused)
         }
-        if fields["discover"] != nil { return nil }
         guard let sideNode = fields["side"] else {
             entry.refuse("`side` is missing: enterprise or simple")
             return nil
@@ -49,12 +48,8 @@ extension ConfigurationReader {
             if !domain.requiresRegistration { registration.refuse("is for hosted enterprise domains") }
             domain.requiresRegistration = registration.choice(Registration.self) == .required
         }
-        if let route = fields["route"], let next = route.address() {
-            if next.port == 0 {
-                route.refuse("a route needs a port")
-            }
-            domain.route = next
-        }
+        // A `hosted` that could not be read is one mistake, not two.
+        if hosted != .some(nil) { RouteReader(fields: fields, isNamed: name != "*").read(into: &domain, at: entry) }
         readCertificateKeys(fields, of: &domain, named: name, entry: entry)
         // Users of the house count as such unless told otherwise.
         if domain.hosted, side == .enterprise { domain.network = .sameEnterprise }
@@ -80,11 +75,6 @@ extension ConfigurationReader {
         }
         StandardDomainReader(fields: fields).read(into: &domain)
         domain.poolFqdn = fields["pool-fqdn"]?.string()
-        if domain.hosted, let route = fields["route"] { route.refuse("a hosted domain has no route: this gateway is its home server") }
-        // A `hosted` that could not be read is one mistake, not two.
-        if !domain.hosted, hosted != .some(nil), fields["route"] == nil {
-            entry.refuse("needs `route`, or `hosted: true`, or `refuse`")
-        }
         if let only = fields["udp-only"], let value = only.bool(), value {
             if let route = domain.route, route.transport == .udp {
                 configuration.transport.datagramOnlyPeers.insert(route)

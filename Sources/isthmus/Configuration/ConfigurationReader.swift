@@ -62,7 +62,7 @@ struct ConfigurationReader {
     private mutating func readRoot(_ root: ConfigurationNode) {
         let known = [
             "node", "listen", "tls", "store", "directory", "domains", "limits", "timing", "transport", "mappings", "admin",
-            "tls-dsk", "capture",
+            "tls-dsk", "capture", "dns",
         ]
         guard let fields = root.fields(known) else { return }
         if let node = fields["node"] { readNode(node) }
@@ -83,6 +83,7 @@ struct ConfigurationReader {
         if let limits = fields["limits"] { readLimits(limits) }
         if let transport = fields["transport"] { readTransport(transport) }
         if let capture = fields["capture"] { readCapture(capture) }
+        if let dns = fields["dns"] { readDNS(dns) }
         finishTLS(root, tls: fields["tls"])
         if let mappings = fields["mappings"] { configuration.mappingsDirectory = mappings.string() }
         if let admin = fields["admin"] { readAdmin(admin) }

@@ -1,4 +1,5 @@
 import Administration
+import NameResolution
 import PresenceGateway
 import SIPCore
 import SIPSecurity
@@ -48,6 +49,9 @@ struct ProgramConfiguration: Hashable, Sendable {
     var limits = GatewayLimits()
     var timing = standardTiming
     var transport = TransportOptions()
+    /// Whom the node asks for names.
+    var names = NameResolverOptions()
+    var naming = NamingConfiguration()
     var admin: [AdminListener] = []
     /// nil: in memory.
     var store: Store?
@@ -77,6 +81,7 @@ struct ProgramConfiguration: Hashable, Sendable {
         if (tls == nil) != (started.tls == nil) { keep("tls", \.tls, of: started, &keys) }
         keep("listen.authentication", \.listenerAuthentication, of: started, &keys)
         keep("limits of sign-in", \.authenticationLimits, of: started, &keys)
+        keep("dns", \.names, of: started, &keys)
         keep("transport", \.transport, of: started, &keys)
         keep("admin", \.admin, of: started, &keys)
         keep("store", \.store, of: started, &keys)
@@ -96,6 +101,7 @@ struct ProgramConfiguration: Hashable, Sendable {
         var gateway = GatewayConfiguration(
             nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)
         gateway.logLevel = logLevel
+        gateway.naming = naming
         gateway.listServer = listServer
         gateway.onStop = store?.onStop ?? .terminate
         gateway.publisherEPID = publisherEPID

@@ -1,6 +1,7 @@
 import Administration
 import Logging
 import NIOCore
+import NameResolution
 import PresenceGateway
 import PresenceMapping
 import SIPCore
@@ -17,6 +18,7 @@ final class RunningGateway: Sendable {
     private let pages: StatusPages
     private let authenticator: Authenticator?
     let tls: TLSService?
+    private let names: NameResolver
     let feed: DirectoryFeed
 
     /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, the directory or a certificate cannot be read, or
@@ -31,12 +33,15 @@ final class RunningGateway: Sendable {
         let opened = try OpenedStore(configuration.store)
         if let opened { router.adopt(opened.records) }
         let restored = RestoredTotal()
+        let names: NameResolver
+        do { names = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
         let server: SIPServer
         do {
             server = try await SIPServer.start(
                 listening: configuration.listeners, shardCount: configuration.shards, options: configuration.transport, logger: logger,
                 tls: tls,
                 selector: { [router] in router.shard(of: $0.bytes) },
+                names: names,
                 afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
                 makeEndpoint: { context in
                     let gateway = Gateway(
@@ -49,6 +54,7 @@ final class RunningGateway: Sendable {
                     return gateway
                 })
         } catch let error as TransportError {
+            names.stop()
             throw CommandFailure(.inputRefused, error.description)
         }
         let pages = StatusPages(nodeName: configuration.nodeName, server: server, directory: directory, tls: tls)
@@ -56,6 +62,7 @@ final class RunningGateway: Sendable {
         do throws(CommandFailure) {
             administration = try await listeners(configuration.admin, pages, InspectionPages(server: server), logger)
         } catch {
+            names.stop()
             await server.stop()
             throw error
         }
@@ -64,7 +71,7 @@ final class RunningGateway: Sendable {
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
-            authenticator: authenticator, tls: tls, feed: DirectoryFeed(directory, logger: logger))
+            authenticator: authenticator, tls: tls, names: names, feed: DirectoryFeed(directory, logger: logger))
         await node.followDirectory(configuration)
         return node
     }
@@ -111,7 +118,7 @@ final class RunningGateway: Sendable {
 
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
-        authenticator: Authenticator?, tls: TLSService?, feed: DirectoryFeed
+        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, feed: DirectoryFeed
     ) {
         self.server = server
         self.logger = logger
@@ -120,6 +127,7 @@ final class RunningGateway: Sendable {
         self.pages = pages
         self.authenticator = authenticator
         self.tls = tls
+        self.names = names
         self.feed = feed
     }
 
@@ -171,6 +179,8 @@ final class RunningGateway: Sendable {
         logger.notice("stopping")
         pages.beginStopping()
         feed.stop()
+        // What is said goodbye goes by the servers that are known.
+        names.stop()
         await server.stop(
             drain: drain,
             asking: { endpoint, now in (endpoint as? Gateway)?.shutdown(at: now) },

@@ -102,6 +102,7 @@ final class StatusPages: Sendable {
             ("pending_output", \.pendingOutput),
             ("lateness_milliseconds", \.latenessMilliseconds),
             ("security_associations", \.securityAssociations), ("tls_handshakes", \.tlsHandshakes),
+            ("hops_down", \.hopsDown), ("requests_waiting", \.requestsWaiting),
         ]
     }
 
@@ -124,6 +125,8 @@ final class StatusPages: Sendable {
             ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
             ("authentication_failures", \.authenticationFailures),
             ("commits_failed", \.commitsFailed),
+            ("name_questions", \.nameQuestions), ("name_cache_hits", \.nameCacheHits), ("name_failures", \.nameFailures),
+            ("hop_failovers", \.hopFailovers), ("hops_not_located", \.hopsNotLocated),
         ]
     }
 }

@@ -47,7 +47,7 @@ extension Gateway {
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
         if Self.isDirectorySearch(request) { return try searchDirectory(request, transaction, at: now) }
         let parties = try screening.parties(request, presentity: to)
-        if publishingRoute(of: parties.presentity, side: .simple) != nil,
+        if publishingHop(of: parties.presentity, side: .simple) != nil,
             request.body.isEmpty || request.headers.contentType?.essence == ServiceKind.categoryPublish.rawValue
         {
             return try carryCategories(request, transaction, flow, parties, at: now)

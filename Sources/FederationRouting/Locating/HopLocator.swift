@@ -1,0 +1,240 @@
+import SIPCore
+
+/// Finds the servers of one goal (RFC 3263 4.1, 4.2): says what has to be asked, takes the answers, ends with a plan or with a reason.
+///
+///     NAPTR ---------> SRV -------------> A, AAAA --> plan
+///       | none, or a transport is named    ^
+///       +---> SRV of each transport -------+
+///       | a port is named, or no SRV ------+
+///
+/// It keeps the answers it was given until it is done, so that a short lifetime never makes it ask twice. Questions, servers and
+/// addresses are bounded.
+public struct HopLocator: Sendable {
+    public enum Step: Hashable, Sendable {
+        /// These are wanted, and none is answered yet.
+        case ask([NameQuestion])
+        case found(HopPlan)
+        case failed(HopFailure)
+    }
+
+    public struct Limits: Hashable, Sendable {
+        /// Questions for one goal; what goes beyond counts as unanswered.
+        public var questions = 64
+        /// NAPTR records that are followed, and SRV targets of one name.
+        public var records = 16
+        /// Addresses of one host name.
+        public var addresses = 8
+
+        public init() {}
+    }
+
+    public let goal: HopGoal
+    private let limits: Limits
+    /// Whether addresses of IPv6 go before those of IPv4.
+    private let prefersIPv6: Bool
+    private var answers: [NameQuestion: NameAnswer] = [:]
+    // Of one evaluation:
+    private var wanted: [NameQuestion] = []
+    private var shortest: TimeSpan?
+    private var failure: NameFailure?
+    private var objection: String?
+
+    public init(_ goal: HopGoal, prefersIPv6: Bool = false, limits: Limits = Limits()) {
+        self.goal = goal
+        self.prefersIPv6 = prefersIPv6
+        self.limits = limits
+    }
+
+    /// Takes an answer; the first to a question counts.
+    public mutating func receive(_ answer: NameAnswer, to question: NameQuestion) {
+        if answers[question] == nil { answers[question] = answer }
+    }
+
+    /// What is to be done by what is known now.
+    public mutating func step() -> Step {
+        (wanted, shortest, failure, objection) = ([], nil, nil, nil)
+        let servers: [HopPlan.Server]
+        switch goal.way {
+        case .listed(let hops): servers = listed(hops)
+        case .enterprise: servers = enterprise()
+        case .standard(let transport, let port): servers = standard(transport, port)
+        }
+        if !wanted.isEmpty { return .ask(wanted) }
+        let kept = Self.neverWeaker(goal.isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers)
+        guard kept.isEmpty else { return .found(HopPlan(servers: kept, timeToLive: shortest)) }
+        if let objection { return .failed(HopFailure(.notAllowed, objection, timeToLive: shortest)) }
+        if let failure { return .failed(HopFailure(.unknown, "\(goal.host): \(failure.rawValue)")) }
+        if !servers.isEmpty { return .failed(HopFailure(.absent, "\(goal.host) has no server for TLS", timeToLive: shortest)) }
+        return .failed(HopFailure(.absent, "the Domain Name System names no SIP server of \(goal.host)", timeToLive: shortest))
+    }
+
+    /// Whoever offers TLS is never asked without it: else an attacker who stops one port would have the rest in clear.
+    private static func neverWeaker(_ servers: [HopPlan.Server]) -> [HopPlan.Server] {
+        guard let first = servers.map(\.priority).min() else { return [] }
+        let isSecure = servers.contains { $0.priority == first && $0.addresses.contains { $0.transport == .tls } }
+        return isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers
+    }
+
+    // MARK: the ways
+
+    private mutating func listed(_ hops: [ListedHop]) -> [HopPlan.Server] {
+        var servers: [HopPlan.Server] = []
+        for hop in hops {
+            let found = addresses(of: hop.address.host, hop.address.transport, hop.address.port, proving: hop.address.provenName)
+            guard !found.list.isEmpty else { continue }
+            servers.append(
+                .init(
+                    priority: hop.priority, weight: hop.weight, addresses: found.list, reason: "configured \(hop)",
+                    timeToLive: found.timeToLive))
+        }
+        return servers
+    }
+
+    private mutating func enterprise() -> [HopPlan.Server] {
+        services("_sipfederationtls._tcp.\(goal.host)", .tls, rank: 0, reason: "", isEnterprise: true) ?? []
+    }
+
+    private mutating func standard(_ transport: TransportProtocol?, _ port: Int?) -> [HopPlan.Server] {
+        let host = goal.host
+        let simplest = transport ?? (goal.isSecure ? .tls : .udp)
+        if TransportAddress.isNumeric(host) || port != nil {
+            return plain(host, simplest, port, reason: TransportAddress.isNumeric(host) ? "address" : "port is named")
+        }
+        if let transport {
+            let found = services(Self.service(transport) + host, transport, rank: 0, reason: "transport is named, ")
+            return found ?? (mayGoOn ? plain(host, transport, nil, reason: "no SRV") : [])
+        }
+        guard let pointers = look(NameQuestion(.naptr, host)) else { return [] }
+        if case .records(let records) = pointers.outcome {
+            let chosen = Self.chosen(records, isSecure: goal.isSecure).prefix(limits.records)
+            if !chosen.isEmpty {
+                var servers: [HopPlan.Server] = []
+                for (place, pick) in chosen.enumerated() {
+                    servers += services(pick.name, pick.transport, rank: place, reason: "NAPTR \(pick.service), ") ?? []
+                }
+                return servers
+            }
+        }
+        // No NAPTR for any of our transports: SRV says which there are (RFC 3263 4.1).
+        var servers: [HopPlan.Server] = []
+        var isNamed = false
+        let transports: [TransportProtocol] = goal.isSecure ? [.tls] : [.tls, .tcp, .udp]
+        for (place, transport) in transports.enumerated() {
+            guard let found = services(Self.service(transport) + host, transport, rank: place, reason: "no NAPTR, ") else { continue }
+            isNamed = true
+            servers += found
+        }
+        if isNamed || !mayGoOn { return servers }
+        return plain(host, simplest, nil, reason: "no NAPTR, no SRV")
+    }
+
+    /// Whether all that was asked so far is answered, so that what is not there is known not to be there.
+    private var mayGoOn: Bool { wanted.isEmpty && failure == nil }
+
+    /// The NAPTR records that we can use: the lowest order that has one, and the others after it (RFC 3263 4.1).
+    private static func chosen(
+        _ records: [NameRecord], isSecure: Bool
+    ) -> [(name: String, transport: TransportProtocol, service: String)] {
+        let pointers = records.compactMap { if case .pointer(let pointer) = $0 { pointer } else { nil } }
+        let sorted = pointers.sorted { ($0.order, $0.preference, $0.service) < ($1.order, $1.preference, $1.service) }
+        return sorted.compactMap { pointer in
+            guard pointer.flags == "s", !pointer.replacement.isEmpty else { return nil }
+            switch pointer.service {
+            case "SIPS+D2T": return (pointer.replacement, .tls, pointer.service)
+            case "SIP+D2T" where !isSecure: return (pointer.replacement, .tcp, pointer.service)
+            case "SIP+D2U" where !isSecure: return (pointer.replacement, .udp, pointer.service)
+            default: return nil
+            }
+        }
+    }
+
+    private static func service(_ transport: TransportProtocol) -> String {
+        switch transport {
+        case .tls: "_sips._tcp."
+        case .tcp: "_sip._tcp."
+        case .udp: "_sip._udp."
+        }
+    }
+
+    // MARK: the steps
+
+    /// A host with one port.
+    private mutating func plain(_ host: String, _ transport: TransportProtocol, _ port: Int?, reason: String) -> [HopPlan.Server] {
+        let found = addresses(of: host, transport, port ?? transport.defaultPort, proving: goal.host)
+        guard !found.list.isEmpty else { return [] }
+        return [.init(priority: 0, weight: 0, addresses: found.list, reason: reason, timeToLive: found.timeToLive)]
+    }
+
+    /// The servers that SRV records name; nil: there are no records of that name, so that something else may be tried.
+    private mutating func services(
+        _ name: String, _ transport: TransportProtocol, rank: Int, reason: String, isEnterprise: Bool = false
+    ) -> [HopPlan.Server]? {
+        guard let answer = look(NameQuestion(.srv, name)) else { return nil }
+        guard case .records(let records) = answer.outcome else { return nil }
+        let services = records.compactMap { if case .service(let service) = $0 { service } else { nil } }
+        var servers: [HopPlan.Server] = []
+        for service in services.sorted(by: { ($0.priority, $1.weight, $0.host) < ($1.priority, $0.weight, $1.host) }).prefix(limits.records)
+        where !service.host.isEmpty && service.port != 0 {
+            // What the Domain Name System says of an enterprise is not proved by its certificates unless it stays within the domain.
+            if isEnterprise, service.host != goal.host, !service.host.hasSuffix("." + goal.host) {
+                objection = "\(name) names \(service.host), which is not within \(goal.host)"
+                continue
+            }
+            let found = addresses(of: service.host, transport, Int(service.port), proving: isEnterprise ? service.host : goal.host)
+            guard !found.list.isEmpty else { continue }
+            let lifetime = [answer.timeToLive, found.timeToLive].compactMap { $0 }.min()
+            servers.append(
+                .init(
+                    priority: rank << 16 | Int(service.priority), weight: Int(service.weight), addresses: found.list,
+                    reason: "\(reason)SRV \(service.priority) \(service.weight) \(service.host)", timeToLive: lifetime))
+        }
+        return servers
+    }
+
+    /// The addresses of a host, both families in turn; none while they are asked for.
+    private mutating func addresses(
+        of host: String, _ transport: TransportProtocol, _ port: Int, proving name: String?
+    ) -> (list: [TransportAddress], timeToLive: TimeSpan?) {
+        // Only TLS proves anything, and two names for one datagram socket would be two targets.
+        let proven = transport == .tls ? name ?? host : nil
+        if TransportAddress.isNumeric(host) {
+            return ([TransportAddress(transport, host, port, proving: proven == host ? nil : proven)], nil)
+        }
+        let questions = (prefersIPv6 ? [.aaaa, .a] : [.a, .aaaa]).map { NameQuestion($0, host) }
+        var families: [[String]] = []
+        var lifetime: TimeSpan?
+        for answer in questions.map({ look($0) }) {
+            guard let answer, case .records(let records) = answer.outcome else { continue }
+            families.append(records.compactMap { if case .address(let text) = $0 { text } else { nil } })
+            lifetime = [lifetime, answer.timeToLive].compactMap { $0 }.min()
+        }
+        let most = families.map(\.count).max() ?? 0
+        let list = (0..<most).flatMap { place in families.compactMap { place < $0.count ? $0[place] : nil } }
+        return (list.prefix(limits.addresses).map { TransportAddress(transport, $0, port, proving: proven) }, lifetime)
+    }
+
+    /// The answer to a question, at the end of its aliases; nil: it has to be asked first.
+    private mutating func look(_ asked: NameQuestion) -> NameAnswer? {
+        var question = asked
+        for _ in 0...DNSReply.aliasLimit {
+            guard let answer = answers[question] else {
+                if answers.count + wanted.count >= limits.questions {
+                    failure = .overload
+                    return NameAnswer(.failed(.overload))
+                }
+                if !wanted.contains(question) { wanted.append(question) }
+                return nil
+            }
+            shortest = [shortest, answer.timeToLive].compactMap { $0 }.min()
+            switch answer.outcome {
+            case .alias(let name): question = NameQuestion(asked.kind, name)
+            case .failed(let reason):
+                failure = reason
+                return answer
+            default: return answer
+            }
+        }
+        failure = .aliasLoop
+        return NameAnswer(.failed(.aliasLoop))
+    }
+}

@@ -1,0 +1,35 @@
+/// The order of RFC 2782: by priority, and within one priority drawn by weight.
+public enum WeightedChoice {
+    /// - Parameters:
+    ///   - items: with their priority (lower first) and weight (a share; 0: hardly ever first where others have a weight).
+    ///   - random: seeded by the caller.
+    public static func order<Item>(
+        _ items: [Item], priority: (Item) -> Int, weight: (Item) -> Int, using random: inout some RandomNumberGenerator
+    ) -> [Item] {
+        guard items.count > 1 else { return items }
+        var ordered: [Item] = []
+        ordered.reserveCapacity(items.count)
+        for level in Set(items.map(priority)).sorted() {
+            let peers = items.filter { priority($0) == level }
+            // Those without a weight stand first, so that a draw of exactly 0 finds them.
+            var rest = peers.filter { weight($0) <= 0 } + peers.filter { weight($0) > 0 }
+            while rest.count > 1 {
+                let sum = rest.reduce(0) { $0 + max(weight($1), 0) }
+                // Nobody has a weight: all alike.
+                if sum == 0 {
+                    rest.shuffle(using: &random)
+                    break
+                }
+                let draw = Int.random(in: 0...sum, using: &random)
+                var running = 0
+                let chosen = rest.firstIndex {
+                    running += max(weight($0), 0)
+                    return running >= draw
+                }
+                ordered.append(rest.remove(at: chosen ?? 0))
+            }
+            ordered += rest
+        }
+        return ordered
+    }
+}

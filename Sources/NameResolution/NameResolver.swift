@@ -1,0 +1,241 @@
+import CCares
+import FederationRouting
+import Foundation
+import Glibc
+import SIPCore
+import Synchronization
+
+/// Asks the Domain Name System through c-ares, on one thread of its own.
+///
+/// Identical questions that are open at a time are asked once. Answers are read by ``FederationRouting/DNSReply``, since c-ares does not
+/// tell the lifetimes of what it parses. It keeps nothing: caches belong to those who ask.
+public final class NameResolver: NameResolving {
+    private typealias Answer = @Sendable (NameAnswer) -> Void
+
+    private struct State {
+        var inbox: [(NameQuestion, Answer)] = []
+        var isStopped = false
+        var counters = NameResolverCounters()
+    }
+
+    private let state = Mutex(State())
+    /// Written to wake the thread.
+    private let bell: Int32
+
+    /// Starts the thread.
+    /// - Throws: where a server cannot be read, or c-ares cannot start.
+    public init(options: NameResolverOptions = NameResolverOptions()) throws(NameResolverError) {
+        let bell = isthmus_eventfd()
+        guard bell >= 0 else { throw NameResolverError(description: "eventfd: \(String(cString: strerror(errno)))") }
+        self.bell = bell
+        let channel: AresChannel
+        do {
+            channel = try AresChannel(options: options)
+        } catch {
+            close(bell)
+            throw error
+        }
+        let thread = Thread { [self] in
+            serve(channel)
+            // Nobody rings any more: ask() sees that it is stopped under the lock.
+            close(bell)
+        }
+        thread.name = "names"
+        thread.start()
+    }
+
+    public func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void) {
+        let isTaken = state.withLock { state in
+            guard !state.isStopped else { return false }
+            state.inbox.append((question, answer))
+            ring()
+            return true
+        }
+        if !isTaken { answer(NameAnswer(.failed(.serverFailure))) }
+    }
+
+    /// Ends the thread; what is open fails.
+    public func stop() {
+        state.withLock { state in
+            guard !state.isStopped else { return }
+            state.isStopped = true
+            ring()
+        }
+    }
+
+    public var counters: NameResolverCounters { state.withLock { $0.counters } }
+
+    private func ring() {
+        var one: UInt64 = 1
+        _ = write(bell, &one, 8)
+    }
+
+    // MARK: the thread
+
+    private func serve(_ channel: AresChannel) {
+        while true {
+            let (taken, isStopped) = state.withLock { state in
+                defer { state.inbox = [] }
+                return (state.inbox, state.isStopped)
+            }
+            for (question, answer) in taken { channel.ask(question, answer: answer) }
+            if isStopped { return channel.destroy() }
+            channel.wait(for: bell)
+            state.withLock { $0.counters = channel.counters }
+        }
+    }
+}
+
+/// A channel of c-ares and what is open on it; everything on one thread after `init`.
+private final class AresChannel: @unchecked Sendable {
+    private var channel: ares_channel?
+    private let options: NameResolverOptions
+    private var open: [NameQuestion: [@Sendable (NameAnswer) -> Void]] = [:]
+    private(set) var counters = NameResolverCounters()
+
+    /// Of c-ares, once for the process.
+    private static let libraryStatus = ares_library_init(Int32(ARES_LIB_INIT_ALL))
+
+    init(options: NameResolverOptions) throws(NameResolverError) {
+        self.options = options
+        guard Self.libraryStatus == 0 else { throw Self.error("c-ares", Self.libraryStatus) }
+        var settings = ares_options()
+        settings.timeout = Int32(clamping: options.timeout.nanoseconds / 1_000_000)
+        settings.tries = Int32(clamping: options.tries)
+        let mask = (1 << 13) | (1 << 2)  // ARES_OPT_TIMEOUTMS, ARES_OPT_TRIES
+        let status = ares_init_options(&channel, &settings, Int32(mask))
+        guard status == 0, let channel else { throw Self.error("c-ares", status) }
+        if !options.servers.isEmpty {
+            let set = ares_set_servers_ports_csv(channel, options.servers.joined(separator: ","))
+            guard set == 0 else {
+                ares_destroy(channel)
+                throw Self.error(options.servers.joined(separator: ", "), set)
+            }
+        }
+    }
+
+    private static func error(_ what: String, _ status: Int32) -> NameResolverError {
+        NameResolverError(description: "\(what): \(String(cString: ares_strerror(status)))")
+    }
+
+    /// Takes one question; the answer comes during ``wait(for:)``, or at once.
+    func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void) {
+        if let known = local(question) { return answer(known) }
+        if open[question] != nil {
+            open[question]?.append(answer)
+            return
+        }
+        guard let channel, open.count < options.outstanding else {
+            counters.failures += 1
+            return answer(NameAnswer(.failed(.overload)))
+        }
+        counters.questions += 1
+        open[question] = [answer]
+        let ticket = Unmanaged.passRetained(Ticket(self, question)).toOpaque()
+        let isPlainWord = !question.name.utf8.contains(UInt8(ascii: "."))
+        let done: ares_callback = { context, status, _, bytes, count in
+            guard let context else { return }
+            let ticket = Unmanaged<Ticket>.fromOpaque(context).takeRetainedValue()
+            let reply = bytes.map { Array(UnsafeBufferPointer(start: $0, count: Int(count))) }
+            ticket.channel.finish(ticket.question, status, reply)
+        }
+        // A word without a dot means a host of the own network: the system's search domains apply to it.
+        if isPlainWord {
+            ares_search(channel, question.name, 1, Int32(question.kind.rawValue), done, ticket)
+        } else {
+            ares_query(channel, question.name, 1, Int32(question.kind.rawValue), done, ticket)
+        }
+    }
+
+    private final class Ticket {
+        let channel: AresChannel
+        let question: NameQuestion
+
+        init(_ channel: AresChannel, _ question: NameQuestion) {
+            self.channel = channel
+            self.question = question
+        }
+    }
+
+    private func finish(_ question: NameQuestion, _ status: Int32, _ reply: [UInt8]?) {
+        var answer: NameAnswer
+        switch status {
+        case 0, 1, 4:  // ARES_SUCCESS, ARES_ENODATA, ARES_ENOTFOUND
+            if let reply {
+                answer = DNSReply.answer(to: question, in: reply)
+                // Found by a search domain: the name in the reply is longer than the word that was asked for.
+                if status == 0, case .noData = answer.outcome, !question.name.utf8.contains(UInt8(ascii: ".")),
+                    let full = DNSReply.askedName(in: reply)
+                {
+                    answer = DNSReply.answer(to: NameQuestion(question.kind, full), in: reply)
+                }
+            } else {
+                answer = NameAnswer(status == 4 ? .noSuchName : .noData)
+            }
+        case 6: answer = NameAnswer(.failed(.refused))  // ARES_EREFUSED
+        case 8: answer = NameAnswer(.failed(.malformed))  // ARES_EBADNAME
+        case 10: answer = NameAnswer(.failed(.malformed))  // ARES_EBADRESP
+        case 11, 12: answer = NameAnswer(.failed(.timeout))  // ARES_ECONNREFUSED, ARES_ETIMEOUT
+        default: answer = NameAnswer(.failed(.serverFailure))
+        }
+        if case .failed = answer.outcome { counters.failures += 1 }
+        for waiting in open.removeValue(forKey: question) ?? [] { waiting(answer) }
+    }
+
+    // MARK: names without DNS
+
+    /// Addresses of `localhost` (RFC 6761 6.3) and of the names in the hosts file; nil: the DNS is to be asked.
+    private func local(_ question: NameQuestion) -> NameAnswer? {
+        guard question.kind == .a || question.kind == .aaaa else { return nil }
+        let minute = TimeSpan.seconds(60)
+        if question.name == "localhost" || question.name.hasSuffix(".localhost") {
+            return NameAnswer(.records([.address(question.kind == .a ? "127.0.0.1" : "::1")]), timeToLive: minute)
+        }
+        guard let file = options.hostsFile, let names = HostsFile.addresses(of: question.name, file: file) else { return nil }
+        let list = names.filter { ($0.utf8.contains(UInt8(ascii: ":"))) == (question.kind == .aaaa) }
+        return NameAnswer(list.isEmpty ? .noData : .records(list.map { .address($0) }), timeToLive: minute)
+    }
+
+    // MARK: sockets
+
+    /// Waits for answers, for a timeout of c-ares, or for the bell; takes in what came.
+    func wait(for bell: Int32) {
+        guard let channel else { return }
+        let limit = 16  // ARES_GETSOCK_MAXNUM
+        var sockets = [ares_socket_t](repeating: 0, count: limit)
+        let bits = ares_getsock(channel, &sockets, Int32(limit))
+        var polled = [pollfd(fd: bell, events: Int16(POLLIN), revents: 0)]
+        for place in 0..<limit {
+            let reads = isthmus_ares_readable(bits, Int32(place)) != 0
+            let writes = isthmus_ares_writable(bits, Int32(place)) != 0
+            guard reads || writes else { continue }
+            polled.append(pollfd(fd: sockets[place], events: Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), revents: 0))
+        }
+        var milliseconds: Int32 = -1
+        var span = timeval()
+        if !open.isEmpty, let next = ares_timeout(channel, nil, &span) {
+            milliseconds = Int32(clamping: next.pointee.tv_sec * 1_000 + (Int(next.pointee.tv_usec) + 999) / 1_000)
+        }
+        let count = poll(&polled, nfds_t(polled.count), milliseconds)
+        let none = isthmus_ares_no_socket()
+        guard count > 0 else { return ares_process_fd(channel, none, none) }
+        if polled[0].revents != 0 {
+            var rung: UInt64 = 0
+            _ = read(bell, &rung, 8)
+        }
+        for socket in polled.dropFirst() where socket.revents != 0 {
+            let errors = Int16(POLLERR | POLLHUP | POLLNVAL)
+            ares_process_fd(
+                channel, socket.revents & (Int16(POLLIN) | errors) != 0 ? socket.fd : none,
+                socket.revents & Int16(POLLOUT) != 0 ? socket.fd : none)
+        }
+        // A flood of answers must not keep what is overdue waiting.
+        ares_process_fd(channel, none, none)
+    }
+
+    /// Ends the channel; whatever is open fails.
+    func destroy() {
+        if let channel { ares_destroy(channel) }
+        channel = nil
+    }
+}

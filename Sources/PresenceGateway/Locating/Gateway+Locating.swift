@@ -1,0 +1,157 @@
+import FederationRouting
+import SIPCore
+import SIPEvents
+
+/// Finding the servers of a next hop (RFC 3263): what is asked of the Domain Name System, and who waits for it.
+///
+///     deliver --servers known----------------------------------------> start (Gateway+Delivery)
+///        |                                                               ^
+///        +--waits--> HopLocator --takeQuestions()--> edge --.answered----+
+///                        \--too long, or there are none--> tell
+extension Gateway {
+    /// Everything to be asked since the last call.
+    public func takeQuestions() -> [NameQuestion] {
+        guard !hops.questions.isEmpty else { return [] }
+        let taken = hops.questions
+        hops.questions = []
+        return taken
+    }
+
+    /// Sends a request to one of the servers of a goal, once they are known.
+    func deliver(_ request: SIPRequest, to goal: HopGoal, for purpose: Delivery.Purpose, at now: Instant) {
+        let delivery = Delivery(request, for: purpose, goal: goal, at: now)
+        guard let naming = configuration.naming else {
+            return postpone(delivery, HopFailure(.unknown, "names are not looked up by this node"), at: now)
+        }
+        switch servers(of: goal, naming, at: now) {
+        case .success(let plan): return start(delivery, plan, at: now)
+        case .failure(let failure): return postpone(delivery, failure, at: now)
+        case nil: break
+        }
+        guard hops.waiting < naming.waiting, hops.lookups[goal]?.waiting.count ?? 0 < naming.waitingPerGoal else {
+            counters.limitsReached += 1
+            return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(goal.host)"), at: now)
+        }
+        hops.waiting += 1
+        hops.lookups[goal]?.waiting.append(delivery)
+    }
+
+    /// The servers of a goal; nil: they are being looked up.
+    private func servers(of goal: HopGoal, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
+        if let known = hops.result(for: goal, at: now) { return known }
+        guard hops.lookups[goal] == nil else { return nil }
+        hops.lookups[goal] = HopDesk.Lookup(locator: HopLocator(goal, prefersIPv6: naming.prefersIPv6))
+        wakes.set(.lookup(goal), at: now + naming.wait)
+        return pursue(goal, at: now)
+    }
+
+    /// Goes on with a lookup as far as the answers reach.
+    @discardableResult
+    private func pursue(_ goal: HopGoal, at now: Instant) -> Result<HopPlan, HopFailure>? {
+        while let step = hops.lookups[goal]?.locator.step() {
+            switch step {
+            case .found(let plan): return finish(goal, .success(plan), at: now)
+            case .failed(let failure): return finish(goal, .failure(failure), at: now)
+            case .ask(let questions):
+                var isAnswered = false
+                for question in questions where hops.lookups[goal]?.open.contains(question) == false {
+                    if let answer = hops.cache.answer(to: question, at: now) {
+                        hops.lookups[goal]?.locator.receive(answer, to: question)
+                        counters.nameCacheHits += 1
+                        isAnswered = true
+                        continue
+                    }
+                    if hops.asking[question] == nil {
+                        counters.nameQuestions += 1
+                        hops.questions.append(question)
+                    }
+                    hops.asking[question, default: []].insert(goal)
+                    hops.lookups[goal]?.open.insert(question)
+                }
+                if !isAnswered { return nil }
+            }
+        }
+        return nil
+    }
+
+    /// The edge has an answer; what nobody asked for is not believed.
+    func receive(_ answer: NameAnswer, to question: NameQuestion, at now: Instant) {
+        guard let goals = hops.asking.removeValue(forKey: question) else { return }
+        if case .failed(let reason) = answer.outcome {
+            counters.nameFailures += 1
+            log(.notice, "name lookup failed", ["question": question.description, "reason": reason.rawValue])
+        }
+        let kept = hops.cache.keep(answer, to: question, at: now)
+        for goal in goals.sorted(by: { $0.description < $1.description }) {
+            hops.lookups[goal]?.open.remove(question)
+            hops.lookups[goal]?.locator.receive(kept, to: question)
+            pursue(goal, at: now)
+        }
+    }
+
+    /// A lookup took too long.
+    func abandonLookup(_ goal: HopGoal, at now: Instant) {
+        guard hops.lookups[goal] != nil else { return }
+        finish(goal, .failure(HopFailure(.unknown, "\(goal.host): \(NameFailure.timeout.rawValue)")), at: now)
+    }
+
+    @discardableResult
+    private func finish(_ goal: HopGoal, _ result: Result<HopPlan, HopFailure>, at now: Instant) -> Result<HopPlan, HopFailure> {
+        guard let lookup = hops.lookups.removeValue(forKey: goal), let naming = configuration.naming else { return result }
+        wakes.set(.lookup(goal), at: nil)
+        hops.forget(lookup.open, of: goal)
+        hops.waiting -= lookup.waiting.count
+        let result = hops.keep(result, for: goal, naming, at: now)
+        for delivery in lookup.waiting {
+            switch result {
+            case .success(let plan): start(delivery, plan, at: now)
+            case .failure(let failure): postpone(delivery, failure, at: now)
+            }
+        }
+        return result
+    }
+
+    // MARK: what cannot be located
+
+    /// Tells of it once the present input is done with, because whoever sends does not expect an end while it sends.
+    private func postpone(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
+        hops.undeliverable.append((delivery, failure))
+        wakes.set(.undeliverable, at: now)
+    }
+
+    func tellUndeliverable(at now: Instant) {
+        let all = hops.undeliverable
+        hops.undeliverable = []
+        for (delivery, failure) in all { tell(delivery, failure, at: now) }
+    }
+
+    private func tell(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
+        counters.hopsNotLocated += 1
+        log(
+            .notice, "next hop not located",
+            [
+                "method": delivery.request.method.rawValue, "goal": delivery.goal.description, "reason": failure.description,
+                "call-id": delivery.request.headers.callID ?? "",
+            ])
+        switch delivery.purpose {
+        case .unanswered(let tag):
+            if let watcher = dialogs[tag] { notSent(watcher, at: now) }
+            if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }
+        case .answered(.notify(let watcher)) where failure.kind == .unknown:
+            // Its side is not gone, only not to be found now.
+            notSent(watcher, at: now)
+        case .answered(.subscribe(let upstream, let attempt)):
+            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
+            upstream.obstacle = failure
+            let actions: [Subscriber.Action]
+            switch failure.kind {
+            case .absent: actions = upstream.subscriber.receiveAnswer(status: 404, at: now)
+            case .notAllowed: actions = upstream.subscriber.receiveAnswer(status: 403, at: now)
+            case .unknown: actions = upstream.subscriber.subscribeFailed(at: now)
+            }
+            perform(actions, on: upstream, at: now)
+        case .answered(let purpose):
+            handleSilence(of: purpose, failure.description, isConnectionLost: false, at: now)
+        }
+    }
+}
