@@ -311,7 +311,8 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, discover: maybe } }", "2:41", "true, tls"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, discover: false } }", "2:41", "leave it out"),
         (
-            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, hosted: true, discover: true } }", "2:55",
+            "listen: [ { address: \"udp:a:5060\", authentication: none } ]\ndomains: { a: { side: simple, hosted: true, discover: true } }",
+            "2:55",
             "hosted domain has no route"
         ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, route: \"udp:b:1\", discover: true } }", "2:59", "excludes `route`"),
@@ -339,7 +340,10 @@ import Testing
             "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndns: { servers: [ dns.example.org ] }", "3:19",
             "address of a DNS server"
         ),
-        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndns: { servers: [ a, b, c, d, e ] }", "3:17", "at most 4"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndns: { servers: [ 192.0.2.1, 192.0.2.2, 192.0.2.3, 192.0.2.4, 192.0.2.5 ] }",
+            "3:17", "at most 4"
+        ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndns: { tries: 0 }", "3:15", "from 1 to 10"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a b: { refuse: 403 } }", "2:12", "neither a domain name"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ncolour: red", "3:1", "unknown key"),
