@@ -3,7 +3,7 @@ import Glibc
 import NameResolution
 import SIPCore
 
-/// Debian's nsd on a free port of 127.0.0.1, with one zone; ended with the object.
+/// Debian's nsd on a free port of 127.0.0.1, with one zone; to be stopped by whoever started it.
 final class NameServer {
     let port: Int
     private let process: Process
@@ -15,8 +15,11 @@ final class NameServer {
         self.folder = folder
     }
 
-    deinit {
-        kill(process.processIdentifier, SIGTERM)
+    deinit { stop() }
+
+    /// It is killed, since it was started with the signals of a worker thread blocked; its children end with it.
+    func stop() {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         try? FileManager.default.removeItem(at: folder)
     }
 
