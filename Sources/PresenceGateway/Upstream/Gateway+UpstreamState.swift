@@ -20,8 +20,9 @@ extension Gateway {
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
             if resource.isResumed, let elements = report.categories, !resource.isWhole(elements) {
-                // Changes of what was lost with an earlier process: nothing is shown before the whole is there.
-                if upstream.subscriber.standing != .refreshing { upstream.fullState.want() }
+                // Changes of what was lost with an earlier process: nothing is shown before the whole is there. What comes before the
+                // answer to a refresh may be all that follows it (RFC 6665 4.1.2.4): it is asked for once more then.
+                upstream.fullState.want()
             } else if report.hasState {
                 // A dialog of its own is pending until the far side says otherwise.
                 take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
