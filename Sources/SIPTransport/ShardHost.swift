@@ -189,8 +189,9 @@ public final class ShardHost: @unchecked Sendable {
         afterTick?(endpoint, index)
         tick = nil
         armTimer(for: endpoint.nextDeadline)
-        // Measured again at once: what comes after an idle time is not to be refused for what was late before it.
-        if lateness.isLate { schedulePump() }
+        // Measured again after what waits in the sockets has been read, which is late work still; but not only when something comes: what
+        // comes after an idle time is not to be refused for what was late before it. A task of the future runs after the next poll.
+        if lateness.isLate { eventLoop.scheduleTask(in: .milliseconds(1)) { self.schedulePump() } }
     }
 
     /// One timer per loop, moved only when an earlier deadline appears: the endpoint keeps its own heap.

@@ -21,6 +21,8 @@ final class StreamHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // A connection that was refused or given up may still deliver what had arrived before it closes.
+        guard connection.state != .closed else { return }
         let buffer = unwrapInboundIn(data)
         connection.lastActivity = .now()
         connection.noteHeard()

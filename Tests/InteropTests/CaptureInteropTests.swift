@@ -11,7 +11,7 @@ extension RealSockets {
         @Test("sngrep reads the two legs of a bridged subscription from the HEP stream, each as one flow")
         func twoFlows() async throws {
             let scratch = try ScratchDirectory("capture")
-            let sngrep = try Sngrep(in: scratch)
+            let sngrep = try await Sngrep(in: scratch)
             let enterprise = try await EnterpriseOnLoopback(transport: .udp)
             let gateway = try await IsthmusProgram(
                 in: scratch,

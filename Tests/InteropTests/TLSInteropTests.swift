@@ -37,6 +37,7 @@ extension RealSockets {
         @Test("RFC 5922 7: a presentity at Kamailio is watched over mutual TLS, requests of both sides included")
         func mutual() async throws {
             let scratch = try ScratchDirectory("tls")
+            defer { scratch.remove() }
             let folder = try await certificates(in: scratch)
             let kamailio = try await Kamailio(
                 in: scratch, transport: "tls",
@@ -58,12 +59,12 @@ extension RealSockets {
             #expect(!gateway.log.contains("TLS handshake failed"), "\(gateway.log)")
             #expect(await gateway.stop() == 0, "\(gateway.log)")
             await kamailio.stop()
-            scratch.remove()
         }
 
         @Test("RFC 5922 7: two gateways federate over mutual TLS, and renewed certificates on SIGHUP interrupt nobody")
         func renewal() async throws {
             let scratch = try ScratchDirectory("tls-pair")
+            defer { scratch.remove() }
             let folder = try await certificates(in: scratch)
             let ports = (try Loopback.freePort(), try Loopback.freePort())
             func edge(_ home: String, _ away: String, at port: Int, toward other: Int) async throws -> (IsthmusProgram, ScratchDirectory) {
@@ -81,7 +82,9 @@ extension RealSockets {
                 )
             }
             let (first, firstPlace) = try await edge("contoso", "fabrikam", at: ports.0, toward: ports.1)
+            defer { firstPlace.remove() }
             let (second, secondPlace) = try await edge("fabrikam", "contoso", at: ports.1, toward: ports.0)
+            defer { secondPlace.remove() }
             let stage = LoopbackStage(seed: 31)
             let bob = CategoryPublisher(
                 name: "bob", presentity: "sip:bob@contoso.com", address: try stage.place("bob", .tcp),
@@ -116,7 +119,6 @@ extension RealSockets {
             for edge in [first, second] { #expect(!edge.log.contains("TLS handshake failed"), "\(edge.log.suffix(2_000))") }
             await stage.finish()
             for edge in [first, second] { #expect(await edge.stop() == 0, "\(edge.log.suffix(2_000))") }
-            for place in [scratch, firstPlace, secondPlace] { place.remove() }
         }
 
         private static func facts(of body: [UInt8]) -> Set<String> {
@@ -126,6 +128,7 @@ extension RealSockets {
         @Test("RFC 5922 7.3: a Kamailio that proves another domain is asked nothing, and the log says why")
         func impostor() async throws {
             let scratch = try ScratchDirectory("tls-impostor")
+            defer { scratch.remove() }
             let folder = try await certificates(in: scratch)
             let kamailio = try await Kamailio(
                 in: scratch, transport: "tls",
@@ -141,7 +144,6 @@ extension RealSockets {
             await watcher.stop()
             #expect(await gateway.stop() == 0, "\(gateway.log)")
             await kamailio.stop()
-            scratch.remove()
         }
     }
 }

@@ -4,7 +4,7 @@ import SIPCore
 import Testing
 
 /// Against a real DNS server.
-@Suite(.serialized) struct DNSServerTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct DNSServerTests {
     private static let zone = """
         @ IN NAPTR 50 50 "s" "SIP+D2U" "" _sip._udp
         @ IN NAPTR 10 10 "s" "SIPS+D2T" "" _sips._tcp
@@ -37,10 +37,7 @@ import Testing
     func locating() async throws {
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         guard case .found(let plan) = await locate(HopGoal("example.org", .standard(transport: nil, port: nil)), by: resolver) else {
             Issue.record("found no server")
             return
@@ -68,10 +65,7 @@ import Testing
     func absence() async throws {
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         #expect(
             await resolver.answer(to: NameQuestion(.srv, "_sip._tcp.example.org")) == NameAnswer(.noSuchName, timeToLive: .seconds(120)))
         #expect(await resolver.answer(to: NameQuestion(.a, "empty.example.org")) == NameAnswer(.noData, timeToLive: .seconds(120)))
@@ -81,10 +75,7 @@ import Testing
     func decidedlyAbsent() async throws {
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         guard case .failed(let failure) = await locate(HopGoal("example.org", .standard(transport: .udp, port: nil)), by: resolver) else {
             Issue.record("found a server")
             return
@@ -96,10 +87,7 @@ import Testing
     func aliases() async throws {
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         #expect(
             await resolver.answer(to: NameQuestion(.a, "alias.example.org"))
                 == NameAnswer(.records([.address("192.0.2.1")]), timeToLive: .seconds(40)))
@@ -113,10 +101,7 @@ import Testing
     func notServed() async throws {
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         guard case .failed = await resolver.answer(to: NameQuestion(.a, "h.example.net")).outcome else {
             Issue.record("believed a server that refused")
             return
@@ -128,10 +113,7 @@ import Testing
         let silent = try SilentPort()
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver(before: ["127.0.0.1:\(silent.number)"])
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         #expect(await resolver.answer(to: NameQuestion(.a, "b.example.org")).outcome == .records([.address("192.0.2.2")]))
         #expect(silent.received() >= 1)
     }
@@ -141,10 +123,7 @@ import Testing
         let many = (0..<60).map { "_sip._tcp IN SRV \($0) 0 5060 host-with-a-long-name-\($0)" }.joined(separator: "\n")
         let server = try await NameServer.start(many)
         let resolver = try server.resolver()
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         guard case .records(let records) = await resolver.answer(to: NameQuestion(.srv, "_sip._tcp.example.org")).outcome else {
             Issue.record("no records")
             return
@@ -157,10 +136,7 @@ import Testing
         let hosts = (0..<300).map { "h\($0) IN A 192.0.2.\($0 % 250)" }.joined(separator: "\n")
         let server = try await NameServer.start(hosts)
         let resolver = try server.resolver()
-        defer {
-            resolver.stop()
-            server.stop()
-        }
+        defer { server.stop() }
         let answered = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<300 {
                 group.addTask {

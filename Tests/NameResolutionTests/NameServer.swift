@@ -8,6 +8,7 @@ final class NameServer {
     let port: Int
     private let process: Process
     private let folder: URL
+    private var resolvers: [NameResolver] = []
 
     private init(port: Int, process: Process, folder: URL) {
         self.port = port
@@ -19,6 +20,8 @@ final class NameServer {
 
     /// It is killed, since it was started with the signals of a worker thread blocked; its children end with it.
     func stop() {
+        for resolver in resolvers { resolver.stop() }
+        resolvers = []
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         try? FileManager.default.removeItem(at: folder)
     }
@@ -86,11 +89,14 @@ final class NameServer {
         return NameServer(port: port, process: process, folder: folder)
     }
 
+    /// One that asks this server, and stops with it.
     func resolver(before others: [String] = []) throws -> NameResolver {
         var options = NameResolverOptions()
         options.servers = others + ["127.0.0.1:\(port)"]
         options.timeout = .milliseconds(300)
         options.hostsFile = nil
-        return try NameResolver(options: options)
+        let resolver = try NameResolver(options: options)
+        resolvers.append(resolver)
+        return resolver
     }
 }

@@ -57,7 +57,8 @@ import Testing
 
     @Test("routes, users' routes, discovery and DNS servers become values") func locating() throws {
         let text = """
-            listen: [ "udp:a:5060" ]
+            listen: [ "udp:a:5060", "tls:a:5061" ]
+            tls: { certificate: own.pem, key: own.key, trust: roots.pem }
             domains:
               example.org:
                 side: simple

@@ -74,6 +74,48 @@ import Testing
         #expect(closed.tls?.defaultRule == .domain)
     }
 
+    @Test("what partners prove counts by whatever way they are reached: several routes, users' routes, discovery") func everyWay() throws {
+        let configuration = try read(
+            Self.head + """
+                domains:
+                  contoso.com:
+                    side: enterprise
+                    routes: [ "tls:edge1.contoso.com:5061", { to: "tls:edge2.contoso.com:5061", priority: 2 } ]
+                    trust: contoso.pem
+                  example.org:
+                    side: simple
+                    route: "tcp:192.0.2.9:5060"
+                    users: { "lab-*": { route: "tls:192.0.2.7:5061" } }
+                    wildcards: true
+                  fabrikam.com: { side: enterprise, discover: true, trust: fabrikam.pem }
+                  example.net: { side: simple, discover: tls }
+                """)
+        let tls = try #require(configuration.tls)
+        #expect(tls.domainTrust == ["contoso.com": "/etc/isthmus/contoso.pem", "fabrikam.com": "/etc/isthmus/fabrikam.pem"])
+        var contoso = PeerNameRule.enterprise
+        contoso.roots = "contoso.com"
+        #expect(tls.expectations["edge2.contoso.com"] == PeerExpectation(["edge2.contoso.com"], by: contoso))
+        #expect(configuration.domains["contoso.com"]?.certificate?.names == ["edge1.contoso.com", "edge2.contoso.com"])
+        #expect(configuration.domains["contoso.com"]?.hops.map(\.address.provenName) == ["edge1.contoso.com", "edge2.contoso.com"])
+        #expect(tls.expectations["example.org"] == PeerExpectation(["example.org"], by: PeerNameRule(allowsWildcards: true)))
+        #expect(configuration.domains["example.org"]?.userRoutes[0].hops[0].address.provenName == "example.org")
+        #expect(configuration.domains["example.org"]?.route?.provenName == nil)
+        var fabrikam = PeerNameRule.enterprise
+        fabrikam.roots = "fabrikam.com"
+        #expect(tls.expectationsWithin["fabrikam.com"] == PeerExpectation([], by: fabrikam))
+        #expect(tls.expectationsWithin["example.net"] == PeerExpectation(["example.net"], by: .domain))
+        // Which servers fabrikam.com has is known only when its DNS is asked.
+        #expect(tls.clientExpectations == nil)
+    }
+
+    @Test("a partner without TLS leaves the others known, and nobody else's certificate is taken") func onePlainPartner() throws {
+        let configuration = try read(
+            Self.head
+                + "domains: { a.example: { side: simple, route: \"tls:a.example\" }, b.example: { side: simple, route: \"tcp:b.example\" } }"
+        )
+        #expect(configuration.tls?.clientExpectations == [PeerExpectation(["a.example"])])
+    }
+
     static let mistakes: [(text: String, position: String, part: String)] = [
         ("listen: [ \"tls:a:5061\" ]\ndomains: { a: { refuse: 403 } }", "1:1", "`tls` is missing"),
         (
@@ -132,6 +174,21 @@ import Testing
         ),
         (
             head + "domains: { a.example: { side: simple, hosted: true, trust: x.pem } }\n", "3:60", "is for partners"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a.example: { side: simple, routes: [ \"tls:b.example\" ] } }", "2:23",
+            "a route over TLS needs `tls`"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a.example: { side: enterprise, discover: true } }", "2:23",
+            "a route over TLS needs `tls`"
+        ),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { \"*\": { side: simple, discover: tls } }", "2:17", "a route over TLS needs `tls`"),
+        (head + "domains: { a.example: { side: enterprise, routes: [ \"tls:192.0.2.1:5061\" ] } }", "3:51", "no certificate proves"),
+        (head + "domains: { \"*\": { side: enterprise, discover: true, trust: x.pem } }", "3:60", "is for domains with a name"),
+        (
+            head + "domains: { a.example: { side: simple, routes: [ \"tcp:b.example\" ], wildcards: true } }", "3:79",
+            "is for a route over TLS"
         ),
         (
             head + "domains:\n  a.example: { side: enterprise, route: \"tls:hub.example\" }\n"

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import NIOCore
 import SIPCore
@@ -12,12 +13,21 @@ final class EchoEndpoint: SansIOEndpoint {
     var nextDeadline: Instant?
     /// Whoever is told how late the loop is.
     var latenessReader: Destination?
+    /// Milliseconds that the next message holds the loop up.
+    var nextPause: UInt32 = 0
+    /// What came, in order: `message`, `late`, `in time`.
+    var events: [String] = []
     private var output: [OutboundMessage] = []
 
     init(index: Int = 0) { self.index = index }
 
     func receive(_ message: InboundMessage, at now: Instant) {
         received.append(message)
+        events.append("message")
+        if nextPause > 0 {
+            usleep(nextPause * 1_000)
+            nextPause = 0
+        }
         guard !message.bytes.starts(with: Array("SIP/2.0".utf8)) else { return }
         let answer = "SIP/2.0 200 OK\r\nX-Shard: \(index)\r\nContent-Length: 0\r\n\r\n"
         let destination: Destination =
@@ -27,6 +37,7 @@ final class EchoEndpoint: SansIOEndpoint {
 
     func receive(_ notice: TransportNotice, at now: Instant) {
         notices.append(notice)
+        if case .late(let span) = notice { events.append(span == .zero ? "in time" : "late") }
         if case .late(let span) = notice, let latenessReader { send(span == .zero ? "in time" : "late", to: latenessReader) }
     }
 
@@ -72,7 +83,7 @@ struct EchoServer {
 
     /// Looks until it holds; a test that waits for what never comes fails at its time limit.
     func wait(shard: Int = 0, for condition: @escaping @Sendable (EchoEndpoint) -> Bool) async throws {
-        while try await !look(shard: shard, { endpoint, _ in condition(endpoint) }) { await Task.yield() }
+        while try await !look(shard: shard, { endpoint, _ in condition(endpoint) }) { try await Task.sleep(for: .milliseconds(2)) }
     }
 }
 

@@ -115,6 +115,20 @@ import Testing
         await echo.server.stop()
     }
 
+    @Test("what waited in the sockets while the loop was busy is read as late, before it counts as in time again")
+    func lateWork() async throws {
+        let echo = try await EchoServer()
+        let client = try PlainSocket(.udp)
+        try await echo.look { endpoint, _ in endpoint.nextPause = 400 }
+        client.send(request(), to: echo.port(.udp))
+        // The second is sent while the first holds the loop up; it is on its own in the socket then.
+        try await Task.sleep(for: .milliseconds(100))
+        client.send(request(), to: echo.port(.udp))
+        try await echo.wait { $0.events.last == "in time" }
+        #expect(try await echo.look { endpoint, _ in endpoint.events } == ["message", "late", "message", "in time"])
+        await echo.server.stop()
+    }
+
     @Test("TLS and an address in use are refused by name") func refusals() async throws {
         let taken = try await EchoServer(["tcp"])
         let address = taken.server.listeners[0]

@@ -53,14 +53,3 @@ public struct ListedHop: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "\(address) (priority \(priority), weight \(weight))" }
 }
-
-extension TransportAddress {
-    /// Whether a host is an address rather than a name: digits and dots, or a colon.
-    public static func isNumeric(_ host: String) -> Bool {
-        host.utf8.contains(UInt8(ascii: ":"))
-            || (!host.isEmpty && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) })
-    }
-
-    /// Whether nobody has to be asked where this is.
-    public var isNumeric: Bool { Self.isNumeric(host) }
-}

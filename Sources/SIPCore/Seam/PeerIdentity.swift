@@ -46,6 +46,12 @@ public final class PeerIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The names for a log.
     public var description: String {
         let names = sipDomains.map { "sip:" + $0 } + dnsNames + addresses
-        return names.isEmpty ? commonName.map { "CN=\($0)" } ?? fingerprint : names.joined(separator: ", ")
+        return names.isEmpty ? commonName.map { "CN=\($0)" } ?? fingerprint : Self.brief(names)
+    }
+
+    /// The first eight of a certificate's names, and how many more there are.
+    public static func brief(_ names: [String]) -> String {
+        let first = names.prefix(8).joined(separator: ", ")
+        return names.count > 8 ? "\(first) and \(names.count - 8) more" : first
     }
 }

@@ -54,7 +54,7 @@ public enum PeerNameVerdict: Hashable, Sendable, CustomStringConvertible {
     public var isProved: Bool { if case .proved = self { true } else { false } }
 
     public var description: String {
-        func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+        func list(_ names: [String]) -> String { PeerIdentity.brief(names) }
         switch self {
         case .proved(let place): return "proved by \(place.rawValue)"
         case .otherNames(let names): return "the certificate proves other names: \(list(names)) (RFC 5922 7.2)"
@@ -80,7 +80,7 @@ extension PeerIdentity {
     /// - Parameter name: A domain or a host name; IDNs as A-labels.
     public func proves(_ name: String, by rule: PeerNameRule) -> PeerNameVerdict {
         let asked = Self.key(name)
-        guard !Self.isAddress(asked) else { return .addressAsked }
+        guard !TransportAddress.isNumeric(asked) else { return .addressAsked }
         guard roots.contains(rule.roots) else { return .otherRoots(needed: rule.roots) }
         let counted = counted(by: rule)
         if !asked.utf8.contains(UInt8(ascii: "*")), let exact = counted.first(where: { $0.name == asked }) {
@@ -96,7 +96,7 @@ extension PeerIdentity {
     }
 
     private func counted(by rule: PeerNameRule) -> [(name: String, place: PeerNameVerdict.Place)] {
-        func isWhole(_ name: String) -> Bool { !Self.isAddress(name) && !name.utf8.contains(UInt8(ascii: "*")) }
+        func isWhole(_ name: String) -> Bool { !TransportAddress.isNumeric(name) && !name.utf8.contains(UInt8(ascii: "*")) }
         var counted: [(name: String, place: PeerNameVerdict.Place)] = []
         for name in sipDomains where isWhole(name) { counted.append((Self.key(name), .sipURI)) }
         if sipDomains.isEmpty || rule.takesHostsBesideDomains {
@@ -116,12 +116,6 @@ extension PeerIdentity {
             let dot = name.firstIndex(of: "."), dot != name.startIndex
         else { return false }
         return pattern.dropFirst() == name[dot...]
-    }
-
-    /// Whether the text is an address, which no certificate proves, rather than a name: digits and dots, or a colon.
-    public static func isAddress(_ host: String) -> Bool {
-        host.utf8.contains(UInt8(ascii: ":"))
-            || (!host.isEmpty && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) })
     }
 
     private static func key(_ name: String) -> String { SIPURI(host: name).domainKey }

@@ -34,6 +34,15 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         host.contains(":") ? "\(transport.rawValue):[\(host)]:\(port)" : "\(transport.rawValue):\(host):\(port)"
     }
+
+    /// Whether a host is an address rather than a name: digits and dots, or a colon.
+    public static func isNumeric(_ host: String) -> Bool {
+        host.utf8.contains(UInt8(ascii: ":"))
+            || (!host.isEmpty && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) })
+    }
+
+    /// Whether nobody has to be asked where this is.
+    public var isNumeric: Bool { Self.isNumeric(host) }
 }
 
 /// One accepted or opened connection; never reused within a process.

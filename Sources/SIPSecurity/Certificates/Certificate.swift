@@ -98,7 +98,7 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible {
     /// Subject and names for a log.
     public var description: String {
         let names = sipDomains.map { "sip:" + $0 } + dnsNames + addresses
-        return names.isEmpty ? subject : "\(subject) (\(names.joined(separator: ", ")))"
+        return names.isEmpty ? subject : "\(subject) (\(PeerIdentity.brief(names)))"
     }
 
     /// The caller frees it.

@@ -3,8 +3,8 @@ import SIPCore
 
 /// Reads the fields of OpenSSL's form of a certificate, which stays the caller's; what cannot be read as text is left out.
 enum X509Fields {
-    /// Names that are read, at most.
-    static let nameLimit = 32
+    /// Names that are read, at most; a certificate for many domains has hundreds.
+    static let nameLimit = 1_024
 
     /// What subjectAltName holds, each kind in its order.
     struct AlternativeNames {
@@ -43,8 +43,9 @@ enum X509Fields {
         else { return nil }
         var octets: UnsafeMutablePointer<UInt8>?
         let count = ASN1_STRING_to_UTF8(&octets, value)
-        guard count > 0, let octets else { return nil }
+        guard let octets else { return nil }
         defer { CRYPTO_free(octets, #file, #line) }
+        guard count > 0 else { return nil }
         return clean(UnsafeBufferPointer(start: octets, count: Int(count)))
     }
 
@@ -100,7 +101,11 @@ enum X509Fields {
 
     /// Printable ASCII and what UTF-8 adds to it; a NUL within a name would end it early for somebody else.
     private static func clean(_ octets: UnsafeBufferPointer<UInt8>) -> String? {
-        guard (1...512).contains(octets.count), octets.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
-        return String(validating: octets, as: UTF8.self)
+        guard (1...512).contains(octets.count), octets.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+            let text = String(validating: octets, as: UTF8.self)
+        else { return nil }
+        // Nor what ends a line, or commands a terminal, in somebody's log.
+        let isPlain = text.unicodeScalars.allSatisfy { !(0x80...0x9F).contains($0.value) && $0.value != 0x2028 && $0.value != 0x2029 }
+        return isPlain ? text : nil
     }
 }

@@ -56,7 +56,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
             demand: .server(generation.settings.expectation(of: connection.remote)))
         let name = connection.remote.provenName ?? connection.remote.host
         let tls = try NIOSSLClientHandler(
-            context: generation.client, serverHostname: PeerIdentity.isAddress(name) ? nil : name,
+            context: generation.client, serverHostname: TransportAddress.isNumeric(name) ? nil : name,
             customVerificationCallback: { chain, promise in promise.succeed(handler.verify(chain)) })
         try channel.pipeline.syncOperations.addHandlers(tls, handler)
     }

@@ -42,6 +42,8 @@ public struct TLSSettings: Sendable {
     public var roots: [String: [Certificate]]
     /// What has to be proved at an address, by its `TransportAddress.provenName`; others prove that name by ``defaultRule``.
     public var expectations: [String: PeerExpectation] = [:]
+    /// What servers within a domain have to prove, by the domain: those that its DNS names. Without names, each its own.
+    public var expectationsWithin: [String: PeerExpectation] = [:]
     public var defaultRule = PeerNameRule.domain
     /// What clients have to prove one of, where a certificate is required; nil: any name.
     public var clientExpectations: [PeerExpectation]?
@@ -61,7 +63,15 @@ public struct TLSSettings: Sendable {
     /// What the peer at an address has to prove before it is sent anything.
     public func expectation(of address: TransportAddress) -> PeerExpectation {
         let name = address.provenName ?? SIPURI(host: address.host).domainKey
-        return expectations[name] ?? PeerExpectation([name], by: defaultRule)
+        if let expectation = expectations[name] { return expectation }
+        var domain = name[...]
+        while true {
+            if let within = expectationsWithin[String(domain)] {
+                return within.names.isEmpty ? PeerExpectation([name], by: within.rule) : within
+            }
+            guard let dot = domain.firstIndex(of: ".") else { return PeerExpectation([name], by: defaultRule) }
+            domain = domain[domain.index(after: dot)...]
+        }
     }
 }
 

@@ -1,11 +1,20 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 
 /// A domain's keys about certificates, kept until every domain is read.
 struct CertificateClaim {
+    enum Scope {
+        /// Of a server that proves the first of the names.
+        case host
+        /// Of the servers that the domain's DNS names.
+        case within
+    }
+
     var domain: String
     var entry: ConfigurationNode
-    /// Any of them proves the domain's servers; in lower case.
+    var scope: Scope
+    /// Any of them proves the domain's servers; in lower case. Empty: each server proves its own.
     var names: [String]
     var rule: PeerNameRule
 }
@@ -51,19 +60,31 @@ extension ConfigurationReader {
         return TLSFiles.Pair(certificate: path(certificate), key: path(key))
     }
 
-    /// `domains.NAME.trust`, `.certificate-names`, `.wildcards`, and what has to be proved at its route.
+    /// `domains.NAME.trust`, `.certificate-names`, `.wildcards`, and what has to be proved by whatever way the domain is reached.
     ///
     /// An enterprise partner's server proves its own host name, a standard one its domain (RFC 5922 7.1), unless names are given.
     mutating func readCertificateKeys(
         _ fields: [String: ConfigurationNode], of domain: inout DomainConfiguration, named name: String, entry: ConfigurationNode
     ) {
-        for key in ["trust", "certificate-names", "wildcards"] where domain.hosted {
-            fields[key]?.refuse("is for partners: this domain is hosted here")
+        let keys = ["trust", "certificate-names", "wildcards"]
+        if domain.hosted {
+            for key in keys { fields[key]?.refuse("is for partners: this domain is hosted here") }
+            return
         }
-        for key in ["trust", "certificate-names", "wildcards"] where domain.route.map({ $0.transport != .tls }) ?? false {
-            fields[key]?.refuse("is for a route over TLS")
+        let transports = Set(domain.configuredHops.map(\.address.transport))
+        // A way that could not be read is one mistake, not two.
+        guard !transports.isEmpty || domain.discovery != nil else { return }
+        guard transports.contains(.tls) || domain.discovery != nil else {
+            for key in keys { fields[key]?.refuse("is for a route over TLS") }
+            return
         }
-        guard !domain.hosted, let route = domain.route, route.transport == .tls else { return }
+        if transports.contains(.tls) || domain.discovery == .tls || domain.discovery != nil && domain.side == .enterprise {
+            entriesOverTLS.append(entry)
+        }
+        if name == "*", domain.discovery != nil {
+            for key in keys { fields[key]?.refuse("is for domains with a name, and for routes") }
+            return
+        }
         var rule = domain.side == .enterprise ? PeerNameRule.enterprise : .domain
         if let trust = fields["trust"] {
             if name == "*" {
@@ -74,30 +95,43 @@ extension ConfigurationReader {
             }
         }
         rule.allowsWildcards = fields["wildcards"]?.bool() ?? false
-        var names: [String] = []
-        if let list = fields["certificate-names"] {
-            let elements = list.elements() ?? []
-            if elements.isEmpty { list.refuse("at least one name is needed, as in [ sip.example.com ]") }
-            for element in elements {
-                guard let text = element.string()?.lowercased() else { continue }
-                guard Self.isDomainName(text), !PeerIdentity.isAddress(text) else {
-                    element.refuse("is no host name or domain name; no certificate proves anything else (RFC 5922 7.1)")
-                    continue
-                }
-                names.append(text)
-            }
-        } else if domain.side == .simple, name != "*" {
-            names = [name]
-        } else if PeerIdentity.isAddress(route.host) {
-            fields["route"]?.refuse(
-                "names an address, which no certificate proves: name the host, or give `certificate-names` (RFC 5922 7.1)")
-        } else {
-            names = [route.host.lowercased()]
+        var agreed = fields["certificate-names"].map(readCertificateNames) ?? []
+        if fields["certificate-names"] == nil, domain.side == .simple, name != "*" { agreed = [name] }
+        if domain.discovery != nil {
+            certificateClaims.append(CertificateClaim(domain: name, entry: entry, scope: .within, names: agreed, rule: rule))
         }
-        guard let first = names.first else { return }
-        domain.route?.provenName = first
+        var names = agreed
+        let hasNames = !agreed.isEmpty || fields["certificate-names"] != nil
+        domain.changeConfiguredHops { key, address in
+            guard address.transport == .tls else { return }
+            var expected = agreed
+            if !hasNames {
+                guard !address.isNumeric else {
+                    fields[key]?.refuse(
+                        "names an address, which no certificate proves: name the host, or give `certificate-names` (RFC 5922 7.1)")
+                    return
+                }
+                expected = [address.host.lowercased()]
+                if !names.contains(expected[0]) { names += expected }
+            }
+            guard let first = expected.first else { return }
+            address.provenName = first
+            certificateClaims.append(CertificateClaim(domain: name, entry: entry, scope: .host, names: expected, rule: rule))
+        }
         domain.certificate = PeerExpectation(names, by: rule)
-        certificateClaims.append(CertificateClaim(domain: name, entry: entry, names: names, rule: rule))
+    }
+
+    private func readCertificateNames(_ list: ConfigurationNode) -> [String] {
+        let elements = list.elements() ?? []
+        if elements.isEmpty { list.refuse("at least one name is needed, as in [ sip.example.com ]") }
+        return elements.compactMap { element in
+            guard let text = element.string()?.lowercased() else { return nil }
+            guard Self.isDomainName(text), !TransportAddress.isNumeric(text) else {
+                element.refuse("is no host name or domain name; no certificate proves anything else (RFC 5922 7.1)")
+                return nil
+            }
+            return text
+        }
     }
 
     /// Joins what `tls` and the domains say, and refuses what does not go together.
@@ -107,16 +141,20 @@ extension ConfigurationReader {
             // A section that could not be read is one mistake, not two.
             guard tls == nil else { return }
             if usesTLS { root.refuse("`tls` is missing: a listener with TLS needs { certificate: PATH, key: PATH, trust: PATH }") }
-            for claim in certificateClaims { claim.entry.refuse("a route over TLS needs `tls` at the highest level") }
+            for entry in entriesOverTLS { entry.refuse("a route over TLS needs `tls` at the highest level") }
             return
         }
-        if !usesTLS, certificateClaims.isEmpty {
+        if !usesTLS, certificateClaims.isEmpty, entriesOverTLS.isEmpty {
             tls?.refuse("nothing uses it: no listener and no route is over TLS")
         } else if !usesTLS, problems.all.isEmpty {
             tls?.refuse("a route over TLS needs a listener with TLS: partners send requests of their own to it")
         }
         var owners: [String: CertificateClaim] = [:]
         for claim in certificateClaims {
+            guard claim.scope == .host else {
+                configuration.tls?.expectationsWithin[claim.domain] = PeerExpectation(claim.names, by: claim.rule)
+                continue
+            }
             configuration.tls?.expectations[claim.names[0]] = PeerExpectation(claim.names, by: claim.rule)
             if let other = owners[claim.names[0]], other.names != claim.names || other.rule != claim.rule {
                 claim.entry.refuse(
@@ -140,11 +178,31 @@ extension ConfigurationReader {
         configuration.tls?.clientExpectations = closed
     }
 
-    /// What all partners are known by, if they all are: then no other certificate is taken at all.
+    /// What all partners that speak TLS are known by, if they all are: then no other certificate is taken at all.
     private var closedFederation: [PeerExpectation]? {
-        let served = configuration.domains.values.filter { $0.refuse == nil }
-        let known = served.compactMap(\.certificate)
-        let isOpen = served.contains { $0.hosted } || configuration.domains["*"].map { $0.refuse == nil } ?? false
-        return isOpen || known.count != served.count ? nil : known
+        let served = configuration.domains.filter { $0.value.refuse == nil }
+        // The servers that an enterprise's DNS names are known only when it is asked.
+        let isOpen = served.contains { name, domain in
+            name == "*" || domain.hosted || domain.discovery != nil && domain.certificate?.names.isEmpty ?? true
+        }
+        let known = served.values.compactMap(\.certificate)
+        return isOpen || known.isEmpty ? nil : known
+    }
+}
+
+extension DomainConfiguration {
+    /// All next hops that are written down for the domain, of single users too.
+    fileprivate var configuredHops: [ListedHop] { (route.map { [ListedHop($0)] } ?? []) + hops + userRoutes.flatMap(\.hops) }
+
+    /// Changes the address of each, with the key under which it was written.
+    fileprivate mutating func changeConfiguredHops(_ change: (_ key: String, inout TransportAddress) -> Void) {
+        if var address = route {
+            change("route", &address)
+            route = address
+        }
+        for index in hops.indices { change("routes", &hops[index].address) }
+        for place in userRoutes.indices {
+            for index in userRoutes[place].hops.indices { change("users", &userRoutes[place].hops[index].address) }
+        }
     }
 }

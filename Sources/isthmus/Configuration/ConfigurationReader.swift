@@ -16,6 +16,8 @@ struct ConfigurationReader {
     var claims: [NameClaim] = []
     /// What domains say of certificates, in the order of the file.
     var certificateClaims: [CertificateClaim] = []
+    /// Domains that cannot be reached without TLS.
+    var entriesOverTLS: [ConfigurationNode] = []
     /// Roots of their own by domain.
     var domainTrust: [String: String] = [:]
 

@@ -18,6 +18,7 @@ struct TLSFiles: Hashable, Sendable {
     /// Paths of roots by the domains that they alone vouch for.
     var domainTrust: [String: String] = [:]
     var expectations: [String: PeerExpectation] = [:]
+    var expectationsWithin: [String: PeerExpectation] = [:]
     var clientExpectations: [PeerExpectation]?
     var defaultRule = PeerNameRule.domain
     var handshakeTimeout = TimeSpan.seconds(10)
@@ -39,6 +40,7 @@ struct TLSFiles: Hashable, Sendable {
         }
         var settings = TLSSettings(identity: identity, names: identities, roots: roots)
         settings.expectations = expectations
+        settings.expectationsWithin = expectationsWithin
         settings.clientExpectations = clientExpectations
         settings.defaultRule = defaultRule
         settings.handshakeTimeout = handshakeTimeout

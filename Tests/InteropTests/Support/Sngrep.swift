@@ -7,13 +7,18 @@ final class Sngrep: Sendable {
     private let file: URL
     private let scratch: ScratchDirectory
 
-    init(in scratch: ScratchDirectory) throws {
+    /// Returns once it listens.
+    init(in scratch: ScratchDirectory) async throws {
         let program = try PeerPrograms.sngrep.required(package: "sngrep")
         port = try Loopback.freePort()
         file = scratch.file("flows.pcap")
         self.scratch = scratch
         process = try ChildProcess(
             program, ["-F", "-N", "-q", "-L", "udp:127.0.0.1:\(port)", "-O", file.path], in: scratch.url, name: "sngrep")
+        // /proc writes local addresses as `0100007F:PORT`.
+        let place = "0100007F:" + String(format: "%04X", port)
+        guard await eventually(within: 10, { (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8))?.contains(place) == true })
+        else { throw PeerError(description: "sngrep does not listen: \(account)") }
     }
 
     /// Ends the capture and tells what it kept: the CSeq of every message by Call-ID, in order, as another decoder reads the file.

@@ -26,6 +26,15 @@ struct CategoryBridgeTests {
         try CategoryPublishDocument(parsing: service.body).publications
     }
 
+    /// Whatever state is published says busy, and some is.
+    func expectBusy(_ service: SIPRequest, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let states = try publications(service).filter { $0.categoryName == .state }.compactMap {
+            $0.body.map { String(decoding: $0.bytes, as: UTF8.self) }
+        }
+        #expect(
+            !states.isEmpty && states.allSatisfy { $0.contains("<availability>6500</availability>") }, sourceLocation: sourceLocation)
+    }
+
     /// The home server takes everything, giving each instance this version.
     func accept(_ bench: Bench, _ service: SIPRequest, version: UInt32, expires: Int64? = nil) throws {
         let elements = try publications(service).map { publication in
@@ -151,10 +160,7 @@ struct CategoryBridgeTests {
         // What the entity-tag stood for before is put back, as somebody else has written over it.
         bench.pass(.seconds(6))
         let repair = try bench.nextRequest(.service, at: Bench.enterprise)
-        let bodies = try publications(repair).filter { $0.categoryName == .state }.compactMap {
-            $0.body.map { String(decoding: $0.bytes, as: UTF8.self) }
-        }
-        #expect(!bodies.isEmpty && bodies.allSatisfy { $0.contains("<availability>6500</availability>") })
+        try expectBusy(repair)
         try accept(bench, repair, version: 6)
         words.publish(bench, Self.bob, body: "", ifMatch: two)
         _ = try tag(bench)
@@ -300,10 +306,7 @@ struct CategoryBridgeTests {
         try conflict(bench, repair, current: 6)
         let again = try bench.nextRequest(.service, at: Bench.enterprise)
         #expect(try publications(again).allSatisfy { $0.version == 6 })
-        let bodies = try publications(again).filter { $0.categoryName == .state }.compactMap {
-            $0.body.map { String(decoding: $0.bytes, as: UTF8.self) }
-        }
-        #expect(bodies.allSatisfy { $0.contains("<availability>6500</availability>") })
+        try expectBusy(again)
         try accept(bench, again, version: 7)
         words.publish(bench, Self.bob, body: "", ifMatch: two, expires: 0)
         #expect(try publications(try bench.nextRequest(.service, at: Bench.enterprise)).allSatisfy { $0.version == 7 && $0.isRemoval })
@@ -364,10 +367,7 @@ struct CategoryBridgeTests {
             store.failure = nil
             bench.pass(.seconds(10))
             let repair = try bench.nextRequest(.service, at: Bench.enterprise)
-            let bodies = try publications(repair).filter { $0.categoryName == .state }.compactMap {
-                $0.body.map { String(decoding: $0.bytes, as: UTF8.self) }
-            }
-            #expect(!bodies.isEmpty && bodies.allSatisfy { $0.contains("<availability>6500</availability>") })
+            try expectBusy(repair)
             try accept(bench, repair, version: 3)
         }
         words.publish(bench, Self.bob, body: "", ifMatch: one)

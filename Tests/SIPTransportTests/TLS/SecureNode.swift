@@ -49,8 +49,8 @@ struct SecureNode {
     }
 
     /// Waits for a handshake to fail in this way; a test that waits for what never comes fails at its time limit.
-    func waitForFailure(_ kind: HandshakeFailure.Kind, _ party: HandshakeFailure.Party) async {
-        while failures(kind, party) == 0 { await Task.yield() }
+    func waitForFailure(_ kind: HandshakeFailure.Kind, _ party: HandshakeFailure.Party) async throws {
+        while failures(kind, party) == 0 { try await Task.sleep(for: .milliseconds(2)) }
     }
 
     func stop() async { await echo.server.stop() }

@@ -54,7 +54,7 @@ import Testing
         try one.tls.replace(other)
         // The name is another address, and needs a connection of its own.
         try await one.send(to: two, proving: "sip.contoso.com", token: 2)
-        await one.waitForFailure(.unknownRoot, .here)
+        try await one.waitForFailure(.unknownRoot, .here)
         try await one.send(to: two, proving: "contoso.com", token: 3)
         try await one.echo.wait { $0.received.count == 2 }
         for node in [one, two] { await node.stop() }
@@ -68,12 +68,12 @@ import Testing
         let node = try await SecureNode(settings)
         let port = node.echo.port(.tls)
         let silent = try (0..<2).map { _ in try PlainSocket(.tcp, peer: port) }
-        while await node.echo.server.statistics().counters.connectionsAccepted < 2 { await Task.yield() }
+        while await node.echo.server.statistics().counters.connectionsAccepted < 2 { try await Task.sleep(for: .milliseconds(2)) }
         let third = try PlainSocket(.tcp, peer: port)
         #expect((try? third.receive()) == .some(nil))
         #expect(node.failures(.tooMany, .here) == 1)
         for socket in silent { socket.close() }
-        while await node.echo.server.statistics().connections > 0 { await Task.yield() }
+        while await node.echo.server.statistics().connections > 0 { try await Task.sleep(for: .milliseconds(2)) }
         let partner = try await SecureNode("contoso")
         try await partner.send(to: node, proving: "example.net")
         #expect(try await partner.outcome().failure == nil)
