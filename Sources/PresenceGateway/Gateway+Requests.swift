@@ -115,6 +115,7 @@ extension Gateway {
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
+            upstream.obstacle = nil
             perform(upstream.subscriber.subscribeFailed(at: now), on: upstream, at: now)
         case .publication(let bridge, let attempt):
             publishFailed(bridge, attempt: attempt, reason, at: now)

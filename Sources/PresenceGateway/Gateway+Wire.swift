@@ -33,55 +33,100 @@ extension Gateway {
 
     /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own
     /// connection while it lives. Names that are no addresses are looked up if they lie in a domain that is looked up itself; else
-    /// they are left to the domain's next hop, or to the place the dialog came from.
+    /// they are left to the domain's next hop, or to the place the dialog came from. What began over TLS stays there.
     func way(of dialog: Dialog, flow: Flow?, hop: NextHop?) -> Way {
         let next = dialog.nextHop
         var route: TransportAddress?
         if case .fixed(let address)? = hop { route = address }
+        let usual = transport(toward: hop)
+        let isSecure = next.transport == .tls || (flow?.remote ?? route)?.transport == .tls || route == nil && usual == .tls
         var address: TransportAddress?
-        if TransportAddress.isNumeric(next.host) {
-            let transport = next.transport ?? flow?.remote.transport ?? hop?.transport ?? .udp
+        // Of a domain that nobody has located since the start, as after a restart, only TLS is surely what the dialog began over.
+        let isUnsure = hop != nil && usual == nil && flow == nil && !isSecure
+        if TransportAddress.isNumeric(next.host), !isUnsure {
+            let transport = next.transport ?? flow?.remote.transport ?? usual ?? .udp
             address = TransportAddress(transport, next.host, next.port ?? transport.defaultPort)
         }
-        if (flow?.remote ?? route)?.transport == .tls || address?.transport == .tls || Self.isSecure(hop) {
-            // What began over TLS stays there, and whoever answers at an address proves the partner's name.
-            if address?.transport != .tls { address = nil }
-            address?.provenName = provenName(at: next.host, by: hop) ?? flow?.remote.provenName
+        if isSecure, let secure = address {
+            // Whoever answers at an address proves the partner's name.
+            address = secure.transport == .tls ? proving(secure, by: hop, flow) : nil
         }
         if let flow, let connection = flow.connection {
             return .direct(.connection(connection, fallback: address ?? route ?? (hop == nil ? flow.remote : nil)), flow.local.transport)
         }
-        if address == nil, case .located(let goal)? = hop { return .located(goalWithinDialog(next, of: goal)) }
+        if address == nil, case .located(let goal)? = hop {
+            return .located(isUnsure ? goal : goalWithinDialog(next, of: goal, isSecure: isSecure))
+        }
         let target = address ?? route ?? flow?.remote ?? TransportAddress(.udp, next.host, next.port ?? 5060)
-        return .direct(.address(target, from: listener(for: target.transport, flow: flow)), target.transport)
+        return .direct(.address(target, from: listener(for: target, flow: flow)), target.transport)
     }
 
-    /// Whether nothing but TLS leads to a domain that is looked up.
-    private static func isSecure(_ hop: NextHop?) -> Bool {
-        guard case .located(let goal)? = hop else { return false }
-        return goal.isSecure || goal.way == .enterprise
-    }
-
-    /// What a TLS peer at an address has to prove: the same as where its domain is asked first.
-    private func provenName(at host: String, by hop: NextHop?) -> String? {
+    /// The transport by which a next hop is reached; of several TLS if it is among them. nil: nobody has found out yet.
+    private func transport(toward hop: NextHop?) -> TransportProtocol? {
         switch hop {
-        case .fixed(let route)?: return route.provenName ?? (route.transport == .tls ? route.host : nil)
+        case .fixed(let route)?: return route.transport
         case .located(let goal)?:
-            guard case .success(let plan)? = hops.known[goal]?.result else { return goal.host }
-            return plan.servers.flatMap(\.addresses).first { $0.host == host }?.provenName ?? goal.host
+            if goal.isSecure { return .tls }
+            switch goal.way {
+            case .enterprise: return .tls
+            case .listed(let listed):
+                return listed.contains { $0.address.transport == .tls } ? .tls : listed.first?.address.transport
+            case .standard: return hops.known[goal]?.transport
+            }
         case nil: return nil
         }
     }
 
-    /// A dialog's own proxy or server, if it is named within the domain; a peer cannot make us look up or call anybody else.
-    private func goalWithinDialog(_ next: SIPURI, of goal: HopGoal) -> HopGoal {
+    /// An address with what its TLS peer has to prove: the same as where its domain is asked first; nil: that is not known of it.
+    private func proving(_ address: TransportAddress, by hop: NextHop?, _ flow: Flow?) -> TransportAddress? {
+        var address = address
+        switch hop {
+        case .fixed(let route)?:
+            address.provenName = route.provenName ?? (route.transport == .tls ? route.host : flow?.remote.provenName)
+        case .located(let goal)?:
+            var known: TransportAddress?
+            if case .success(let plan)? = hops.known[goal]?.result {
+                known = plan.servers.flatMap(\.addresses).first { $0.transport == .tls && $0.host == address.host }
+            }
+            if known == nil, case .standard = goal.way {
+                address.provenName = goal.host
+                return address
+            }
+            // Of an enterprise, and of a list, each server proves a name of its own.
+            guard let known else { return nil }
+            address.provenName = known.provenName ?? goal.host
+        case nil: address.provenName = flow?.remote.provenName
+        }
+        return address
+    }
+
+    /// A dialog's own proxy or server, if it is named within the domain, or stands in its list; a peer cannot make us look up or call
+    /// anybody else.
+    /// - Parameter isSecure: nothing but TLS will do.
+    private func goalWithinDialog(_ next: SIPURI, of goal: HopGoal, isSecure: Bool) -> HopGoal {
         let host = next.domainKey
+        var goal = goal
+        if case .listed(let listed) = goal.way {
+            // Where all that an operator lists is in clear, that is what there is, unless the far side itself asks for TLS.
+            let offersTLS = listed.contains { $0.address.transport == .tls }
+            goal.isSecure = goal.isSecure || isSecure && (offersTLS || next.transport == .tls)
+            // A dialog lives at one of them, and the others know nothing of it.
+            let named = listed.filter { SIPURI(host: $0.address.host).domainKey == host }
+            let exact = named.filter { $0.address.port == next.port }
+            let own = exact.isEmpty ? named : exact
+            if !own.isEmpty { goal.way = .listed(own) }
+            return goal
+        }
+        goal.isSecure = goal.isSecure || isSecure
         guard host == goal.host || host.hasSuffix("." + goal.host) else { return goal }
         switch goal.way {
         case .listed: return goal
         case .enterprise: return host == goal.host ? goal : HopGoal(host, .standard(transport: .tls, port: next.port), isSecure: true)
         case .standard:
-            return HopGoal(host, .standard(transport: next.transport, port: next.port), isSecure: goal.isSecure || next.isSecure)
+            guard isSecure else { return HopGoal(host, .standard(transport: next.transport, port: next.port), isSecure: goal.isSecure) }
+            // A place elsewhere than in TLS is left to the domain.
+            if let transport = next.transport, transport != .tls { return goal }
+            return HopGoal(host, .standard(transport: .tls, port: next.port), isSecure: true)
         }
     }
 
@@ -99,15 +144,22 @@ extension Gateway {
     /// The way of a request outside of dialogs.
     func way(by hop: NextHop) -> Way {
         switch hop {
-        case .fixed(let address): .direct(.address(address, from: listener(for: address.transport, flow: nil)), address.transport)
+        case .fixed(let address): .direct(.address(address, from: listener(for: address, flow: nil)), address.transport)
         case .located(let goal): .located(goal)
         }
     }
 
-    func listener(for transport: TransportProtocol, flow: Flow?) -> TransportAddress? {
-        guard transport == .udp else { return nil }
-        if let local = flow?.local, local.transport == .udp { return local }
-        return configuration.listeners.first { $0.transport == .udp }
+    /// The listener that a datagram leaves from; nil: none is of the target's family, or it is no datagram.
+    func listener(for target: TransportAddress, flow: Flow?) -> TransportAddress? {
+        guard target.transport == .udp else { return nil }
+        if let local = flow?.local, Self.sends(from: local, to: target) { return local }
+        return configuration.listeners.first { Self.sends(from: $0, to: target) }
+    }
+
+    /// Whether a listener's datagrams get to a target; where a name leads is seen later.
+    static func sends(from listener: TransportAddress, to target: TransportAddress) -> Bool {
+        func isIPv6(_ address: TransportAddress) -> Bool { address.host.utf8.contains(UInt8(ascii: ":")) }
+        return listener.transport == .udp && (!target.isNumeric || isIPv6(listener) == isIPv6(target))
     }
 
     /// Sends a request in a transaction of its own.

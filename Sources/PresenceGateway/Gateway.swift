@@ -253,7 +253,7 @@ public final class Gateway: SansIOEndpoint {
             counts.securityAssociations = authenticator.associationCount
             counts.tlsHandshakes = authenticator.handshakeCount
         }
-        counts.hopsDown = hops.health.count
+        counts.hopsDown = hops.health.downCount(at: desk.now)
         counts.requestsWaiting = hops.waiting
         return counts
     }

@@ -38,6 +38,8 @@ public struct HopLocator: Sendable {
     private var shortest: TimeSpan?
     private var failure: NameFailure?
     private var objection: String?
+    /// The priority from which on there might be servers for TLS that could not be found out; nil: all of them are known.
+    private var unknownSecure: Int?
 
     public init(_ goal: HopGoal, prefersIPv6: Bool = false, limits: Limits = Limits()) {
         self.goal = goal
@@ -52,7 +54,7 @@ public struct HopLocator: Sendable {
 
     /// What is to be done by what is known now.
     public mutating func step() -> Step {
-        (wanted, shortest, failure, objection) = ([], nil, nil, nil)
+        (wanted, shortest, failure, objection, unknownSecure) = ([], nil, nil, nil, nil)
         let servers: [HopPlan.Server]
         switch goal.way {
         case .listed(let hops): servers = listed(hops)
@@ -60,7 +62,7 @@ public struct HopLocator: Sendable {
         case .standard(let transport, let port): servers = standard(transport, port)
         }
         if !wanted.isEmpty { return .ask(wanted) }
-        let kept = Self.neverWeaker(goal.isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers)
+        let kept = neverWeaker(goal.isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers)
         guard kept.isEmpty else { return .found(HopPlan(servers: kept, timeToLive: shortest)) }
         if let objection { return .failed(HopFailure(.notAllowed, objection, timeToLive: shortest)) }
         if let failure { return .failed(HopFailure(.unknown, "\(goal.host): \(failure.rawValue)")) }
@@ -68,19 +70,26 @@ public struct HopLocator: Sendable {
         return .failed(HopFailure(.absent, "the Domain Name System names no SIP server of \(goal.host)", timeToLive: shortest))
     }
 
-    /// Whoever offers TLS is never asked without it: else an attacker who stops one port would have the rest in clear.
-    private static func neverWeaker(_ servers: [HopPlan.Server]) -> [HopPlan.Server] {
+    /// Whoever offers TLS is never asked without it: else an attacker who stops one port, or one answer of the Domain Name System, would
+    /// have the rest in clear.
+    private func neverWeaker(_ servers: [HopPlan.Server]) -> [HopPlan.Server] {
         guard let first = servers.map(\.priority).min() else { return [] }
-        let isSecure = servers.contains { $0.priority == first && $0.addresses.contains { $0.transport == .tls } }
+        let isSecure =
+            unknownSecure.map { $0 <= first } ?? false
+            || servers.contains { $0.priority == first && $0.addresses.contains { $0.transport == .tls } }
         return isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers
     }
+
+    /// A question was not answered that might have led to servers for TLS.
+    private mutating func missSecure(from priority: Int) { unknownSecure = min(unknownSecure ?? .max, priority) }
 
     // MARK: the ways
 
     private mutating func listed(_ hops: [ListedHop]) -> [HopPlan.Server] {
         var servers: [HopPlan.Server] = []
         for hop in hops {
-            let found = addresses(of: hop.address.host, hop.address.transport, hop.address.port, proving: hop.address.provenName)
+            let found = addresses(
+                of: hop.address.host, hop.address.transport, hop.address.port, proving: hop.address.provenName, priority: hop.priority)
             guard !found.list.isEmpty else { continue }
             servers.append(
                 .init(
@@ -105,6 +114,7 @@ public struct HopLocator: Sendable {
             return found ?? (mayGoOn ? plain(host, transport, nil, reason: "no SRV") : [])
         }
         guard let pointers = look(NameQuestion(.naptr, host)) else { return [] }
+        if case .failed = pointers.outcome { missSecure(from: 0) }
         if case .records(let records) = pointers.outcome {
             let chosen = Self.chosen(records, isSecure: goal.isSecure).prefix(limits.records)
             if !chosen.isEmpty {
@@ -160,7 +170,7 @@ public struct HopLocator: Sendable {
 
     /// A host with one port.
     private mutating func plain(_ host: String, _ transport: TransportProtocol, _ port: Int?, reason: String) -> [HopPlan.Server] {
-        let found = addresses(of: host, transport, port ?? transport.defaultPort, proving: goal.host)
+        let found = addresses(of: host, transport, port ?? transport.defaultPort, proving: goal.host, priority: 0)
         guard !found.list.isEmpty else { return [] }
         return [.init(priority: 0, weight: 0, addresses: found.list, reason: reason, timeToLive: found.timeToLive)]
     }
@@ -170,6 +180,7 @@ public struct HopLocator: Sendable {
         _ name: String, _ transport: TransportProtocol, rank: Int, reason: String, isEnterprise: Bool = false
     ) -> [HopPlan.Server]? {
         guard let answer = look(NameQuestion(.srv, name)) else { return nil }
+        if case .failed = answer.outcome, transport == .tls { missSecure(from: rank << 16) }
         guard case .records(let records) = answer.outcome else { return nil }
         let services = records.compactMap { if case .service(let service) = $0 { service } else { nil } }
         var servers: [HopPlan.Server] = []
@@ -180,12 +191,14 @@ public struct HopLocator: Sendable {
                 objection = "\(name) names \(service.host), which is not within \(goal.host)"
                 continue
             }
-            let found = addresses(of: service.host, transport, Int(service.port), proving: isEnterprise ? service.host : goal.host)
+            let priority = rank << 16 | Int(service.priority)
+            let found = addresses(
+                of: service.host, transport, Int(service.port), proving: isEnterprise ? service.host : goal.host, priority: priority)
             guard !found.list.isEmpty else { continue }
             let lifetime = [answer.timeToLive, found.timeToLive].compactMap { $0 }.min()
             servers.append(
                 .init(
-                    priority: rank << 16 | Int(service.priority), weight: Int(service.weight), addresses: found.list,
+                    priority: priority, weight: Int(service.weight), addresses: found.list,
                     reason: "\(reason)SRV \(service.priority) \(service.weight) \(service.host)", timeToLive: lifetime))
         }
         return servers
@@ -193,7 +206,7 @@ public struct HopLocator: Sendable {
 
     /// The addresses of a host, both families in turn; none while they are asked for.
     private mutating func addresses(
-        of host: String, _ transport: TransportProtocol, _ port: Int, proving name: String?
+        of host: String, _ transport: TransportProtocol, _ port: Int, proving name: String?, priority: Int
     ) -> (list: [TransportAddress], timeToLive: TimeSpan?) {
         // Only TLS proves anything, and two names for one datagram socket would be two targets.
         let proven = transport == .tls ? name ?? host : nil
@@ -204,6 +217,7 @@ public struct HopLocator: Sendable {
         var families: [[String]] = []
         var lifetime: TimeSpan?
         for answer in questions.map({ look($0) }) {
+            if transport == .tls, case .failed? = answer?.outcome { missSecure(from: priority) }
             guard let answer, case .records(let records) = answer.outcome else { continue }
             families.append(records.compactMap { if case .address(let text) = $0 { text } else { nil } })
             lifetime = [lifetime, answer.timeToLive].compactMap { $0 }.min()

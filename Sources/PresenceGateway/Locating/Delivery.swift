@@ -62,6 +62,8 @@ public struct NamingConfiguration: Hashable, Sendable {
     public var goals = 10_000
     /// While no DNS server answers, the servers that were known last are used for that long.
     public var staleness: TimeSpan = .seconds(3_600)
+    /// For how long that, or what was found in spite of questions that nobody answered, is not looked up again.
+    public var outagePause: TimeSpan = .seconds(30)
 
     public init() {}
 }

@@ -19,15 +19,14 @@ extension Gateway {
     /// A datagram needs a listener of its kind.
     private func isReachable(_ target: TransportAddress) -> Bool {
         guard target.transport == .udp else { return true }
-        let isIPv6 = target.host.utf8.contains(UInt8(ascii: ":"))
-        return configuration.listeners.contains { $0.transport == .udp && $0.host.utf8.contains(UInt8(ascii: ":")) == isIPv6 }
+        return configuration.listeners.contains { Self.sends(from: $0, to: target) }
     }
 
     /// Tries the next target.
     private func goOn(_ delivery: Delivery, at now: Instant) {
         guard let target = delivery.targets.popFirst() else { return }
         delivery.target = target
-        let destination = Destination.address(target, from: listener(for: target.transport, flow: nil))
+        let destination = Destination.address(target, from: listener(for: target, flow: nil))
         var request = delivery.request
         // The Contact was written before the transport was known.
         let expected = contact(NextHop.located(delivery.goal).transport)

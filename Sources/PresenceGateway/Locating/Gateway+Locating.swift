@@ -23,22 +23,26 @@ extension Gateway {
         guard let naming = configuration.naming else {
             return postpone(delivery, HopFailure(.unknown, "names are not looked up by this node"), at: now)
         }
-        switch servers(of: goal, naming, at: now) {
-        case .success(let plan): return start(delivery, plan, at: now)
-        case .failure(let failure): return postpone(delivery, failure, at: now)
-        case nil: break
-        }
+        if let known = hops.result(for: goal, at: now) { return goOn(delivery, known, at: now) }
+        // Before anything is asked: whoever names ever new domains makes lookups no faster than they end.
         guard hops.waiting < naming.waiting, hops.lookups[goal]?.waiting.count ?? 0 < naming.waitingPerGoal else {
             counters.limitsReached += 1
             return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(goal.host)"), at: now)
         }
+        if let found = lookUp(goal, naming, at: now) { return goOn(delivery, found, at: now) }
         hops.waiting += 1
         hops.lookups[goal]?.waiting.append(delivery)
     }
 
-    /// The servers of a goal; nil: they are being looked up.
-    private func servers(of goal: HopGoal, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
-        if let known = hops.result(for: goal, at: now) { return known }
+    private func goOn(_ delivery: Delivery, _ result: Result<HopPlan, HopFailure>, at now: Instant) {
+        switch result {
+        case .success(let plan): start(delivery, plan, at: now)
+        case .failure(let failure): postpone(delivery, failure, at: now)
+        }
+    }
+
+    /// Begins to look up a goal; nil: that takes time, or is under way.
+    private func lookUp(_ goal: HopGoal, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
         guard hops.lookups[goal] == nil else { return nil }
         hops.lookups[goal] = HopDesk.Lookup(locator: HopLocator(goal, prefersIPv6: naming.prefersIPv6))
         wakes.set(.lookup(goal), at: now + naming.wait)
@@ -89,10 +93,28 @@ extension Gateway {
         }
     }
 
-    /// A lookup took too long.
+    /// A lookup took too long: what is not answered counts as not to be had, and what is has to do.
     func abandonLookup(_ goal: HopGoal, at now: Instant) {
-        guard hops.lookups[goal] != nil else { return }
-        finish(goal, .failure(HopFailure(.unknown, "\(goal.host): \(NameFailure.timeout.rawValue)")), at: now)
+        guard let lookup = hops.lookups[goal], let naming = configuration.naming else { return }
+        let silence = NameAnswer(.failed(.timeout), timeToLive: naming.outagePause)
+        var locator = lookup.locator
+        for question in lookup.open.sorted(by: { $0.description < $1.description }) {
+            counters.nameFailures += 1
+            log(.notice, "name lookup failed", ["question": question.description, "reason": NameFailure.timeout.rawValue])
+            locator.receive(silence, to: question)
+        }
+        while true {
+            switch locator.step() {
+            case .found(let plan):
+                finish(goal, .success(plan), at: now)
+                return
+            case .failed(let failure):
+                finish(goal, .failure(failure), at: now)
+                return
+            case .ask(let questions):
+                for question in questions { locator.receive(hops.cache.answer(to: question, at: now) ?? silence, to: question) }
+            }
+        }
     }
 
     @discardableResult
@@ -102,12 +124,7 @@ extension Gateway {
         hops.forget(lookup.open, of: goal)
         hops.waiting -= lookup.waiting.count
         let result = hops.keep(result, for: goal, naming, at: now)
-        for delivery in lookup.waiting {
-            switch result {
-            case .success(let plan): start(delivery, plan, at: now)
-            case .failure(let failure): postpone(delivery, failure, at: now)
-            }
-        }
+        for delivery in lookup.waiting { goOn(delivery, result, at: now) }
         return result
     }
 

@@ -9,6 +9,8 @@ struct HopDesk {
         var until: Instant
         /// Servers that the Domain Name System named last, for when it does not answer.
         var last: (plan: HopPlan, until: Instant)?
+        /// By what the servers were reached that were found last; TLS if it was among it.
+        var transport: TransportProtocol?
     }
 
     struct Lookup {
@@ -55,12 +57,17 @@ struct HopDesk {
         case .success(let plan):
             let until = plan.timeToLive.map { now + $0 } ?? Instant(nanosecondsSince1970: .max)
             entry = Known(result: result, until: until)
+            let transports = plan.servers.flatMap(\.addresses).map(\.transport)
+            entry.transport = transports.contains(.tls) ? .tls : transports.first
             if plan.timeToLive != nil { entry.last = (plan, until + naming.staleness) }
         case .failure(let failure):
             let last = known[goal]?.last
             entry = Known(result: result, until: now + (failure.timeToLive ?? naming.cache.failure))
+            entry.transport = known[goal]?.transport
             if failure.kind == .unknown, let last, now < last.until {
                 entry.result = .success(last.plan)
+                // Each new look at it may take as long as a request waits.
+                entry.until = now + max(naming.outagePause, naming.cache.failure)
                 entry.last = last
             }
         }
