@@ -90,6 +90,7 @@ public final class NameResolver: NameResolving {
 private final class AresChannel: @unchecked Sendable {
     private var channel: ares_channel?
     private let options: NameResolverOptions
+    private var hosts: HostsFile?
     private var open: [NameQuestion: [@Sendable (NameAnswer) -> Void]] = [:]
     private(set) var counters = NameResolverCounters()
 
@@ -98,6 +99,7 @@ private final class AresChannel: @unchecked Sendable {
 
     init(options: NameResolverOptions) throws(NameResolverError) {
         self.options = options
+        hosts = options.hostsFile.map { HostsFile($0) }
         guard Self.libraryStatus == 0 else { throw Self.error("c-ares", Self.libraryStatus) }
         var settings = ares_options()
         settings.timeout = Int32(clamping: options.timeout.nanoseconds / 1_000_000)
@@ -120,11 +122,11 @@ private final class AresChannel: @unchecked Sendable {
 
     /// Takes one question; the answer comes during ``wait(for:)``, or at once.
     func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void) {
-        if let known = local(question) { return answer(known) }
         if open[question] != nil {
             open[question]?.append(answer)
             return
         }
+        if let known = local(question) { return answer(known) }
         guard let channel, open.count < options.outstanding else {
             counters.failures += 1
             return answer(NameAnswer(.failed(.overload)))
@@ -191,7 +193,7 @@ private final class AresChannel: @unchecked Sendable {
         if question.name == "localhost" || question.name.hasSuffix(".localhost") {
             return NameAnswer(.records([.address(question.kind == .a ? "127.0.0.1" : "::1")]), timeToLive: minute)
         }
-        guard let file = options.hostsFile, let names = HostsFile.addresses(of: question.name, file: file) else { return nil }
+        guard let names = hosts?.addresses(of: question.name) else { return nil }
         let list = names.filter { ($0.utf8.contains(UInt8(ascii: ":"))) == (question.kind == .aaaa) }
         return NameAnswer(list.isEmpty ? .noData : .records(list.map { .address($0) }), timeToLive: minute)
     }

@@ -1,3 +1,4 @@
+import Foundation
 @testable import NameResolution
 import SIPCore
 import Testing
@@ -84,9 +85,25 @@ import Testing
             fe80::1%eth0 edge.example.org
             192.0.2.2 other.example.org edge.example.org
             """
-        #expect(HostsFile.addresses(of: "edge.example.org", in: text) == ["192.0.2.1", "2001:db8::1", "192.0.2.2"])
-        #expect(HostsFile.addresses(of: "edge", in: text) == ["192.0.2.1"])
-        #expect(HostsFile.addresses(of: "example.org", in: text) == nil)
+        let names = HostsFile.names(in: text)
+        #expect(names["edge.example.org"] == ["192.0.2.1", "2001:db8::1", "192.0.2.2"])
+        #expect(names["edge"] == ["192.0.2.1"])
+        #expect(names["example.org"] == nil)
+    }
+
+    @Test("a hosts file that changes, goes and comes back is seen to")
+    func changedHosts() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("hosts-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var hosts = HostsFile(path)
+        #expect(hosts.addresses(of: "edge.example.org") == nil)
+        try "192.0.2.1 edge.example.org\n".write(toFile: path, atomically: true, encoding: .utf8)
+        #expect(hosts.addresses(of: "edge.example.org") == ["192.0.2.1"])
+        #expect(hosts.addresses(of: "edge.example.org") == ["192.0.2.1"])
+        try "192.0.2.22 edge.example.org\n".write(toFile: path, atomically: true, encoding: .utf8)
+        #expect(hosts.addresses(of: "edge.example.org") == ["192.0.2.22"])
+        try FileManager.default.removeItem(atPath: path)
+        #expect(hosts.addresses(of: "edge.example.org") == nil)
     }
 
     @Test("a server that is no address is refused by name")
