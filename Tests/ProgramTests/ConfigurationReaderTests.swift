@@ -320,6 +320,10 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, routes: [] } }", "2:39", "at least one route"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, routes: [ { priority: 1 } ] } }", "2:41", "`to` is missing"),
         (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, routes: [ \"udp:b:1\", \"tls:b:1\" ] } }", "2:52",
+            "with and without TLS"
+        ),
+        (
             "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, routes: [ { to: \"udp:b:1\", weight: 65536 } ] } }", "2:66",
             "from 0 to 65535"
         ),

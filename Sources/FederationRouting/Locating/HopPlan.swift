@@ -38,9 +38,6 @@ public struct HopPlan: Hashable, Sendable {
         return WeightedChoice.order(servers, priority: \.priority, weight: \.weight, using: &random).flatMap(\.addresses)
             .filter { seen.insert($0).inserted }
     }
-
-    /// Whether an address is one of the plan's.
-    public func contains(_ address: TransportAddress) -> Bool { servers.contains { $0.addresses.contains(address) } }
 }
 
 /// Why there is nowhere to go.

@@ -57,12 +57,6 @@ public struct NameCache: Sendable {
         return kept
     }
 
-    /// Forgets everything, as after a change of the servers that are asked.
-    public mutating func removeAll() {
-        answers = [:]
-        ends = DeadlineQueue()
-    }
-
     private mutating func forget(_ question: NameQuestion) {
         answers[question] = nil
         ends.set(question, at: nil)

@@ -67,15 +67,13 @@ struct RouteCommand: AsyncParsableCommand {
 
     private static func text(of plan: HopPlan, limit: Int) -> String {
         var random = SystemRandomNumberGenerator()
-        let order = WeightedChoice.order(plan.servers, priority: \.priority, weight: \.weight, using: &random)
         var lines: [String] = []
-        for server in order {
-            for address in server.addresses {
-                let lifetime = server.timeToLive.map { "TTL \($0.seconds) s" } ?? "for good"
-                let proof = address.provenName.map { ", proves \($0)" } ?? ""
-                let mark = lines.count < limit ? "\(lines.count + 1)." : "not tried:"
-                lines.append("  \(mark) \(address)\(proof), \(lifetime), by \(server.reason)\n")
-            }
+        for address in plan.targets(using: &random) {
+            guard let server = plan.servers.first(where: { $0.addresses.contains(address) }) else { continue }
+            let lifetime = server.timeToLive.map { "TTL \($0.seconds) s" } ?? "for good"
+            let proof = address.provenName.map { ", proves \($0)" } ?? ""
+            let mark = lines.count < limit ? "\(lines.count + 1)." : "not tried:"
+            lines.append("  \(mark) \(address)\(proof), \(lifetime), by \(server.reason)\n")
         }
         return lines.joined()
     }

@@ -71,17 +71,30 @@ struct RouteReader {
         guard let elements = node.elements() else { return [] }
         if elements.isEmpty { node.refuse("at least one route is needed") }
         if elements.count > limit { node.refuse("more than \(limit) routes for one domain") }
+        var isSecure: Bool?
         return elements.compactMap { element in
-            if element.node.scalar != nil { return address(element).map { ListedHop($0) } }
-            guard let fields = element.fields(["to", "priority", "weight"]) else { return nil }
-            guard let to = fields["to"] else {
-                element.refuse("`to` is missing, as in { to: \"tcp:edge1.example.org:5060\", priority: 10, weight: 60 }")
+            guard let hop = listed(element) else { return nil }
+            let isTLS = hop.address.transport == .tls
+            if let first = isSecure, first != isTLS {
+                element.refuse("mixes hops with and without TLS: who can stop the one would have everything in clear by the other")
                 return nil
             }
-            let priority = fields["priority"].map { $0.integer(0...65_535) ?? 0 } ?? 0
-            let weight = fields["weight"].map { $0.integer(0...65_535) ?? 1 } ?? 1
-            return address(to).map { ListedHop($0, priority: priority, weight: weight) }
+            isSecure = isTLS
+            return hop
         }
+    }
+
+    /// One of several.
+    private static func listed(_ element: ConfigurationNode) -> ListedHop? {
+        if element.node.scalar != nil { return address(element).map { ListedHop($0) } }
+        guard let fields = element.fields(["to", "priority", "weight"]) else { return nil }
+        guard let to = fields["to"] else {
+            element.refuse("`to` is missing, as in { to: \"tcp:edge1.example.org:5060\", priority: 10, weight: 60 }")
+            return nil
+        }
+        let priority = fields["priority"].map { $0.integer(0...65_535) ?? 0 } ?? 0
+        let weight = fields["weight"].map { $0.integer(0...65_535) ?? 1 } ?? 1
+        return address(to).map { ListedHop($0, priority: priority, weight: weight) }
     }
 
     private static let limit = 32
