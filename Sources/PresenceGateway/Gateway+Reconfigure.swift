@@ -13,6 +13,10 @@ extension Gateway {
         let before = self.configuration
         self.configuration = configuration
         routes = configuration.routes
+        if configuration.domains != before.domains {
+            // Those that are as before go on knowing which forms the far side takes.
+            upstreamDomains = upstreamDomains.filter { configuration.domain($0.key.name) == $0.value.configuration }
+        }
         home.reconfigure(configuration)
         journal.limit = configuration.limits.journalEntries
         if let naming = configuration.naming {
@@ -25,7 +29,8 @@ extension Gateway {
         if let newTables { translator = PresenceTranslator(mapper: newTables) }
         noteMappings()
         if newTables != nil { tellAll(at: now) }
-        if newTables != nil || !configuration.carries(like: before) { renewBridges(at: now) }
+        let isOther = newTables != nil || !configuration.carries(like: before)
+        if isOther || configuration.domains != before.domains { renewBridges(after: before, isAll: isOther, at: now) }
     }
 
     static func parser(_ limits: GatewayLimits) -> XMLParser {

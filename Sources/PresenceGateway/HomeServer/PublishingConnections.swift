@@ -18,6 +18,9 @@ struct PublishingConnections {
     /// Endpoints of a user whose connection lives.
     func endpoints(of user: String) -> Set<String> { Set(byUser[user].map { Array($0.keys) } ?? []) }
 
+    /// Endpoints of a user, each with the connections over which it published.
+    func connections(of user: String) -> [String: Set<ConnectionID>] { byUser[user] ?? [:] }
+
     func knows(_ user: String) -> Bool { byUser[user] != nil }
 
     /// Forgets a connection.

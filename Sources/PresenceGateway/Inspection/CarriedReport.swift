@@ -48,7 +48,10 @@ public struct CarriedReport: Codable, Hashable, Sendable {
 extension Gateway {
     /// The keys of all identities for whom something is carried; a user whose home this node has become is none of them.
     var carriedKeys: some Sequence<String> {
-        [Array(pidfBridges.keys), Array(categoryBridges.keys)].joined().lazy.filter { self.presentities[$0] == nil }
+        // A user whose domain changed sides may have both for a while.
+        [Array(pidfBridges.keys), categoryBridges.keys.filter { pidfBridges[$0] == nil }].joined().lazy.filter {
+            self.presentities[$0] == nil
+        }
     }
 
     func isCarried(_ key: String) -> Bool { presentities[key] == nil && (pidfBridges[key] != nil || categoryBridges[key] != nil) }
@@ -59,7 +62,8 @@ extension Gateway {
     }
 
     func carriedReport(of key: String, at now: Instant) -> CarriedReport? {
-        pidfBridges[key].map { report($0) } ?? categoryBridges[key].map { report($0, at: now) }
+        guard isCarried(key) else { return nil }
+        return pidfBridges[key].map { report($0) } ?? categoryBridges[key].map { report($0, at: now) }
     }
 
     private func report(_ bridge: PIDFBridge) -> CarriedReport {

@@ -37,8 +37,10 @@ struct ResourceListState: Equatable {
         var isFull = false
         /// It was said before what is known already.
         var isOutdated = false
-        /// Notifications were lost, the state of a remaining instance is not at hand, or there are more resources than are kept.
+        /// Notifications were lost, or the state of a remaining instance is not at hand.
         var needsFullState = false
+        /// There are more resources or instances than are kept; the full state would be no less.
+        var isOverfull = false
     }
 
     private struct Member: Equatable {
@@ -91,7 +93,8 @@ struct ResourceListState: Equatable {
         }
         for resource in meta.resources {
             // An inner list is partial on its own, so what is known of it stays.
-            var member = known[resource.uri] ?? Member()
+            // Who is named twice in one message is taken as the first time left him.
+            var member = members[resource.uri] ?? known[resource.uri] ?? Member()
             if meta.fullState {
                 member.instances = [:]
                 let listed = Set(resource.instances.map(\.id))
@@ -99,7 +102,7 @@ struct ResourceListState: Equatable {
             }
             if members[resource.uri] == nil {
                 guard room > member.size else {
-                    outcome.needsFullState = true
+                    outcome.isOverfull = true
                     continue
                 }
                 room -= 1 + member.size
@@ -120,7 +123,7 @@ struct ResourceListState: Equatable {
         for instance in resource.instances {
             guard member.instances[instance.id] != nil || instance.state == .terminated || member.instances.count < Self.instanceLimit
             else {
-                outcome.needsFullState = true
+                outcome.isOverfull = true
                 continue
             }
             let wasList = member.lists[instance.id]
@@ -141,6 +144,7 @@ struct ResourceListState: Equatable {
                 outcome.updates += said.updates
                 outcome.updates += said.gone.map { Update(uri: $0, standing: .terminated(reason: "noresource")) }
                 outcome.needsFullState = outcome.needsFullState || said.needsFullState
+                outcome.isOverfull = outcome.isOverfull || said.isOverfull
             case (let state, .document(let part)?):
                 member.instances[instance.id] = state
                 member.lists[instance.id] = nil

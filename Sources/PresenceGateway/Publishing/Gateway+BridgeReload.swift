@@ -3,18 +3,26 @@ import PresenceMapping
 import SIPCore
 
 /// Carried publications under new mapping tables or domains: what these let through is shown, what they no longer let through is taken
-/// back, although no client says a word.
+/// back, although no client says a word. Where a domain takes no publications over this node any more, nothing is said there: what it
+/// has lapses.
 extension Gateway {
-    func renewBridges(at now: Instant) {
-        for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) {
+    /// - Parameter before: what was configured; the bridges to domains that are as before are left alone, unless `isAll`.
+    func renewBridges(after before: GatewayConfiguration, isAll: Bool, at now: Instant) {
+        func concerns(_ uri: SIPURI) -> Bool {
+            isAll || configuration.domain(uri.domainKey) != before.domain(uri.domainKey)
+        }
+        for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) where concerns(bridge.uri) {
             bridge.forEachStanding { $0 = renewed($0, of: bridge.uri) }
             advance(bridge, at: now)
         }
-        for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) {
+        for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) where concerns(bridge.uri) {
+            let wished = bridge.client.wishes.mapValues(\.body)
             bridge.sources = renewed(bridge.sources, of: bridge.uri, at: now)
             if let sources = bridge.current?.sources { bridge.current?.sources = renewed(sources, of: bridge.uri, at: now) }
             wish(bridge, at: now)
-            bridge.client.tryNow()
+            // A pause that the home server asked for is kept where nothing is new, neither what it is told nor where it is.
+            let isSamePlace = configuration.domain(bridge.uri.domainKey) == before.domain(bridge.uri.domainKey)
+            if !isSamePlace || bridge.client.wishes.mapValues(\.body) != wished { bridge.client.tryNow() }
             work(bridge, at: now)
         }
     }
@@ -27,15 +35,18 @@ extension Gateway {
     /// The same documents as the instances that the tables make of them now.
     private func renewed(_ sources: [String: CategoryBridge.Source], of uri: SIPURI, at now: Instant) -> [String: CategoryBridge.Source] {
         sources.mapValues { known in
-            // It could be read when it came.
-            (try? source(known.document, of: uri, lineage: known.lineage, until: known.until, at: now)) ?? known
+            if let made = try? source(known.document, of: uri, lineage: known.lineage, until: known.until, at: now) { return made }
+            // It could be read when it came, under other limits. Nobody can say what the tables would hide of it now.
+            var hidden = known
+            hidden.elements = [:]
+            return hidden
         }
     }
 }
 
 extension GatewayConfiguration {
-    /// Whether publications are carried to other domains in the same way as before.
+    /// Whether publications are carried to other domains under the same names as before.
     func carries(like before: GatewayConfiguration) -> Bool {
-        domains == before.domains && publisherEPID == before.publisherEPID && nodeName == before.nodeName
+        publisherEPID == before.publisherEPID && nodeName == before.nodeName
     }
 }

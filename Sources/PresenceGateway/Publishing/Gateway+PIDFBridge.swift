@@ -57,7 +57,8 @@ extension Gateway {
         compose(bridge, at: now)
         if bridge.isSettled {
             bridge.accepted = bridge.enhanced
-            ifNotKept { [unowned self] now in takeBack(bridge, to: before, at: now) }
+            let connections = bridgeConnections.connections(of: bridge.key)
+            ifNotKept { [unowned self] now in takeBack(bridge, to: before, over: connections, at: now) }
             counters.publicationsAccepted += 1
             respond(response, transaction, at: now)
             return
@@ -150,7 +151,13 @@ extension Gateway {
         for held in waiting { refuse(held.request, held.transaction, refusal, at: now) }
     }
 
-    private func takeBack(_ bridge: PIDFBridge, to before: EnhancedPresentity, at now: Instant) {
+    /// - Parameter connections: of the endpoints, which were forgotten with the bridge if nothing went over it any more.
+    private func takeBack(
+        _ bridge: PIDFBridge, to before: EnhancedPresentity, over connections: [String: Set<ConnectionID>], at now: Instant
+    ) {
+        for (endpoint, connection) in connections.flatMap({ endpoint, all in all.map { (endpoint, $0) } }) {
+            bridgeConnections.note(endpoint, of: bridge.key, over: connection)
+        }
         bridge.enhanced = before
         bridge.accepted = before
         pidfBridges[bridge.key] = bridge

@@ -4,7 +4,7 @@ import SIPEvents
 
 /// Which far leg feeds a watched resource, from its first moment to its last.
 ///
-///     attach --> joinUpstream --> startUpstreams --> ... --> leaveUpstream <-- detach
+///     attach --> joinUpstream --> startUpstreams --> ... --> leaveUpstreams <-- detach
 extension Gateway {
     /// Gives a resource the far leg that feeds it: one to join, or a new one that ``startUpstreams(of:at:)`` starts.
     /// - Parameters:
@@ -96,7 +96,7 @@ extension Gateway {
 
     /// More categories of a resource are wanted: a leg of its own asks for them now, a batch as soon as it proceeds.
     func widenUpstream(of resource: WatchedResource, at now: Instant) {
-        guard let upstream = resource.upstream, upstream.resource(resource.key)?.want(resource.categories) == true else { return }
+        guard let upstream = resource.upstream, upstream.resource(resource.key)?.want() == true else { return }
         guard upstream.shape == .single, upstream.format == .categories else { return }
         perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }

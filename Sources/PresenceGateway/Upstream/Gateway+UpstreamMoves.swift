@@ -89,9 +89,13 @@ extension Gateway {
         }
         // Whoever joins others sees what they see.
         let known = leg.resource(resource.key)
+        let staying = known?.standing == .unheard ? known?.sinks ?? [] : []
         let joining = known == nil ? [] : resource.sinks
         let before = joining.map(\.resource.source)
         leg.adopt(resource)
+        if known?.standing == .pending {
+            for (watcher, watched) in staying { tell(isPending: true, of: watched, to: watcher, at: now) }
+        }
         for ((watcher, watched), source) in zip(joining, before) {
             if let standing = known?.standing, standing != .unheard {
                 tell(isPending: standing == .pending, of: watched, to: watcher, at: now)

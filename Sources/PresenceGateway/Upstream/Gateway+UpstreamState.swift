@@ -27,7 +27,7 @@ extension Gateway {
                 // A dialog of its own is pending until the far side says otherwise.
                 take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
             } else if let verdict = report.verdict {
-                heed(verdict, on: resource, of: upstream, &legs, at: now)
+                heed(verdict, on: resource, of: upstream, isGranted: !isPending, &legs, at: now)
             }
         }
         for leg in legs { proceed(leg, at: now) }
@@ -94,8 +94,9 @@ extension Gateway {
     }
 
     /// What a resource list says of one presentity whose state it does not bring (MS-PRES 2.2.2.4.2).
+    /// - Parameter isGranted: the list as a whole is not pending.
     private func heed(
-        _ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription,
+        _ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription, isGranted: Bool,
         _ legs: inout [UpstreamSubscription], at now: Instant
     ) {
         switch verdict.state {
@@ -115,7 +116,7 @@ extension Gateway {
             }
         case .pending:
             stand(.pending, resource, at: now)
-        case .active where upstream.list != nil:
+        case .active where upstream.list != nil && isGranted:
             stand(.active, resource, at: now)
             if !resource.source.isKnown { show(.offline, in: resource, at: now) }
         default:
@@ -142,7 +143,8 @@ extension Gateway {
         if case .pending = status { isPending = true }
         let standing = isPending ? UpstreamResource.Standing.pending : .active
         for resource in upstream.resources
-        where resource.standing != standing && (isPending || upstream.shape == .single || resource.standing != .pending) {
+        // Pending is said once more: when a leg was lost, it was set without a word to those who watch several.
+        where isPending || resource.standing != .active && (upstream.shape == .single || resource.standing != .pending) {
             stand(standing, resource, at: now)
         }
     }

@@ -8,7 +8,7 @@ final class UpstreamResource {
     let uri: SIPURI
     /// The presentity's `aorKey`.
     let key: String
-    /// What its sinks want together, where the far side is asked for categories.
+    /// What its sinks want together, where the far side is asked for categories; never more than they do now.
     private(set) var categories: [CategoryName] = []
     /// Of a batch: what the far side was asked for in the current dialog; nil: it does not know of the presentity.
     private(set) var asked: [CategoryName]?
@@ -65,24 +65,31 @@ final class UpstreamResource {
         let known = source
         let sink = UpstreamSink(watcher: watcher, resource: resource)
         if first?.resource == nil { first = sink } else { others.append(sink) }
-        // Whoever watches in another form than categories gets what it sees made from the standard ones.
-        let wanted = watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
+        let wanted = Self.wanted(resource, of: watcher)
         if known.isKnown, asked.map({ asked in wanted.allSatisfy(asked.contains) }) ?? true { resource.source = known }
-        want(wanted)
+        want()
     }
 
-    /// Adds to what its sinks want. False: it was wanted already.
+    /// Sums up what its sinks want now. False: nothing that was not wanted already.
     @discardableResult
-    func want(_ names: [CategoryName]) -> Bool {
-        let added = names.filter { !categories.contains($0) }
-        categories += added
-        return !added.isEmpty
+    func want() -> Bool {
+        let before = categories
+        categories = sinks.reduce(into: []) { all, sink in
+            for name in Self.wanted(sink.resource, of: sink.watcher) where !all.contains(name) { all.append(name) }
+        }
+        return !categories.allSatisfy(before.contains)
+    }
+
+    /// Whoever watches in another form than categories gets what it sees made from the standard ones.
+    private static func wanted(_ resource: WatchedResource, of watcher: WatcherDialog) -> [CategoryName] {
+        watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
     }
 
     func remove(_ resource: WatchedResource) {
         if first?.resource === resource { first = nil }
         others.removeAll { $0.resource == nil || $0.resource === resource }
         if first?.resource == nil, !others.isEmpty { first = others.removeFirst() }
+        want()
     }
 
     /// Whether a categories document says all that is asked for.
@@ -99,7 +106,7 @@ final class UpstreamResource {
     /// What the next SUBSCRIBE has to change about it, when the one on its way is accepted; nil: nothing.
     var change: Change? {
         var known = asked ?? []
-        if let offered { known = offered.isEmpty ? [] : known + offered }
+        if let offered { known = offered }
         guard hasSink else { return known.isEmpty ? nil : .unsubscribe }
         return !known.isEmpty && categories.allSatisfy(known.contains) ? nil : .subscribe
     }
@@ -111,14 +118,19 @@ final class UpstreamResource {
     /// A SUBSCRIBE that names it is on its way.
     func offer(_ change: Change) { offered = change == .subscribe ? categories : [] }
 
+    /// What the far side was asked for and nobody wants any more; a SUBSCRIBE that names the presentity takes it back.
+    var surplus: [CategoryName] { (asked ?? []).filter { !categories.contains($0) } }
+
     /// The SUBSCRIBE was answered.
     func settle(isAccepted: Bool) {
-        if isAccepted, let offered { asked = offered.isEmpty ? nil : (asked ?? []) + offered.filter { !(asked ?? []).contains($0) } }
+        // Whatever else had been asked for was taken back with it.
+        if isAccepted, let offered { asked = offered.isEmpty ? nil : offered }
         offered = nil
     }
 
     /// It is asked for anew, here or elsewhere. What was withdrawn stays so until the far side grants it again.
     func reset() {
+        want()
         asked = nil
         offered = nil
         if standing != .pending { standing = .unheard }

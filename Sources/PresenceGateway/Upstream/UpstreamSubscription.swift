@@ -186,6 +186,8 @@ final class UpstreamSubscription {
             return
         }
         known.trail = known.trail ?? resource.trail
+        // What was withdrawn stays so, whoever asks.
+        if known.standing == .unheard { known.standing = resource.standing }
         for sink in resource.sinks {
             known.add(sink.resource, of: sink.watcher)
             sink.resource.upstream = self

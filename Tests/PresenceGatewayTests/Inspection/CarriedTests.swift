@@ -57,4 +57,26 @@ struct CarriedTests {
         let rows = bench.gateway.presentities(at: bench.now).rows
         #expect(rows.map(\.state) == [.carried] && rows.map(\.publications) == [1] && rows.map(\.presentity) == ["sip:\(bob)"])
     }
+
+    @Test("a user whose domain changed sides is listed once, and one whose home this node has become is carried no more")
+    func otherDomain() throws {
+        let services = PIDFBridgeTests()
+        let words = HostedPresentityTests()
+        let bench = PIDFBridgeTests.bench()
+        let alice = PIDFBridgeTests.alice
+        _ = try services.published(bench, .state(6_500), tag: "e1")
+        bench.reconfigure { $0.domains["example.org"]?.side = .enterprise }
+        words.publish(bench, alice, body: Bench.pidf(alice, activity: "busy"))
+        #expect(bench.gateway.counts.publicationBridges == 2)
+        #expect(bench.gateway.presentities(at: bench.now).rows.map(\.presentity) == ["sip:\(alice)"])
+        #expect(try explain(bench, alice) != nil)
+        bench.clear()
+        bench.reconfigure {
+            $0.domains["example.org"]?.side = .simple
+            $0.domains["example.org"]?.hosted = true
+        }
+        words.publish(bench, alice, body: Bench.pidf(alice, activity: "busy"))
+        #expect(bench.gateway.counts.publications == 1)
+        #expect(try explain(bench, alice) == nil)
+    }
 }

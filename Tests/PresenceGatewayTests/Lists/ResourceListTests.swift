@@ -147,12 +147,12 @@ import XMLCore
             return state.receive(try read(Self.list(version, full: full, resources)), limit: 10)
         }
         _ = try receive(0, full: true, 0..<4)
-        #expect(try !receive(1, 2..<10).needsFullState)
+        #expect(try !receive(1, 2..<10).isOverfull)
         let over = try receive(2, 9..<12)
-        #expect(over.needsFullState && over.updates.map(\.uri) == ["sip:u9@example.com"] && state.resources.count == 10)
+        #expect(over.isOverfull && !over.needsFullState && over.updates.map(\.uri) == ["sip:u9@example.com"] && state.resources.count == 10)
         let full = try receive(3, full: true, 100..<108)
-        #expect(!full.needsFullState && full.gone.count == 10 && state.resources.count == 8)
-        #expect(try !receive(4, 200..<202).needsFullState && state.resources.count == 10)
+        #expect(!full.isOverfull && full.gone.count == 10 && state.resources.count == 8)
+        #expect(try !receive(4, 200..<202).isOverfull && state.resources.count == 10)
     }
 
     @Test("RFC 4662 5.5: of the instances of one resource no more are kept than a forked subscription has")
@@ -162,11 +162,12 @@ import XMLCore
             let instances = ids.map { "<instance id=\"i\($0)\" state=\"\(name)\"/>" }.joined()
             return state.receive(try read(Self.list(version, full: version == 0, "<resource uri=\"\(Self.kai)\">\(instances)</resource>")))
         }
-        #expect(try !receive(0, 0..<60).needsFullState)
-        #expect(try receive(1, 60..<70).needsFullState)
+        #expect(try !receive(0, 0..<60).isOverfull)
+        let over = try receive(1, 60..<70)
+        #expect(over.isOverfull && !over.needsFullState)
         // Those that end make room.
-        #expect(try !receive(2, 0..<10, "terminated").needsFullState)
-        #expect(try !receive(3, 70..<80).needsFullState)
+        #expect(try !receive(2, 0..<10, "terminated").isOverfull)
+        #expect(try !receive(3, 70..<80).isOverfull)
     }
 
     @Test("RFC 4662 5.2: an inner list that a full list no longer has as an instance is gone with its resources, and counts no more")
@@ -183,8 +184,24 @@ import XMLCore
         var state = ResourceListState()
         for version in UInt32(0)..<6 {
             let outcome = state.receive(notification(version, "i\(version)", Int(version) * 3..<Int(version) * 3 + 3), limit: 8)
-            #expect(!outcome.needsFullState && state.resources.count == 3 && outcome.gone.count == (version == 0 ? 0 : 3))
+            #expect(!outcome.isOverfull && state.resources.count == 3 && outcome.gone.count == (version == 0 ? 0 : 3))
         }
+    }
+
+    @Test("RFC 4662 5.2: an inner list that ends several times in one message makes room once")
+    func namedAgain() throws {
+        var inner = ResourceListNotification(RLMIDocument(uri: "sip:partners@example.com", version: 0, fullState: true))
+        inner.meta.resources = (0..<4).map { RLMIResource(uri: "sip:i\($0)@example.com") }
+        var outer = ResourceListNotification(RLMIDocument(uri: "sip:team@example.com", version: 0, fullState: true))
+        outer.add(
+            RLMIResource(uri: "sip:partners@example.com", instances: [RLMIInstance(id: "1", state: .active)]), cid: "n",
+            content: .list(inner))
+        var state = ResourceListState()
+        _ = state.receive(outer, limit: 8)
+        let over = Self.instance("sip:partners@example.com", "terminated")
+        let users = (0..<20).map { Self.instance("sip:u\($0)@example.com", "active") }.joined()
+        _ = state.receive(try read(Self.list(1, full: false, over + over + over + users)), limit: 8)
+        #expect(state.resources.count == 8)
     }
 
     @Test("RFC 4662 5.1: what is written is read again, nested lists too")

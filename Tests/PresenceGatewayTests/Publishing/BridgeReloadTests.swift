@@ -74,6 +74,21 @@ struct BridgeReloadTests {
         #expect(try publishes.publications(again).allSatisfy { !$0.isRemoval && $0.categoryName == .note && $0.version == 0 })
     }
 
+    @Test("a document that cannot be read under new limits is shown no more: nobody can say what the new tables would hide of it")
+    func unreadable() throws {
+        let bench = CategoryBridgeTests.bench()
+        publishes.publish(bench, note: "In town")
+        let first = try bench.nextRequest(.service, at: Bench.enterprise)
+        try publishes.accept(bench, first, version: 1)
+        _ = try publishes.tag(bench)
+        bench.reconfigure(try Bench.mapper("container-policy", "\"state\", \"note\", ", becomes: "\"state\", ")) {
+            $0.limits.bodyBytes = 100
+        }
+        let change = try bench.nextRequest(.service, at: Bench.enterprise)
+        #expect(try publishes.publications(change).count == publishes.publications(first).count)
+        #expect(try publishes.publications(change).allSatisfy { $0.isRemoval && $0.version == 1 })
+    }
+
     @Test("a PUBLISH that is worked on while the tables change is carried by the new ones before it is answered")
     func working() throws {
         let bench = CategoryBridgeTests.bench()

@@ -117,4 +117,31 @@ struct PIDFBridgeRequestTests {
         bench.pass(.seconds(2_701))
         #expect(try bench.nextRequest(.publish, at: Bench.simple).headers.sipIfMatch == "e2")
     }
+
+    @Test("MS-PRES 3.2.5.5 a removal that cannot be kept leaves what ends with its connection, and it still ends with it")
+    func undone() throws {
+        let store = MemoryStore()
+        let bench = PIDFBridgeTests.bench(store: store)
+        func service(version: Int, isRemoval: Bool = false) {
+            // Nobody of the other domain sees this container, so nothing is asked there.
+            var note = Bench.Publication.note("for colleagues", in: 300, version: version)
+            note.expireType = "endpoint"
+            if isRemoval { note.expires = 0 }
+            bench.service(
+                PIDFBridgeTests.alice, body: Bench.publishBody(PIDFBridgeTests.alice, [note]), via: PIDFBridgeTests.client,
+                connection: PIDFBridgeTests.line)
+        }
+        service(version: 0)
+        _ = try bench.nextResponse(200, at: PIDFBridgeTests.client)
+        store.failure = StoreFailureTests.full
+        service(version: 1, isRemoval: true)
+        _ = try bench.nextResponse(503, at: PIDFBridgeTests.client)
+        #expect(bench.gateway.counts.publicationBridges == 1)
+        store.failure = nil
+        bench.pass(.seconds(60))
+        #expect(bench.gateway.counts.publicationBridges == 1)
+        bench.gateway.receive(.closed(PIDFBridgeTests.line), at: bench.now)
+        bench.pass(.seconds(11))
+        #expect(bench.gateway.counts.publicationBridges == 0)
+    }
 }

@@ -140,9 +140,10 @@ import Testing
     }
 
     /// bob's first watcher rests after bob was sent in circles.
-    private func circling(_ bench: Bench) throws {
-        let leg = try watching(bench)
-        try notify(bench, leg, cSeq: 2, Bench.list([], [Bench.elsewhere("bob@contoso.com", Bench.poolOne)]))
+    private func circling(_ bench: Bench) throws { try circle(bench, try watching(bench), cSeq: 2) }
+
+    private func circle(_ bench: Bench, _ leg: SIPRequest, cSeq: Int) throws {
+        try notify(bench, leg, cSeq: cSeq, Bench.list([], [Bench.elsewhere("bob@contoso.com", Bench.poolOne)]))
         func ask() throws -> SIPRequest {
             while true {
                 let request = try bench.nextRequest(.subscribe, at: Bench.enterprise)
@@ -179,6 +180,26 @@ import Testing
         #expect(try bench.told() == ["bob@contoso.com active open", "bob@contoso.com active open"])
     }
 
+    @Test("MS-PRES 3.4.5.1.3.1: who was pending before a rest makes pending where bob was asked for and nothing is heard yet")
+    func joinsUnheard() throws {
+        let bench = bench()
+        let leg = try watching(bench)
+        try notify(bench, leg, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
+        #expect(try bench.told() == ["bob@contoso.com pending"])
+        try circle(bench, leg, cSeq: 3)
+        try bench.watch("bob@contoso.com", by: "dan@example.org")
+        let second = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.pass(.seconds(12))
+        // The second one, twice: at first nothing is known, then the first one comes back.
+        let waiting = try bench.told()
+        #expect(waiting == ["bob@contoso.com pending", "bob@contoso.com pending"])
+        // What the first one saw is shown to no third.
+        try bench.watch("bob@contoso.com", by: "dan@example.org")
+        #expect(try bench.told() == ["bob@contoso.com pending"])
+        bench.grant(second, [("bob@contoso.com", gone)])
+        #expect(try bench.told() == Array(repeating: "bob@contoso.com active closed", count: 3))
+    }
+
     /// ulla's batch of alice and ann, of whom alice is shown and ann is not granted.
     private func batch(_ bench: Bench) throws -> (answer: SIPResponse, ann: SIPRequest) {
         let names = ["alice@example.org", "ann@example.org"]
@@ -208,6 +229,26 @@ import Testing
         #expect(try BatchAnswer(try #require(pending.first)).parts.isEmpty)
         let granted = try says(bench, ann, "active", cSeq: 3)
         #expect(granted.count == 1 && granted.first?.text.contains("<availability>6500</availability>") == true)
+    }
+
+    @Test(
+        "when-lost pending: a batch that saw the presentity offline meanwhile is told that the far side makes it wait, and nothing that comes with that word",
+        arguments: [true, false])
+    func pendingAfterLoss(hasBody: Bool) throws {
+        let bench = bench { $0.domains["example.org"]?.whenLost = .pending }
+        let (_, ann) = try batch(bench)
+        _ = try bench.takeNotifies()
+        bench.notify(ann, "terminated;reason=probation;retry-after=50", cSeq: 2, from: Bench.simple)
+        #expect(try bench.takeNotifies().map { $0.text.contains("sip:ann@example.org") } == [true])
+        _ = try StandardPresentityAnswerTests.legs(bench)
+        for _ in 0..<100 where bench.isQuiet(at: Bench.simple) { bench.pass(.seconds(1)) }
+        let anew = try #require(try StandardPresentityAnswerTests.legs(bench)["ann"])
+        let busy = Bench.pidf("ann@example.org", activity: "busy")
+        StandardPresentityAnswerTests.serve(bench, anew, hasBody ? busy : "", state: "pending;expires=3600")
+        let pending = try bench.takeNotifies()
+        #expect(try pending.map { try BatchAnswer($0).verdicts } == [["sip:ann@example.org: pending"]])
+        #expect(!pending.contains { $0.text.contains("<availability>6500</availability>") })
+        #expect(try says(bench, anew, "active", cSeq: 2).map { $0.text.contains("<availability>6500</availability>") } == [true])
     }
 
     @Test("MS-PRES 3.4.5.1.3.1: after a restart who was pending is pending until his side speaks, and then has no verdict beside his part")

@@ -26,11 +26,7 @@ extension UpstreamSubscription {
     private func batchActions(_ isInitial: Bool) -> [BatchSubscribeAction] {
         let isChange = !isInitial && hasChange
         var actions: [BatchSubscribeAction] = []
-        for resource in resources {
-            guard let change = isChange ? resource.change : resource.hasSink ? .subscribe : nil else { continue }
-            resource.offer(change)
-            let name: BatchSubscribeActionName = change == .subscribe ? .subscribe : .unsubscribe
-            let categories = change == .subscribe ? resource.categories : resource.asked ?? []
+        func add(_ name: BatchSubscribeActionName, _ resource: UpstreamResource, _ categories: [CategoryName]) {
             let named = BatchSubscribeResource(uri: resource.uri.description)
             if let place = actions.firstIndex(where: { $0.name == name && $0.categories == categories }) {
                 actions[place].resources.append(named)
@@ -39,6 +35,17 @@ extension UpstreamSubscription {
                     BatchSubscribeAction(name: name, id: String(actions.count + 1), resources: [named], categories: categories))
             }
         }
+        var narrowed: [UpstreamResource] = []
+        for resource in resources {
+            guard let change = isChange ? resource.change : resource.hasSink ? .subscribe : nil else { continue }
+            resource.offer(change)
+            add(
+                change == .subscribe ? .subscribe : .unsubscribe, resource,
+                change == .subscribe ? resource.categories : resource.asked ?? [])
+            if change == .subscribe, !resource.surplus.isEmpty { narrowed.append(resource) }
+        }
+        // After all that is asked for: a presentity that loses its last category is watched no more.
+        for resource in narrowed { add(.unsubscribe, resource, resource.surplus) }
         return actions
     }
 }

@@ -111,6 +111,10 @@ extension Gateway {
         for problem in content.unreadable {
             log(.notice, "a part of a list cannot be read", ["call-id": upstream.callID, "rule": problem])
         }
+        if content.isOverfull {
+            counters.limitsReached += 1
+            log(.notice, "a list has more resources or instances than are kept", ["call-id": upstream.callID])
+        }
         if content.needsFullState {
             counters.partialStateMissed += 1
             upstream.fullState.miss()

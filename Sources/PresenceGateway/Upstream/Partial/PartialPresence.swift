@@ -34,8 +34,9 @@ struct FullStateDemand: Hashable {
         misses += 1
     }
 
-    /// Somebody joined who has to be told what the others know.
-    mutating func want() { isWanted = !isAsked }
+    /// Somebody joined who has to be told what the others know, or what came is a part of what is not known. While a refresh is on its
+    /// way this asks for one more: what answers that one may have been sent already.
+    mutating func want() { isWanted = true }
 
     mutating func asked() {
         isWanted = false

@@ -20,6 +20,7 @@ extension UpstreamContent {
         hasList = true
         isDifference = !outcome.isFull && !outcome.isOutdated
         needsFullState = outcome.needsFullState
+        isOverfull = outcome.isOverfull
         for update in outcome.updates { take(update, parser) }
         for uri in outcome.gone where !isKept { end(CategoryRequest.address(uri)?.aorKey) }
         guard outcome.isFull else { return }

@@ -12,6 +12,8 @@ struct UpstreamContent {
     /// does not have, and what could not be read.
     var isDifference = false
     var needsFullState = false
+    /// It speaks of more than is kept of a list.
+    var isOverfull = false
     var unlisted: [String] = []
     var unreadable: [String] = []
     /// By `aorKey`.
