@@ -17,12 +17,13 @@ final class DatagramPort {
 }
 
 /// Reads the datagrams of one socket; each is one message (RFC 3261 18.3).
-final class DatagramHandler: ChannelInboundHandler {
+final class DatagramHandler: ChannelInboundHandler, RestingReader {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let host: ShardHost
     private var local: TransportAddress?
     private var peers = PeerAddressCache()
+    private var shares = DatagramShares()
 
     init(host: ShardHost) {
         self.host = host
@@ -35,8 +36,25 @@ final class DatagramHandler: ChannelInboundHandler {
         guard envelope.data.readableBytesView.contains(where: { $0 != 13 && $0 != 10 && $0 != 0 }) else { return }
         let local = local ?? context.channel.localAddress?.transportAddress(.udp) ?? TransportAddress(.udp, "", 0)
         self.local = local
-        host.receive(
-            InboundMessage(bytes: Array(buffer: envelope.data), local: local, remote: peers.address(of: envelope.remoteAddress)))
+        let message = InboundMessage(
+            bytes: Array(buffer: envelope.data), local: local, remote: peers.address(of: envelope.remoteAddress))
+        let wasEmpty = shares.isEmpty
+        switch shares.take(message, share: host.options.messagesPerTick, in: host.rounds.tick) {
+        case .now:
+            host.receive(message)
+        case .later:
+            if wasEmpty {
+                host.counters.readsPaused &+= 1
+                host.rounds.rest(self)
+            }
+        case .dropped:
+            host.counters.datagramsDropped &+= 1
+        }
+    }
+
+    func goOn() {
+        for message in shares.nextRound(share: host.options.messagesPerTick) { host.receive(message) }
+        if !shares.isEmpty { host.rounds.rest(self) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -25,6 +25,7 @@ public final class ShardHost: @unchecked Sendable {
     private(set) var wires: Wires!
     /// Gets a copy of every message, if a collector is configured.
     var tap: CaptureTap?
+    let rounds: FairRounds
 
     private var endpoint: (any SansIOEndpoint)?
     private var afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
@@ -53,6 +54,7 @@ public final class ShardHost: @unchecked Sendable {
         self.logger = logger
         self.tls = tls
         lateness = LatenessMeter(threshold: options.latenessReported)
+        rounds = FairRounds(eventLoop: eventLoop)
         wires = Wires(host: self)
     }
 
@@ -168,6 +170,7 @@ public final class ShardHost: @unchecked Sendable {
 
     private func pump() {
         isPumpScheduled = false
+        rounds.tickEnded()
         guard let endpoint, !isStopped else {
             tick = nil
             return

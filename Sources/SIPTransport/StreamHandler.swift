@@ -3,13 +3,15 @@ import NIOCore
 import SIPCore
 
 /// Cuts the bytes of one connection into messages (RFC 3261 18.3) and hands them to the shard of its loop.
-final class StreamHandler: ChannelInboundHandler {
+final class StreamHandler: ChannelInboundHandler, RestingReader {
     typealias InboundIn = ByteBuffer
 
     private let connection: StreamConnection
     private let host: ShardHost
     private var framer: StreamFramer
     private var isRefused = false
+    private var share = TickShare()
+    private var isResting = false
 
     init(connection: StreamConnection, host: ShardHost) {
         self.connection = connection
@@ -29,9 +31,20 @@ final class StreamHandler: ChannelInboundHandler {
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
         guard !isRefused else { return }
         framer.append(buffer.readableBytesView)
-        while !isRefused, let event = framer.next() {
+        if !isResting { takeMessages(isLast: false) }
+    }
+
+    /// Hands on what is complete, as much as this connection may in one tick.
+    private func takeMessages(isLast: Bool) {
+        while !isRefused {
+            if !isLast, share.isSpent(host.options.messagesPerTick, in: host.rounds.tick) {
+                rest()
+                break
+            }
+            guard let event = framer.next() else { break }
             switch event {
             case .message(let bytes):
+                share.take(in: host.rounds.tick)
                 host.receive(
                     InboundMessage(
                         bytes: bytes, local: connection.local, remote: connection.remote, connection: connection.id, peer: connection.peer))
@@ -47,7 +60,26 @@ final class StreamHandler: ChannelInboundHandler {
         connection.insideSince = framer.isInsideMessage ? connection.insideSince ?? .now() : nil
     }
 
+    private func rest() {
+        isResting = true
+        host.counters.readsPaused &+= 1
+        // What it sends meanwhile waits where it costs nothing here.
+        _ = connection.channel?.setOption(ChannelOptions.autoRead, value: false)
+        host.rounds.rest(self)
+    }
+
+    func goOn() {
+        guard isResting else { return }
+        isResting = false
+        takeMessages(isLast: false)
+        if !isResting { _ = connection.channel?.setOption(ChannelOptions.autoRead, value: true) }
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
+        if isResting {
+            isResting = false
+            takeMessages(isLast: true)
+        }
         host.wires.ended(connection, reason: "closed by the peer")
         context.fireChannelInactive()
     }

@@ -28,6 +28,9 @@ public struct TransportOptions: Hashable, Sendable {
     public var latenessReported: TimeSpan = .milliseconds(100)
     /// Datagrams read by one system call.
     public var datagramsPerRead = 16
+    /// Messages of one connection, or of one UDP source, that are taken in one tick of a loop; what comes beyond them waits for the next,
+    /// so that no sender delays the others.
+    public var messagesPerTick = 64
 
     /// Where copies of all messages go; nil: nowhere.
     public var capture: CaptureOptions?
@@ -55,6 +58,10 @@ public struct TransportCounters: Hashable, Sendable {
     public var captured: UInt64 = 0
     public var captureDropped: UInt64 = 0
     public var captureCut: UInt64 = 0
+    /// How often a sender that had its share of a tick had to wait.
+    public var readsPaused: UInt64 = 0
+    /// Datagrams of sources that went on sending while they waited.
+    public var datagramsDropped: UInt64 = 0
 
     public init() {}
 
@@ -73,7 +80,7 @@ public struct TransportCounters: Hashable, Sendable {
             ("send_failures", \.sendFailures), ("framing_errors", \.framingErrors), ("queue_overflows", \.queueOverflows),
             ("idle_closes", \.idleCloses), ("large_requests_over_tcp", \.largeRequestsOverTCP),
             ("handed_to_other_shards", \.handedToOtherShards), ("captured", \.captured), ("capture_dropped", \.captureDropped),
-            ("capture_cut", \.captureCut),
+            ("capture_cut", \.captureCut), ("reads_paused", \.readsPaused), ("datagrams_dropped", \.datagramsDropped),
         ]
     }
 }
