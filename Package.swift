@@ -103,7 +103,7 @@ var targets: [Target] = [
             "SIPEvents", "XMLCore",
         ]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
-    tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "SIPCore", "PresenceMapping"]),
+    tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "FederationRouting", "SIPCore", "PresenceMapping"]),
 ]
 
 var dependencies: [Package.Dependency] = []

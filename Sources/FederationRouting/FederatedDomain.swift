@@ -35,11 +35,21 @@ public struct FederatedDomain: Hashable, Sendable {
     public var refusal: SIPStatus?
     /// The pool that is named in `resubscribe` for users of this domain (MS-PRES 3.4.5.1.3).
     public var poolFQDN: String?
+    /// By what its servers are known; empty: by its route, and by certificates that prove the domain. Of a hosted domain: from where its
+    /// users speak; empty: from everywhere but the servers of partners.
+    public var peers: [PeerPattern]
+    /// Its servers are the edge of our own enterprise, and say of others where they come from (MS-SIPRE 2.2.15).
+    public var isEdge: Bool
+    /// Identities are asserted in both directions (RFC 3325).
+    public var assertsIdentities: Bool
+    /// Who of its users and of others may have to do with each other.
+    public var rights: FederationRights
 
     public init(
         side: Side, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
         network: Network = .federated, profile: String = "rpid",
-        refusal: SIPStatus? = nil, poolFQDN: String? = nil
+        refusal: SIPStatus? = nil, poolFQDN: String? = nil, peers: [PeerPattern] = [], isEdge: Bool = false,
+        assertsIdentities: Bool = false, rights: FederationRights = FederationRights()
     ) {
         self.side = side
         self.isHosted = isHosted
@@ -49,6 +59,10 @@ public struct FederatedDomain: Hashable, Sendable {
         self.profile = profile
         self.refusal = refusal
         self.poolFQDN = poolFQDN
+        self.peers = peers
+        self.isEdge = isEdge
+        self.assertsIdentities = assertsIdentities
+        self.rights = rights
     }
 
     /// The next hop toward a user of the domain.

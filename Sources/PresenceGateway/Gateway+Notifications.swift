@@ -90,6 +90,9 @@ extension Gateway {
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let way = way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher))
+        if !watcher.namesResources, let only = watcher.resources.first {
+            vouch(for: only.uri, on: &request, toward: configuration.domain(of: watcher.watcher))
+        }
         resolveGRUU(&request, of: watcher.watcherKey)
         request.headers.set(.contact, contact(way.transport))
         request.headers.append(.event, watcher.event.description)

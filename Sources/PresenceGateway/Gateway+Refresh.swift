@@ -9,7 +9,7 @@ extension Gateway {
         _ request: SIPRequest, _ tag: String, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
         guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
-            watcher.notifier.isRefreshable
+            watcher.notifier.isRefreshable, isFarEnd(watcher.watcherKey, request, flow)
         else { throw .noSuchDialog }
         if watcher.list != nil, !request.body.isEmpty {
             throw Refusal(
@@ -90,7 +90,7 @@ extension Gateway {
             parties.presentityKey = wanted.key
             watcher.rejected.removeAll { $0.uri.aorKey == wanted.key }
             watcher.resources.append(resource)
-            countWatched(resource)
+            countWatched(resource, by: watcher)
             attach(resource, to: watcher, parties: parties, marks: marks[wanted.key] ?? "", at: now)
         }
     }

@@ -37,7 +37,9 @@ extension Gateway {
         }
     }
 
-    private func handle(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
+    private func handle(_ received: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
+        var request = received
+        cleanse(&request, from: flow)
         do throws(Refusal) {
             // First who it is: a client with an association reads no answer that is not signed, a 503 least of all.
             try authenticate(request, transaction, flow, at: now)

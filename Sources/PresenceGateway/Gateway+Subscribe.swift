@@ -45,12 +45,15 @@ extension Gateway {
             wanted = try wantedResources(request, format, isBatch: isBatch, parties, to: to)
         }
         let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        if !isBatch, !isList { try checkRights(watcher: parties.watcher, presentity: parties.presentity) }
         try checkLimits(parties, isBatch || isList ? [] : wanted)
+        if !isBatch, !isList { try checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key)) }
 
         let tag = tokens.tag()
         guard let dialog = Dialog(accepting: request, localTag: tag) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
+        try checkPath(request, of: parties.watcher, flow)
         // Only inside the enterprise, where the connection tells when the watcher is gone (MS-SIP 3.5).
         let isBestEffort =
             !isList && parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
@@ -208,6 +211,7 @@ extension Gateway {
             reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: 413)
             return
         }
+        if watcher.namesResources, !mayWatch(resource, watcher) { return }
         if let domain, domain.refuse == nil {
             if domain.hosted {
                 if watcher.namesResources, domain.side == .enterprise, !isUser(resource.key) {
@@ -241,7 +245,7 @@ extension Gateway {
 
     func reject(
         _ resource: WatchedResource, of watcher: WatcherDialog, state: String, reason: String? = nil, statusCode: Int? = nil,
-        poolFqdn: String? = nil
+        poolFqdn: String? = nil, because detail: String? = nil
     ) {
         var (state, reason) = (state, reason)
         if watcher.list != nil {
@@ -257,7 +261,7 @@ extension Gateway {
             limit: configuration.limits.resourcesPerBatch)
         note(
             .rejected, watcher: watcher.watcherKey, presentity: resource.key, callID: watcher.dialog.id.callID, status: statusCode,
-            rule: "the list said \(state)" + (reason.map { ": \($0)" } ?? "") + " (MS-PRES 3.4.5.1.3.1)", at: desk.now)
+            rule: detail ?? "the list said \(state)" + (reason.map { ": \($0)" } ?? "") + " (MS-PRES 3.4.5.1.3.1)", at: desk.now)
     }
 
     /// Lists the watcher with every user whom a batch names; of one whose list is full the resource list says so (MS-PRES 3.4.5.1.3.1).
@@ -283,7 +287,7 @@ extension Gateway {
         bind(watcher)
         if let origin = watcher.origin { dialogsOfEndpoint[origin, default: []].insert(watcher.localTag) }
         dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
-        for resource in watcher.resources { countWatched(resource) }
+        for resource in watcher.resources { countWatched(resource, by: watcher) }
     }
 
     /// A watcher that answers nothing is known to be gone when its connection is (MS-SIP 3.5).
@@ -339,14 +343,18 @@ extension Gateway {
         uncountWatched(resource)
     }
 
-    func countWatched(_ resource: WatchedResource) {
+    func countWatched(_ resource: WatchedResource, by watcher: WatcherDialog) {
         dialogsOfPresentity[resource.key, default: 0] += 1
         watchedResources += 1
+        resource.partner = partnerName(of: watcher.watcher)
+        if let partner = resource.partner { partners.watch(resource.key, by: partner) }
     }
 
     private func uncountWatched(_ resource: WatchedResource) {
         Self.decrement(&dialogsOfPresentity, resource.key)
         watchedResources -= 1
+        if let partner = resource.partner { partners.unwatch(resource.key, by: partner) }
+        resource.partner = nil
     }
 
     private static func decrement(_ table: inout [String: Int], _ key: String) {

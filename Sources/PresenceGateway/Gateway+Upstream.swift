@@ -64,6 +64,7 @@ extension Gateway {
         request.headers.set(.contact, contact(transport))
         request.headers.append(HopMark.header, hopMarks(of: upstream))
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
+        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
         send(request, by: way(by: upstream.domain.hop), for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
@@ -80,6 +81,7 @@ extension Gateway {
         let way = way(of: dialog, flow: nil, hop: upstream.domain.hop)
         request.headers.set(.contact, contact(way.transport))
         upstream.describe(&request, expires: expires, reliable: way.transport.isReliable)
+        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration)
         send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 
@@ -170,7 +172,7 @@ extension Gateway {
     ) throws(Refusal) {
         guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
         guard let tag = request.headers.toTag, let upstream = upstreamsByTag[tag], request.headers.callID == upstream.callID,
-            upstream.subscriber.isListening
+            upstream.subscriber.isListening, isSpeaker(flow, for: SIPURI(host: upstream.domain.name))
         else { throw .noSuchDialog }
         // None of our SUBSCRIBEs has an id, and one with an id is of another subscription (RFC 6665 8.2.1).
         guard event.id == nil else { throw .noSuchDialog }
@@ -180,6 +182,7 @@ extension Gateway {
         guard let state = request.headers.subscriptionState else {
             throw .badRequest("RFC 6665 4.1.3: a NOTIFY needs a Subscription-State")
         }
+        if !upstream.hasNotified { try checkPath(request, of: SIPURI(host: upstream.domain.name), flow) }
         if let dialog = upstream.dialog {
             if DialogID(incoming: request) == dialog.id {
                 if case .reject(let status) = upstream.dialog?.receive(request) ?? .accept {

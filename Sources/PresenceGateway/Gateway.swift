@@ -31,8 +31,18 @@ public final class Gateway: SansIOEndpoint {
     let shard: Int
     let shards: Int
     var routes: RoutingTable {
-        didSet { keptScreening = nil }
+        didSet {
+            keptScreening = nil
+            peerTable = PeerTable(routes)
+            knownPeers = [:]
+        }
     }
+    private(set) var peerTable: PeerTable
+    /// Peers that were met lately.
+    var knownPeers: [PeerKey: Peer] = [:]
+    var impostors = ImpostorNotes()
+    /// What they were taken and refused.
+    var partners = PartnerTable()
     let contacts: [TransportProtocol: String]
     /// What this node writes as sent-by into Via; wildcards, which any node may write, excepted.
     let places: Set<String>
@@ -145,6 +155,7 @@ public final class Gateway: SansIOEndpoint {
         self.shard = shard
         self.shards = shards
         routes = configuration.routes
+        peerTable = PeerTable(routes)
         contacts = Self.contacts(Self.sentBy(configuration))
         places = Self.places(Self.sentBy(configuration))
         tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
@@ -179,7 +190,8 @@ public final class Gateway: SansIOEndpoint {
 
     public func receive(_ message: InboundMessage, at now: Instant) {
         desk.now = now
-        perform(transactions.receive(message, at: now), at: now)
+        let actions = transactions.receive(message, at: now) { turnAway($0, from: $1, at: now) }
+        perform(actions, at: now)
         counters.limitsReached += transactions.takeTurnedAway()
     }
 

@@ -81,7 +81,7 @@ extension RealSockets {
                 try await IsthmusProgram(
                     in: folder, port: port,
                     domains: [
-                        "\(home): { side: enterprise, hosted: true }",
+                        "\(home): { side: enterprise, hosted: true, peers: [ 127.0.0.1 ] }",
                         "\(away): { side: simple, route: \"tcp:127.0.0.1:\(other)\", lossless: true }",
                         "example.org: { side: simple, route: \"tcp:127.0.0.1:\(other)\" }",
                     ], node: "edge.\(home)")

@@ -19,7 +19,7 @@ extension RealSockets {
             let watcherPlace = try stage.place("watcher", transport)
             let lyncPlace = try stage.place("lync", transport)
             let domains = [
-                "hosted.example.net: { side: enterprise, hosted: true, network: sameEnterprise }",
+                "hosted.example.net: { side: enterprise, hosted: true, network: sameEnterprise, peers: [ 127.0.0.0/8 ] }",
                 "example.com: { side: simple, route: \"\(watcherPlace)\" }",
                 "fabrikam.com: { side: enterprise, route: \"\(lyncPlace)\" }",
             ]

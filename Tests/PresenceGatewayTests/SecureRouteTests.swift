@@ -25,7 +25,8 @@ import Testing
                 + "From: <sip:alice@example.org>;tag=far\(upstream.headers.fromTag ?? "")\r\nTo: \(upstream.headers.first(.from) ?? "")\r\n"
                 + "Call-ID: \(upstream.headers.callID ?? "")\r\nCSeq: 1 NOTIFY\r\nContact: \(contact)\r\nEvent: presence\r\n"
                 + "Subscription-State: active;expires=3600\r\nContent-Type: application/pidf+xml\r\n"
-                + "Content-Length: \(body.utf8.count)\r\n\r\n" + body, from: partner)
+                + "Content-Length: \(body.utf8.count)\r\n\r\n" + body, from: partner,
+            proving: PeerIdentity(dnsNames: [], sipDomains: ["example.org"], notAfter: 4_000_000_000, fingerprint: "example.org"))
         bench.clear()
         return upstream
     }

@@ -13,7 +13,7 @@ import Testing
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     static let alice = "sip:alice@example.org"
 
-    static func yaml(example: String = "{ side: simple, hosted: true }") -> String {
+    static func yaml(example: String = "{ side: simple, hosted: true, peers: [ 127.0.0.1 ] }") -> String {
         """
         node: { name: test.example.net, shards: 2 }
         listen: [ { address: "udp:127.0.0.1:0", authentication: none }, { address: "tcp:127.0.0.1:0", authentication: none } ]

@@ -62,6 +62,7 @@ private final class StrippingProxy: SansIOEndpoint {
                 "example.com": DomainConfiguration(side: .simple, route: Self.home),
                 "example.org": DomainConfiguration(side: side, route: next),
             ])
+        configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.timing.firstNotifyGrace = .milliseconds(100)
         return Gateway(configuration: configuration, seed: UInt64(name.utf8.count) &* 7_919 &+ UInt64(address.host.utf8.last ?? 0))
     }

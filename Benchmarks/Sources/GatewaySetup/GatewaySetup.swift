@@ -13,6 +13,7 @@ extension GatewayConfiguration {
                 Traffic.watcherDomain: DomainConfiguration(side: .simple, route: far),
                 Traffic.farDomain: DomainConfiguration(side: .simple, route: far),
             ])
+        configuration.trust(DomainTrust(peers: "127.0.0.0/8"))
         configuration.limits.subscriptionsPerPresentity = 100_000
         configuration.limits.subscriptionsPerWatcher = 100_000
         return configuration

@@ -13,8 +13,8 @@ struct IsthmusPeer: MeasuredPeer {
             timing: { notify-spacing-ms: 0 }
             limits: { subscriptions: 1000000, subscriptions-per-presentity: 1000000, subscriptions-per-watcher: 1000000, transactions: 1000000 }
             domains:
-              example.com: { side: simple, hosted: true }
-              contoso.com: { side: enterprise, hosted: true }
+              example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }
+              contoso.com: { side: enterprise, hosted: true, peers: [ 127.0.0.1 ] }
               watchers.example.net: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
               example.org: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
             """

@@ -21,6 +21,8 @@ public final class SimulatedNetwork {
         var endpoint: any SansIOEndpoint
         var addresses: [TransportAddress]
         var isDown = false
+        /// What it proves of itself over TLS.
+        var identity: PeerIdentity?
     }
 
     private struct Stream {
@@ -63,8 +65,11 @@ public final class SimulatedNetwork {
     // MARK: Stations and links
 
     /// Puts an endpoint on the network; its name stands in the transcript.
-    public func attach(_ endpoint: any SansIOEndpoint, name: String, at addresses: [TransportAddress]) {
-        stations.append(Station(name: name, endpoint: endpoint, addresses: addresses))
+    /// - Parameter identity: what it proves of itself by its certificate wherever it speaks over TLS; nil: it has none.
+    public func attach(
+        _ endpoint: any SansIOEndpoint, name: String, at addresses: [TransportAddress], proving identity: PeerIdentity? = nil
+    ) {
+        stations.append(Station(name: name, endpoint: endpoint, addresses: addresses, identity: identity))
         for address in addresses { listeners[address] = stations.count - 1 }
     }
 
@@ -266,7 +271,8 @@ public final class SimulatedNetwork {
         }
         let arrival = max(now + travelTime(link), stream.lastArrival)
         streams[id]?.lastArrival = arrival
-        let inbound = InboundMessage(bytes: message.bytes, local: far.local, remote: far.remote, connection: stream.twin)
+        let identity = far.local.transport == .tls ? stations[stream.owner].identity : nil
+        let inbound = InboundMessage(bytes: message.bytes, local: far.local, remote: far.remote, connection: stream.twin, peer: identity)
         events.add(.arrival(inbound, station: far.owner, from: name), at: arrival)
     }
 

@@ -55,6 +55,8 @@ public final class Conversation {
             ])
         configuration.listServer = SIPURI(Self.lists)
         configure(&configuration)
+        // Every peer of a script has an address of its own, and none is its domain's server.
+        configuration.trust(DomainTrust(peers: "192.0.0.0/16", "127.0.0.0/8"))
         self.configuration = configuration
         self.store = store
         gateway = Gateway(configuration: configuration, seed: stage.seed, store: store)

@@ -54,6 +54,8 @@ final class SimulatedWorld {
                 "inside.example.com": DomainConfiguration(side: .enterprise, route: insidePlace, network: .sameEnterprise),
                 "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
             ])
+        // Watchers and users have addresses of their own.
+        configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.timing.retryMaximum = .seconds(60)
         configuration.timing.restartGrace = .seconds(30)
         configuration.onStop = random.chance(0.5) ? .keep : .terminate

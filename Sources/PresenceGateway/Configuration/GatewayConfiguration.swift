@@ -157,6 +157,8 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var expires: GatewayTiming.ExpiryRange?
     /// What watchers of its presentities see while it is lost.
     public var whenLost = LostPresence.stale
+    /// Who may speak for it, and what its servers are believed.
+    public var trust = DomainTrust()
 
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,
@@ -184,6 +186,10 @@ public struct DomainConfiguration: Hashable, Sendable {
         domain.hops = hops
         domain.discovery = discovery
         domain.userRoutes = userRoutes
+        domain.peers = trust.peers
+        domain.isEdge = trust.isEdge
+        domain.assertsIdentities = trust.asserts
+        domain.rights = trust.rights
         return domain
     }
 

@@ -113,7 +113,7 @@ extension Gateway {
         at now: Instant
     ) throws(Refusal) {
         guard let subscription = home.dialogs[tag], DialogID(incoming: request) == subscription.dialog.id,
-            subscription.event.matches(event), subscription.notifier.isRefreshable
+            subscription.event.matches(event), subscription.notifier.isRefreshable, isFarEnd(subscription.user, request, flow)
         else { throw .noSuchDialog }
         // Without a body the dialog goes on with what it is about (MS-PRES 4.4.4).
         let subject = request.body.isEmpty ? nil : try subject(of: request, package)

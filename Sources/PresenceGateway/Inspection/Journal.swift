@@ -83,14 +83,15 @@ extension Gateway {
     public func journal(ofCallID callID: String) -> [JournalEntry] { journal.newestFirst.filter { $0.callID == callID } }
 
     /// Keeps a refusal in mind, unless it only asks for credentials.
-    func note(_ refusal: Refusal, of request: SIPRequest, at now: Instant) {
+    /// - Parameter reason: what decided, where the answer does not say it.
+    func note(_ refusal: Refusal, of request: SIPRequest, because reason: String? = nil, at now: Instant) {
         guard request.method != .options, request.method != .register, refusal.status != .unauthorized,
             refusal.status != .proxyAuthenticationRequired
         else { return }
         let (watcher, presentity) = parties(ofRefused: request)
         note(
             .refused, method: request.method, watcher: watcher, presentity: presentity, callID: request.headers.callID ?? "",
-            status: refusal.status.rawValue, rule: refusal.explanation, at: now)
+            status: refusal.status.rawValue, rule: reason ?? refusal.detail ?? refusal.explanation, at: now)
     }
 
     /// Who was refused whom, by the names that everything is decided by; nobody where all of a batch or a list are meant.

@@ -70,6 +70,7 @@ extension Gateway {
         request.headers.callID = passage.callID
         request.headers.cSeq = CSeq(passage.cSeq, request.method)
         request.headers.append(HopMark.header, passage.hopMarks)
+        vouch(for: uri, on: &request, toward: configuration.domain(of: uri))
     }
 
     /// Where an identity's publications go; nil: its domain takes none over this gateway (any more).

@@ -11,6 +11,8 @@ struct Refusal: Error, Equatable {
     var errorID: UInt32?
     var headers: [Header] = []
     var body: Body?
+    /// What decided, for an operator and nobody else.
+    var detail: String?
 
     struct Header: Equatable {
         var name: SIPHeaderName

@@ -87,7 +87,7 @@ final class RequestScreening {
 
     /// Who asks whom; throws 403 or 404 for domains that are refused or not known, and for nobody's URI.
     func parties(_ request: SIPRequest, presentity: SIPURI? = nil) throws(Refusal) -> Parties {
-        guard let sender = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
+        let sender = try sender(of: request)
         let asked = presentity ?? request.uri
         let from = routes.identities.identity(of: sender).uri
         let presentity = routes.identities.identity(of: asked).uri
@@ -100,7 +100,7 @@ final class RequestScreening {
         guard let presentityDomain = configuration.domain(presentity.domainKey) else {
             throw .forbidden("the presentity's domain is not configured", errorID: 4005)
         }
-        guard let watcherDomain = configuration.domain(from.domainKey) else {
+        guard var watcherDomain = configuration.domain(from.domainKey) else {
             throw .forbidden("the sender's domain is not configured", errorID: 1_002)
         }
         if let status = watcherDomain.refuse {
@@ -110,6 +110,7 @@ final class RequestScreening {
         if watcherDomain.hosted, watcherDomain.side == .enterprise, directory.has(from.aorKey) == false {
             throw .forbidden("the sender is no user of its domain", errorID: 2004)
         }
+        if !watcherDomain.hosted, let network = Self.markedNetwork(request.headers) { watcherDomain.network = network }
         return Parties(
             watcher: from.addressOfRecord(), watcherKey: from.aorKey, watcherDomain: watcherDomain,
             presentity: presentity.addressOfRecord(), presentityKey: presentity.aorKey, presentityDomain: presentityDomain,

@@ -172,6 +172,8 @@ struct Flow: Hashable {
 
 /// One presentity as one dialog sees it.
 final class WatchedResource {
+    /// The partner whose user watches it; nil: the watcher is a user of ours.
+    var partner: String?
     /// Canonical.
     let uri: SIPURI
     let key: String

@@ -1,12 +1,18 @@
 extension TransactionLayer {
+    /// What is asked before a request becomes a transaction, copies of one that is there excepted: nil lets it in, a response is sent
+    /// and nothing is kept of it. Of what is never answered (BENOTIFY) the response only says that it is dropped.
+    public typealias Doorkeeper = (SIPRequest, MessageSource) -> SIPResponse?
+
     /// Takes one framed message in.
-    public mutating func receive(_ inbound: InboundMessage, at now: Instant) -> [TransactionAction] {
+    public mutating func receive(
+        _ inbound: InboundMessage, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in nil }
+    ) -> [TransactionAction] {
         let source = MessageSource(inbound)
         if let actions = receiveQuickly(inbound, source, at: now) { return actions }
         let framing: SIPParser.Framing = inbound.remote.transport.isReliable ? .stream : .datagram
         switch SIPParser.parse(inbound.bytes, framing: framing, limits: configuration.limits) {
         case .success(let message):
-            return receive(message, from: source, at: now)
+            return receive(message, from: source, at: now, asking: doorkeeper)
         case .failure(var error):
             error.request?.noteReception(from: source)
             guard let response = error.response(toTag: tokens.tag()) else { return [.refused(error, source)] }
@@ -15,9 +21,11 @@ extension TransactionLayer {
     }
 
     /// Takes one parsed message in.
-    public mutating func receive(_ message: SIPMessage, from source: MessageSource, at now: Instant) -> [TransactionAction] {
+    public mutating func receive(
+        _ message: SIPMessage, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in nil }
+    ) -> [TransactionAction] {
         switch message {
-        case .request(let request): return receive(request, from: source, at: now)
+        case .request(let request): return receive(request, from: source, at: now, asking: doorkeeper)
         case .response(let response): return receive(response, from: source, at: now)
         }
     }
@@ -82,11 +90,15 @@ extension TransactionLayer {
 
     // MARK: Requests
 
-    private mutating func receive(_ received: SIPRequest, from source: MessageSource, at now: Instant) -> [TransactionAction] {
+    private mutating func receive(
+        _ received: SIPRequest, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper
+    ) -> [TransactionAction] {
         guard let via = received.headers.topVia else { return [.dropped(.strayResponse)] }
         var request = received
         let destination = request.noteReception(via, from: source).responseDestination(from: source)
-        if request.method == .benotify { return [.deliverUnanswered(request, source)] }
+        if request.method == .benotify {
+            return doorkeeper(request, source) == nil ? [.deliverUnanswered(request, source)] : [.dropped(.refused)]
+        }
         let key = ServerTransactionKey(received, via)
         if request.method == .ack {
             if let id = serverKeys[key], refusals[id] != nil {
@@ -96,6 +108,7 @@ extension TransactionLayer {
             return [.dropped(.ack)]
         }
         if let id = serverKeys[key] { return receiveCopy(id) }
+        if let refusal = doorkeeper(request, source) { return answer(refusal, to: request, source, now) }
         if request.method == .cancel { return receiveCancel(request, key, source, now) }
         guard serverCount < configuration.serverLimit else {
             turnedAway += 1

@@ -28,6 +28,7 @@ extension ConfigurationReader {
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish",
             "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards",
+            "peers", "edge", "asserts", "allow", "deny", "limits",
         ]
         guard let fields = entry.fields(known) else { return nil }
         if let refuse = fields["refuse"] {
@@ -74,6 +75,7 @@ extension ConfigurationReader {
             domain.publish = publish.bool() ?? false
         }
         StandardDomainReader(fields: fields).read(into: &domain)
+        TrustReader(fields: fields).read(into: &domain)
         domain.poolFqdn = fields["pool-fqdn"]?.string()
         if let only = fields["udp-only"], let value = only.bool(), value {
             if let route = domain.route, route.transport == .udp {

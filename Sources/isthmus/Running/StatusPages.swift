@@ -8,7 +8,7 @@ import Synchronization
 /// What the administration listener shows of a running gateway: numbers only, no names.
 final class StatusPages: Sendable {
     private let nodeName: String
-    private let server: SIPServer
+    let server: SIPServer
     private let startedAt: Instant
     private let directory: CurrentDirectory
     private let tls: TLSService?
@@ -70,6 +70,7 @@ final class StatusPages: Sendable {
                 Metric("isthmus_transport_\(name)_total", .counter, help: "Since the start.", value: Double(sockets[keyPath: path])))
         }
         if let tls { metrics += Self.tlsMetrics(tls.statistics) }
+        metrics += await partnerMetrics()
         return metrics
     }
 
@@ -119,7 +120,8 @@ final class StatusPages: Sendable {
             ("upstream_lost", \.upstreamLost),
             ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),
             ("partial_state_missed", \.partialStateMissed), ("lists_given_up", \.listsGivenUp), ("limits_reached", \.limitsReached),
-            ("overload_refusals", \.overloadRefusals),
+            ("overload_refusals", \.overloadRefusals), ("impostors_refused", \.impostorsRefused),
+            ("rights_refused", \.rightsRefused),
             ("directory_searches", \.directorySearches),
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
             ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),

@@ -12,6 +12,9 @@ final class Bench {
     static let local = TransportAddress(.udp, "192.0.2.1", 5060)
     static let localTCP = TransportAddress(.tcp, "192.0.2.1", 5060)
 
+    /// One fake peer speaks for users of many domains.
+    static let oneNetwork = DomainTrust(peers: "192.0.2.0/24")
+
     private(set) var gateway: Gateway
     private let configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
@@ -32,6 +35,7 @@ final class Bench {
                 "example.net": .refused(403),
             ])
         configuration.timing.staleAfter = .seconds(100)
+        configuration.trust(Self.oneNetwork)
         return configuration
     }
 
@@ -41,6 +45,7 @@ final class Bench {
     ) {
         var configuration = Self.configuration()
         change(&configuration)
+        configuration.trust(Self.oneNetwork)
         self.configuration = configuration
         self.store = store
         gateway = Gateway(configuration: configuration, seed: 42, store: store, authenticator: authenticator, directory: directory)
@@ -94,10 +99,10 @@ final class Bench {
 
     // MARK: messages
 
-    func send(_ text: String, from peer: TransportAddress, connection: ConnectionID? = nil) {
+    func send(_ text: String, from peer: TransportAddress, connection: ConnectionID? = nil, proving identity: PeerIdentity? = nil) {
         let local = peer.transport == .udp ? Self.local : Self.localTCP
         gateway.receive(
-            InboundMessage(bytes: Array(text.utf8), local: local, remote: peer, connection: connection), at: now)
+            InboundMessage(bytes: Array(text.utf8), local: local, remote: peer, connection: connection, peer: identity), at: now)
         sort()
     }
 

@@ -29,6 +29,7 @@ final class BlockedRig {
     init(_ change: (inout GatewayConfiguration) -> Void) {
         var configuration = Bench.configuration()
         change(&configuration)
+        configuration.trust(Bench.oneNetwork)
         gateway = Gateway(configuration: configuration, seed: 7)
     }
 

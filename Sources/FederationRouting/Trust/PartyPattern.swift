@@ -1,0 +1,63 @@
+import SIPCore
+
+/// Users by their address of record: `*`, `example.org`, `*.example.org` (the domains below it), `alice@example.org`,
+/// `sales-*@example.org`.
+public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
+    private enum Users: Hashable, Sendable {
+        case all
+        case one(String)
+        case beginning(with: String)
+    }
+
+    private enum Domains: Hashable, Sendable {
+        case all
+        case one(String)
+        case below(String)
+    }
+
+    public let description: String
+    private let users: Users
+    private let domains: Domains
+
+    /// nil when the text is none of these forms.
+    public init?(_ text: String) {
+        description = text
+        if text == "*" {
+            users = .all
+            domains = .all
+            return
+        }
+        var host = Substring(text)
+        var users = Users.all
+        if let at = text.lastIndex(of: "@") {
+            host = text[text.index(after: at)...]
+            let user = String(text[..<at])
+            guard !user.isEmpty, !user.utf8.contains(UInt8(ascii: ":")), !user.dropLast().utf8.contains(UInt8(ascii: "*")),
+                SIPURI("sip:\(user)@example.org") != nil
+            else {
+                return nil
+            }
+            let name = user.hasSuffix("*") ? String(user.dropLast()) : user
+            users = user == "*" ? .all : user.hasSuffix("*") ? .beginning(with: name) : .one(name)
+        }
+        let isBelow = host.hasPrefix("*.")
+        guard case .name(let name)? = PeerPattern(String(isBelow ? host.dropFirst(2) : host)) else { return nil }
+        self.users = users
+        domains = isBelow ? .below(name) : .one(name)
+    }
+
+    /// Whether a user is meant; `user` is canonical.
+    public func matches(_ user: SIPURI) -> Bool {
+        let domain = user.domainKey
+        switch domains {
+        case .all: break
+        case .one(let name): if name != domain { return false }
+        case .below(let name): if !domain.hasSuffix("." + name) { return false }
+        }
+        switch users {
+        case .all: return true
+        case .one(let name): return user.user == name || user.decodedUser == name
+        case .beginning(let prefix): return user.user?.hasPrefix(prefix) ?? false
+        }
+    }
+}

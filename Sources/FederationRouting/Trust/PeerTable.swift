@@ -1,0 +1,162 @@
+import SIPCore
+
+/// Which peer may speak for which domain.
+///
+///     over TLS        the certificate decides (RFC 5922); who shows none is nobody's server
+///     over UDP, TCP   the address decides: `peers`, else the address that the domain's plain route names
+///     hosted domains  credentials decide; but no partner's server speaks for our users unless `peers` says so
+///
+/// Decides; looks nothing up. A plain route to a host name therefore says nothing of where its requests come from.
+public struct PeerTable: Hashable, Sendable {
+    private struct Entry: Hashable {
+        var name: String
+        var domain: FederatedDomain
+        var blocks: [AddressBlock]
+        /// Of servers that speak for the entry besides one that proves the domain itself.
+        var hosts: [String]
+        var rule: PeerNameRule
+
+        init(_ name: String, _ domain: FederatedDomain) {
+            self.name = name
+            self.domain = domain
+            var blocks: [AddressBlock] = []
+            var hosts: [String] = []
+            for pattern in domain.peers {
+                switch pattern {
+                case .addresses(let block): blocks.append(block)
+                case .name(let host): hosts.append(host)
+                }
+            }
+            rule = domain.certificate?.rule ?? (domain.side == .enterprise ? .enterprise : .domain)
+            let routes = domain.isHosted ? [] : domain.configuredRoutes
+            if blocks.isEmpty { blocks = routes.filter { $0.transport != .tls }.flatMap { PeerTable.blocks(of: $0.host) } }
+            // The host that an enterprise route names is the partner's access server; RFC 5922 asks for the domain itself.
+            if hosts.isEmpty, domain.side == .enterprise || name == RoutingTable.fallbackName { hosts = routes.map(\.host) }
+            self.blocks = blocks
+            self.hosts = hosts
+        }
+
+        func isProved(by identity: PeerIdentity) -> Bool {
+            if domain.certificate?.verdict(on: identity).isProved == true { return true }
+            if hosts.contains(where: { identity.proves($0, by: hostRule).isProved }) { return true }
+            return name != RoutingTable.fallbackName && identity.proves(name, by: rule).isProved
+        }
+
+        /// Named hosts are the operator's own word, whatever side they are of.
+        private var hostRule: PeerNameRule {
+            var rule = rule
+            rule.takesHostsBesideDomains = true
+            return rule
+        }
+    }
+
+    private let routes: RoutingTable
+    private let partners: [Entry]
+    private let hosted: [String: Entry]
+
+    public init(_ routes: RoutingTable) {
+        self.routes = routes
+        var partners: [Entry] = []
+        var hosted: [String: Entry] = [:]
+        for name in routes.names {
+            guard let domain = routes[name], domain.refusal == nil else { continue }
+            let entry = Entry(name, domain)
+            if domain.isHosted { hosted[name] = entry } else { partners.append(entry) }
+        }
+        self.partners = partners
+        self.hosted = hosted
+    }
+
+    /// The addresses that a route's host stands for without asking anybody.
+    private static func blocks(of host: String) -> [AddressBlock] {
+        host == "localhost" ? AddressBlock.loopback : AddressBlock(host).map { [$0] } ?? []
+    }
+
+    /// Who sent what came from there.
+    public func peer(at remote: TransportAddress, proving identity: PeerIdentity?) -> Peer {
+        let isEncrypted = remote.transport == .tls
+        let proof: Peer.Proof = isEncrypted ? (identity == nil ? .none : .certificate) : .address
+        let known = partners.filter { entry in
+            isEncrypted ? identity.map(entry.isProved) ?? false : entry.blocks.contains { $0.contains(remote.host) }
+        }
+        return Peer(
+            proof: proof, host: remote.host, identity: isEncrypted ? identity : nil, domains: known.map(\.name), kind: Self.kind(of: known),
+            isEdge: known.contains { $0.domain.isEdge && $0.domain.network == .sameEnterprise },
+            isTrusted: known.contains { $0.domain.network == .sameEnterprise || $0.domain.assertsIdentities })
+    }
+
+    /// The least that it counts as: a server that also speaks for strangers is not of the house.
+    private static func kind(of known: [Entry]) -> Peer.Kind {
+        let networks = Set(known.map(\.domain.network))
+        if networks.contains(.publicCloud) { return .publicCloud }
+        if networks.contains(.federated) { return .federated }
+        return networks.contains(.sameEnterprise) ? .sameEnterprise : .untrusted
+    }
+
+    /// Whether a peer may say that it speaks for this user: the domain of From, or of a dialog's far end.
+    /// - Parameter usersSignIn: whether whoever claims to be a user of a hosted domain is asked for credentials where this came in.
+    public func verdict(on peer: Peer, speakingFor uri: SIPURI, usersSignIn: @autoclosure () -> Bool) -> SpeakerVerdict {
+        let domain =
+            uri.scheme.hasHost ? routes.identities.domain(uri.domainKey) : routes.identities.identity(of: uri).uri.domainKey
+        guard let (name, entry) = routes.entry(for: domain), entry.refusal == nil, !domain.isEmpty else { return .unknown }
+        if entry.isHosted { return verdict(on: peer, speakingForUsersOf: name, usersSignIn: usersSignIn) }
+        let isKnown = peer.domains.contains(name)
+        let proves = name == RoutingTable.fallbackName && peer.identity.map { $0.proves(domain, by: rule(of: name)).isProved } ?? false
+        guard isKnown || proves else { return .impostor(reason: reason(peer, name, domain)) }
+        return .partner(
+            .init(name: name == RoutingTable.fallbackName ? domain : name, entry: name, isDiscovered: proves && !isKnown))
+    }
+
+    private func verdict(on peer: Peer, speakingForUsersOf name: String, usersSignIn: () -> Bool) -> SpeakerVerdict {
+        guard let entry = hosted[name] else { return .unknown }
+        if !entry.domain.peers.isEmpty {
+            let isNamed =
+                peer.identity.map(entry.isProved) ?? (peer.proof == .address && entry.blocks.contains { $0.contains(peer.host) })
+            return isNamed ? .user(domain: name) : .impostor(reason: "\(peer.host) is not among the peers of \(name), which is hosted here")
+        }
+        let isPartner = !peer.domains.isEmpty && (peer.proof == .certificate || !usersSignIn())
+        return isPartner
+            ? .impostor(reason: "the server of \(peer.domains.joined(separator: ", ")) does not speak for users of \(name), hosted here")
+            : .user(domain: name)
+    }
+
+    /// Whether a host may take requests for the far end of a dialog: the peer itself, an address or a name of its domain's servers, or a
+    /// name within the domain. Of hosted domains every host may: where a user is, he says himself.
+    public func isPlace(_ host: String, of uri: SIPURI, beside peer: Peer) -> Bool {
+        let domain = routes.identities.domain(uri.domainKey)
+        guard let (name, agreement) = routes.entry(for: domain), !agreement.isHosted, let entry = partners.first(where: { $0.name == name })
+        else { return true }
+        if PeerIdentity.isAddress(host) {
+            let own = AddressBlock(peer.host)
+            return host == peer.host || own?.contains(host) == true || entry.blocks.contains { $0.contains(host) }
+        }
+        return host == domain || host.hasSuffix("." + domain) || entry.hosts.contains(host)
+            || agreement.configuredRoutes.contains { $0.host == host }
+            || entry.domain.peers.contains(.name(host)) || peer.identity?.names(by: .enterprise).contains(host) == true
+    }
+
+    private func rule(of name: String) -> PeerNameRule { partners.first { $0.name == name }?.rule ?? .domain }
+
+    private func reason(_ peer: Peer, _ name: String, _ domain: String) -> String {
+        switch peer.proof {
+        case .certificate:
+            let why = peer.identity?.proves(domain, by: rule(of: name)).description ?? ""
+            return "\(peer.host) may not speak for \(domain): \(why)"
+        case .none:
+            return "\(peer.host) may not speak for \(domain): it showed no certificate"
+        case .address:
+            let entry = partners.first { $0.name == name }
+            let blocks = entry?.blocks.map(\.description).joined(separator: ", ") ?? ""
+            return blocks.isEmpty
+                ? "\(peer.host) may not speak for \(domain), whose servers prove themselves by certificates, or by addresses in `peers`"
+                : "\(peer.host) may not speak for \(domain), whose servers are \(blocks)"
+        }
+    }
+}
+
+extension FederatedDomain {
+    /// All next hops that are written down for it, of single users too.
+    fileprivate var configuredRoutes: [TransportAddress] {
+        (route.map { [$0] } ?? []) + hops.map(\.address) + userRoutes.flatMap { $0.hops.map(\.address) }
+    }
+}

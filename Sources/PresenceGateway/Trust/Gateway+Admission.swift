@@ -1,0 +1,139 @@
+import FederationRouting
+import SIPCore
+
+/// The border: who may say what, decided before anything is done for a request (RFC 5922 7.3, RFC 3325 5).
+///
+///     copy of a request?  --> repeated answer (transaction layer)
+///     may the peer speak for From?  --no--> 403, nothing kept
+///     headers that only a trusted neighbour may write  --> removed
+///     in a dialog: is it the dialog's far end?  --no--> as if the dialog did not exist
+extension Gateway {
+    /// What was found out of a sender, by all that it depends on.
+    struct PeerKey: Hashable {
+        var host: String
+        var isEncrypted: Bool
+        var identity: PeerIdentity?
+    }
+
+    private static let knownPeerLimit = 4_096
+
+    func peer(at remote: TransportAddress, proving identity: PeerIdentity?) -> Peer {
+        let key = PeerKey(host: remote.host, isEncrypted: remote.transport == .tls, identity: identity)
+        if let known = knownPeers[key] { return known }
+        // Behind a listener there may be any number.
+        if knownPeers.count >= Self.knownPeerLimit { knownPeers.removeAll(keepingCapacity: true) }
+        let peer = peerTable.peer(at: remote, proving: identity)
+        knownPeers[key] = peer
+        return peer
+    }
+
+    /// Whether the sender may speak for a user, who need not be the one in From.
+    func verdict(on flow: Flow, speakingFor uri: SIPURI) -> SpeakerVerdict {
+        let local = flow.local
+        return peerTable.verdict(
+            on: peer(at: flow.remote, proving: flow.peer), speakingFor: uri, usersSignIn: configuration.asksUsersToSignIn(at: local))
+    }
+
+    /// The answer to a request that is not let in; nil: it is.
+    func turnAway(_ request: SIPRequest, from source: MessageSource, at now: Instant) -> SIPResponse? {
+        // Whoever asks whether this node lives is told so, and hears nothing else.
+        guard request.method != .options, let from = request.headers.from?.uri else { return nil }
+        let refusal: Refusal
+        switch verdict(on: Flow(source), speakingFor: from) {
+        case .partner(let partner):
+            guard let slow = slowDown(partner, at: now) else { return nil }
+            refusal = slow
+        case .impostor(let reason):
+            refusal = self.refusal(ofImpostor: request, from: source, as: from, because: reason, at: now)
+        case .user, .unknown:
+            return nil
+        }
+        var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.tag())
+        refusal.apply(to: &response, side: screening.side(of: request), node: configuration.nodeName)
+        return response
+    }
+
+    private func refusal(
+        ofImpostor request: SIPRequest, from source: MessageSource, as from: SIPURI, because reason: String, at now: Instant
+    ) -> Refusal {
+        counters.impostorsRefused += 1
+        if let partner = partnerName(of: from) { partners.count(\.impostors, of: partner) }
+        let refusal = Refusal.forbidden("RFC 5922 7.3: this peer may not speak for the domain of From", errorID: 1_002)
+        if impostors.isNews(host: source.remote.host, domain: from.domainKey, at: now) {
+            log(
+                .notice, "peer may not speak for the sender",
+                ["peer": source.remote.description, "reason": reason, "call-id": request.headers.callID ?? ""])
+            note(refusal, of: request, because: reason, at: now)
+        }
+        return refusal
+    }
+
+    /// Removes what only a trusted neighbour may say (RFC 3325 5, MS-SIPRE 2.2.15).
+    func cleanse(_ request: inout SIPRequest, from flow: Flow) {
+        let peer = peer(at: flow.remote, proving: flow.peer)
+        for name in SIPHeaders.trustHeaderNames {
+            let isEdgeMark = name == .msSourceNetwork || name == .msEdgeProxyMessageTrust
+            if isEdgeMark ? !peer.isEdge : !peer.isTrusted { request.headers.remove(name) }
+        }
+        // Even a trusted neighbour vouches only for those in whose name it may speak.
+        guard request.headers.contains(.pAssertedIdentity) else { return }
+        let isSound = request.headers.assertedIdentities.allSatisfy { !$0.uri.scheme.hasHost || isSpeaker(flow, for: $0.uri) }
+        if !isSound { request.headers.remove(.pAssertedIdentity) }
+    }
+
+    /// - Throws: 403 when the requests of a dialog would go to hosts that are not of its far end's domain (RFC 3261 12.1.1): nobody is
+    ///   sent what somebody else asked for.
+    func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal) {
+        guard let next = request.headers.recordRoutes.first?.uri else { return }
+        if peerTable.isPlace(next.domainKey, of: user, beside: peer(at: flow.remote, proving: flow.peer)) { return }
+        var refusal = Refusal.forbidden("RFC 3261 12.1.1: Record-Route leads to somebody else", errorID: 1_002)
+        refusal.detail = "\(flow.remote.host) sent a Record-Route that leads to \(next.host), which is no peer of \(user.domainKey)"
+        throw refusal
+    }
+
+    /// Whether a request comes from the far end of a watcher's dialog: the same user, by a peer that may speak for him.
+    func isFarEnd(_ key: String, _ request: SIPRequest, _ flow: Flow) -> Bool {
+        guard let from = request.headers.from?.uri, let sender = try? screening.sender(of: request),
+            [from, sender].contains(where: { configuration.canonical($0).aorKey == key })
+        else { return false }
+        return isSpeaker(flow, for: from)
+    }
+
+    /// Whether the sender may speak for a user or a domain, certainly.
+    func isSpeaker(_ flow: Flow, for uri: SIPURI) -> Bool {
+        switch verdict(on: flow, speakingFor: uri) {
+        case .partner, .user: true
+        case .unknown, .impostor: false
+        }
+    }
+}
+
+/// Which impostors were noted lately: a flood of them fills neither the log nor the journal.
+struct ImpostorNotes {
+    private struct Key: Hashable {
+        var host: String
+        var domain: String
+    }
+
+    private var until: [Key: Instant] = [:]
+    private static let limit = 256
+    private static let silence = TimeSpan.seconds(60)
+
+    /// Whether the last attempt of this host for this domain is some time ago, or there was none.
+    mutating func isNews(host: String, domain: String, at now: Instant) -> Bool {
+        let key = Key(host: host, domain: domain)
+        if let until = until[key], now < until { return false }
+        if until.count >= Self.limit { until = until.filter { now < $0.value } }
+        // Of a crowd of hosts the first are named; all of them are counted.
+        guard until.count < Self.limit else { return false }
+        until[key] = now + Self.silence
+        return true
+    }
+}
+
+extension GatewayConfiguration {
+    /// Whether whoever claims to be a user of a hosted domain is asked for credentials where this came in.
+    func asksUsersToSignIn(at local: TransportAddress) -> Bool {
+        !authentication.isEmpty && authentication(at: local).map { $0.schemes != .none } ?? false
+    }
+}

@@ -1,0 +1,58 @@
+import FederationRouting
+import SIPCore
+
+/// What we say of others to those who believe us, and to nobody else.
+extension Gateway {
+    /// Writes whose request it is, toward a partner that wants to hear it (RFC 3325 9.1, RFC 5876), and where he comes from, toward the
+    /// servers of our own enterprise (MS-SIPRE 2.2.15).
+    /// - Parameters:
+    ///   - user: who was proved to speak: the watcher of a SUBSCRIBE, the presentity of a NOTIFY or a publication.
+    ///   - domain: where the request goes.
+    func vouch(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?) {
+        guard let domain, !domain.hosted else { return }
+        if domain.trust.asserts { request.headers.set(.pAssertedIdentity, "<\(user.addressOfRecord())>") }
+        guard domain.side == .enterprise, domain.network == .sameEnterprise,
+            let (name, home) = routes.entry(for: configuration.canonical(user).domainKey), home.network != .sameEnterprise
+        else { return }
+        let network = home.network == .publicCloud ? "publiccloud" : "federation"
+        let kind =
+            home.network == .publicCloud
+            ? "AuthorizedServer" : name == RoutingTable.fallbackName ? "AutoFederation" : "DirectPartner"
+        request.headers.set(
+            .msEdgeProxyMessageTrust,
+            "ms-source-type=\(kind);ms-ep-fqdn=\(configuration.nodeName);ms-source-verified-user=verified;ms-source-network=\(network)")
+        request.headers.set(.msSourceNetwork, network)
+    }
+}
+
+extension RequestScreening {
+    /// Who sends a request: whom a trusted neighbour vouches for (RFC 3325 9.1), else From. What others assert has been removed.
+    func sender(of request: SIPRequest) throws(Refusal) -> SIPURI {
+        guard let from = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
+        guard let asserted = request.headers.assertedIdentities.lazy.map(\.uri).first(where: \.scheme.hasHost) else { return from }
+        // The other leg has to name who asks; who must not be named cannot be carried.
+        if Self.hidesIdentity(request.headers), asserted.aorKey != from.aorKey {
+            throw Refusal(SIPStatus(rawValue: 433), "RFC 5079 5: a watcher that hides its identity is not served")
+        }
+        return asserted
+    }
+
+    private static func hidesIdentity(_ headers: SIPHeaders) -> Bool {
+        headers.values(.privacy).flatMap { $0.split { $0 == ";" || $0 == "," } }
+            .contains { ["id", "user", "header"].contains($0.filter { $0 != " " }.lowercased()) }
+    }
+
+    /// The network that an edge of our own has marked a request with; nil: it has not.
+    static func markedNetwork(_ headers: SIPHeaders) -> SourceNetwork? {
+        var mark = headers.first(.msSourceNetwork)?.lowercased()
+        if mark == nil, let trust = headers.first(.msEdgeProxyMessageTrust) {
+            let part = trust.split(separator: ";").first { $0.filter { $0 != " " }.lowercased().hasPrefix("ms-source-network=") }
+            mark = part.map { String($0.drop { $0 != "=" }.dropFirst()).lowercased() }
+        }
+        switch mark.map({ $0.filter { $0 != " " } }) {
+        case "publiccloud": return .publicCloud
+        case "federation": return .federated
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import FederationRouting
+import SIPCore
+import SIPEvents
+
+/// What each partner may ask of this node, and which of its users may watch whom.
+extension Gateway {
+    /// The partners that were heard, or whose users watch somebody, by name.
+    public var partnerReports: [PartnerReport] { partners.reports }
+
+    func limits(of partner: SpeakerVerdict.Partner) -> PartnerLimits {
+        configuration.domains[partner.entry]?.trust.limits ?? (partner.isDiscovered ? .discovered : PartnerLimits())
+    }
+
+    /// As which partner a user of a domain that lives elsewhere counts; nil: of one that is hosted here, or not served.
+    func partnerName(of user: SIPURI) -> String? {
+        let domain = configuration.canonical(user).domainKey
+        guard let (name, entry) = routes.entry(for: domain), entry.refusal == nil, !entry.isHosted else { return nil }
+        return name == RoutingTable.fallbackName ? domain : name
+    }
+
+    /// - Throws: 403 for a watcher and a presentity whose domains do not let them have to do with each other (MS-PRES 3.4.5.3).
+    func checkRights(watcher: SIPURI, presentity: SIPURI) throws(Refusal) {
+        guard let refusal = routes.rightsRefusal(watcher: watcher, presentity: presentity) else { return }
+        if let partner = partnerName(of: watcher) ?? partnerName(of: presentity) { partners.count(\.noRight, of: partner) }
+        counters.rightsRefused += 1
+        var answer = Refusal.forbidden(
+            refusal.isIncoming
+                ? "MS-PRES 3.4.5.3: the presentity is not watched from this domain"
+                : "MS-PRES 3.4.5.3: the subscriber may not watch users of this domain", errorID: 2004)
+        answer.detail = refusal.reason
+        throw answer
+    }
+
+    /// - Throws: 503 when the users of the watcher's domain watch as many URIs as they may (MS-SIPRE: discovered partners).
+    func checkPartner(of watcher: SIPURI, _ flow: Flow, watching keys: [String]) throws(Refusal) {
+        guard let partner = verdict(on: flow, speakingFor: watcher).partner else { return }
+        let limits = limits(of: partner)
+        guard keys.contains(where: { partners.isFull(partner.name, limits, for: $0) }) else { return }
+        partners.count(\.tooManyURIs, of: partner.name)
+        counters.limitsReached += 1
+        throw .unavailable("users of this domain watch too many URIs", retryAfter: configuration.timing.retryAfter, errorID: 2012)
+    }
+
+    /// Whether a resource of a list may be watched; if not, the list says so.
+    func mayWatch(_ resource: WatchedResource, _ watcher: WatcherDialog) -> Bool {
+        do throws(Refusal) {
+            try checkRights(watcher: watcher.watcher, presentity: resource.uri)
+        } catch {
+            reject(
+                resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue,
+                statusCode: error.status.rawValue, because: error.detail)
+            return false
+        }
+        do throws(Refusal) {
+            // It is counted already.
+            if let partner = resource.partner { partners.unwatch(resource.key, by: partner) }
+            defer { if let partner = resource.partner { partners.watch(resource.key, by: partner) } }
+            try checkPartner(of: watcher.watcher, watcher.flow, watching: [resource.key])
+        } catch {
+            reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)
+            return false
+        }
+        return true
+    }
+
+    /// The answer to a request beyond the rate of its partner; nil: within it.
+    func slowDown(_ partner: SpeakerVerdict.Partner, at now: Instant) -> Refusal? {
+        guard !partners.admits(partner.name, limits(of: partner), at: now) else { return nil }
+        counters.limitsReached += 1
+        return .unavailable("too many messages of this domain", retryAfter: configuration.timing.retryAfter, errorID: 2012)
+    }
+}

@@ -1,0 +1,113 @@
+import FederationRouting
+import SIPCore
+
+/// What was taken from one partner, and what was refused it.
+public struct PartnerCounters: Hashable, Sendable {
+    public var messages: UInt64 = 0
+    /// Beyond its rate.
+    public var tooMany: UInt64 = 0
+    /// Beyond the URIs that its users may watch.
+    public var tooManyURIs: UInt64 = 0
+    /// Users who may not watch each other.
+    public var noRight: UInt64 = 0
+    /// Said to come from it by somebody else.
+    public var impostors: UInt64 = 0
+
+    public init() {}
+
+    static func += (left: inout PartnerCounters, right: PartnerCounters) {
+        left.messages &+= right.messages
+        left.tooMany &+= right.tooMany
+        left.tooManyURIs &+= right.tooManyURIs
+        left.noRight &+= right.noRight
+        left.impostors &+= right.impostors
+    }
+}
+
+/// One partner as an operator sees it.
+public struct PartnerReport: Hashable, Sendable {
+    public var name: String
+    public var counters: PartnerCounters
+    /// Different URIs that its users watch.
+    public var watchedURIs: Int
+
+    /// Of several shards, by name.
+    public static func sum(_ reports: [[PartnerReport]]) -> [PartnerReport] {
+        var sums: [String: PartnerReport] = [:]
+        for report in reports.joined() {
+            sums[report.name, default: PartnerReport(name: report.name, counters: PartnerCounters(), watchedURIs: 0)].counters +=
+                report.counters
+            sums[report.name]?.watchedURIs += report.watchedURIs
+        }
+        return sums.values.sorted { $0.name < $1.name }
+    }
+}
+
+/// The partners that were heard, or whose users watch somebody; a shard has its own.
+struct PartnerTable {
+    private struct Record {
+        var counters = PartnerCounters()
+        var bucket: TokenBucket?
+        /// In how many dialogs of its users each URI is.
+        var watched: [String: Int] = [:]
+
+        /// Notes a message; false when it is beyond the rate.
+        mutating func admits(_ limits: PartnerLimits, at now: Instant) -> Bool {
+            counters.messages &+= 1
+            guard let rate = limits.messagesPerSecond else {
+                bucket = nil
+                return true
+            }
+            if bucket?.rate != rate { bucket = TokenBucket(rate: rate, at: now) }
+            if bucket?.take(at: now) ?? true { return true }
+            counters.tooMany &+= 1
+            return false
+        }
+    }
+
+    private var records: [String: Record] = [:]
+    private static let limit = 10_000
+
+    /// URIs that users of partners watch.
+    var watchedCount: Int { records.values.reduce(0) { $0 + $1.watched.count } }
+
+    var reports: [PartnerReport] {
+        records.map { PartnerReport(name: $0.key, counters: $0.value.counters, watchedURIs: $0.value.watched.count) }
+            .sorted { $0.name < $1.name }
+    }
+
+    /// Notes a message.
+    /// - Returns: false when it is beyond the rate.
+    mutating func admits(_ name: String, _ limits: PartnerLimits, at now: Instant) -> Bool {
+        makeRoom(for: name)
+        return records[name, default: Record()].admits(limits, at: now)
+    }
+
+    /// Notes a refusal.
+    mutating func count(_ path: WritableKeyPath<PartnerCounters, UInt64>, of name: String) {
+        makeRoom(for: name)
+        records[name, default: Record()].counters[keyPath: path] &+= 1
+    }
+
+    /// Whether a partner's users watch as many URIs as they may, and this is not among them.
+    func isFull(_ name: String, _ limits: PartnerLimits, for key: String) -> Bool {
+        guard let most = limits.watchedURIs, let record = records[name] else { return limits.watchedURIs == 0 }
+        return record.watched.count >= most && record.watched[key] == nil
+    }
+
+    mutating func watch(_ key: String, by name: String) {
+        makeRoom(for: name)
+        records[name, default: Record()].watched[key, default: 0] += 1
+    }
+
+    mutating func unwatch(_ key: String, by name: String) {
+        guard let count = records[name]?.watched[key] else { return }
+        records[name]?.watched[key] = count > 1 ? count - 1 : nil
+    }
+
+    /// Of partners that nobody configured there may be any number; whoever watches nobody is forgotten first.
+    private mutating func makeRoom(for name: String) {
+        guard records.count >= Self.limit, records[name] == nil else { return }
+        records = records.filter { !$0.value.watched.isEmpty }
+    }
+}

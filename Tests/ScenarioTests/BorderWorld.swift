@@ -1,0 +1,129 @@
+import GatewayTesting
+import PresenceGateway
+import SIPCore
+
+/// Two companies and one user at the gateway, over TLS with certificates, and two who want to be somebody else.
+///
+///     contoso.com  bob's server          example.org   carol, who watches bob       hosted.example.net  dave, who publishes here
+///     example.com  mallory: a partner like the others, with a certificate of her own     nobody: a host without certificate, over UDP
+final class BorderWorld {
+    static let bob = "sip:bob@contoso.com"
+    static let dave = "sip:dave@hosted.example.net"
+    private static let place = TransportAddress(.tls, "192.0.2.1", 5061)
+    private static let plain = TransportAddress(.udp, "192.0.2.1", 5060)
+
+    let network = SimulatedNetwork(seed: 5, transcriptLimit: 5_000)
+    let gateway: Gateway
+    let server: EnhancedServer
+    let carol: SimpleWatcher
+    let source: PIDFPublisher
+    let mallory: Impostor
+    let nobody: Impostor
+    private var number = 0
+
+    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
+        let serverPlace = TransportAddress(.tls, "192.0.2.10", 5061)
+        let carolPlace = TransportAddress(.tls, "192.0.2.20", 5061)
+        let malloryPlace = TransportAddress(.tls, "192.0.2.66", 5061)
+        var configuration = GatewayConfiguration(
+            nodeName: "edge1.example.net", listeners: [Self.place, Self.plain],
+            domains: [
+                "contoso.com": DomainConfiguration(side: .enterprise, route: serverPlace),
+                "example.org": DomainConfiguration(side: .simple, route: carolPlace),
+                "example.com": DomainConfiguration(side: .simple, route: malloryPlace),
+                "hosted.example.net": DomainConfiguration(side: .simple, hosted: true),
+            ])
+        configuration.domains["hosted.example.net"]?.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
+        change(&configuration)
+        gateway = Gateway(configuration: configuration, seed: 5)
+        server = EnhancedServer(name: "server", address: serverPlace, nextHop: Self.place, seed: 5)
+        carol = SimpleWatcher(
+            name: "carol", watcher: "sip:carol@example.org", presentity: Self.bob, address: carolPlace, nextHop: Self.place, seed: 5)
+        source = PIDFPublisher(
+            name: "source", presentity: Self.dave, address: TransportAddress(.udp, "192.0.2.40", 5060), nextHop: Self.plain, seed: 5)
+        mallory = Impostor(address: malloryPlace, target: Self.place)
+        nobody = Impostor(address: TransportAddress(.udp, "192.0.2.67", 5060), target: Self.plain)
+        network.attach(gateway, name: "gateway", at: [Self.place, Self.plain], proving: Self.certificate("edge1.example.net"))
+        network.attach(server, name: "server", at: [serverPlace], proving: Self.certificate("contoso.com"))
+        network.attach(carol, name: "carol", at: [carolPlace], proving: Self.certificate("example.org"))
+        network.attach(source, name: "source", at: [source.address])
+        network.attach(mallory, name: "mallory", at: [malloryPlace], proving: Self.certificate("example.com"))
+        network.attach(nobody, name: "nobody", at: [nobody.address])
+        server.set(Self.bob, EnhancedState(3_500), at: network.now)
+        source.publish(SimpleDocuments.pidf(of: Self.dave, "open"), at: network.now)
+        carol.subscribe(at: network.now)
+        try network.run(for: .seconds(2))
+    }
+
+    static func certificate(_ name: String) -> PeerIdentity {
+        PeerIdentity(dnsNames: [name], notAfter: 4_000_000_000, fingerprint: name)
+    }
+
+    // MARK: what the victims see
+
+    /// All that anybody but the impostors could notice.
+    struct Sight: Equatable {
+        var atServer: Int
+        var atCarol: Int
+        var notifications: Int
+        var basic: String?
+        var dialogs: Int
+        var legs: Int
+        var publications: Int
+        var messagesToVictims: Int
+    }
+
+    var sight: Sight {
+        let counts = gateway.counts
+        let toVictims = network.transcript.entries.filter { ["server", "carol", "source"].contains($0.to) && $0.fate == .delivered }
+        return Sight(
+            atServer: server.requests.count, atCarol: carol.requests.count, notifications: carol.notifications.count,
+            basic: carol.presence?.basic, dialogs: counts.watcherDialogs, legs: counts.upstreamSubscriptions,
+            publications: counts.publications, messagesToVictims: toVictims.count)
+    }
+
+    // MARK: what the impostors know
+
+    /// The newest message between two stations whose start line begins so.
+    func overheard(_ start: String, from: String, to: String) -> SIPMessage? {
+        let entry = network.transcript.entries.last { $0.from == from && $0.to == to && $0.startLine.hasPrefix(start) }
+        guard let entry, case .success(let message) = SIPParser.parse(entry.bytes) else { return nil }
+        return message
+    }
+
+    func overheardRequest(_ start: String, from: String, to: String) -> SIPRequest? {
+        guard case .request(let request)? = overheard(start, from: from, to: to) else { return nil }
+        return request
+    }
+
+    /// A request as an impostor would send it: a Via of his own, and a number that no request before it has.
+    func renewed(_ request: SIPRequest, by impostor: Impostor) -> SIPRequest {
+        number += 1
+        var request = request
+        let via = Via(impostor.address.transport, host: impostor.address.host, port: impostor.address.port, branch: "z9hG4bKevil\(number)")
+        request.headers.vias = [via]
+        request.headers.cSeq = CSeq(UInt32(9_000 + number), request.method)
+        return request
+    }
+
+    func subscribe(_ watcher: String, to presentity: String, by impostor: Impostor, extra: [(SIPHeaderName, String)] = []) -> SIPRequest {
+        number += 1
+        var request = SIPRequest(.subscribe, requestURI: presentity)
+        request.headers.append(.maxForwards, "70")
+        request.headers.append(.from, "<\(watcher)>;tag=evil\(number)")
+        request.headers.append(.to, "<\(presentity)>")
+        request.headers.append(.callID, "evil\(number)")
+        request.headers.append(.contact, "<sip:\(impostor.address.host):\(impostor.address.port);transport=\(impostor.address.transport)>")
+        request.headers.append(.event, "presence")
+        request.headers.append(.accept, "application/pidf+xml")
+        request.headers.append(.expires, "600")
+        for (name, value) in extra { request.headers.append(name, value) }
+        return renewed(request, by: impostor)
+    }
+
+    /// Lets an impostor speak and everything settle.
+    func says(_ impostor: Impostor, _ request: SIPRequest) throws {
+        impostor.say(request)
+        try network.run(for: .seconds(2))
+    }
+}
