@@ -126,7 +126,7 @@ public struct PeerTable: Hashable, Sendable {
         let domain = routes.identities.domain(uri.domainKey)
         guard let (name, agreement) = routes.entry(for: domain), !agreement.isHosted, let entry = partners.first(where: { $0.name == name })
         else { return true }
-        if PeerIdentity.isAddress(host) {
+        if TransportAddress.isNumeric(host) {
             let own = AddressBlock(peer.host)
             return host == peer.host || own?.contains(host) == true || entry.blocks.contains { $0.contains(host) }
         }

@@ -185,7 +185,7 @@ extension ConfigurationReader {
         let isOpen = served.contains { name, domain in
             name == "*" || domain.hosted || domain.discovery != nil && domain.certificate?.names.isEmpty ?? true
         }
-        let known = served.values.compactMap(\.certificate)
+        let known = served.values.compactMap(\.certificate) + served.values.compactMap(\.expectationOfPeers)
         return isOpen || known.isEmpty ? nil : known
     }
 }
@@ -204,5 +204,14 @@ extension DomainConfiguration {
         for place in userRoutes.indices {
             for index in userRoutes[place].hops.indices { change("users", &userRoutes[place].hops[index].address) }
         }
+    }
+
+    /// Names in `peers` are the operator's own word, whatever side they are of.
+    fileprivate var expectationOfPeers: PeerExpectation? {
+        let names = trust.peers.compactMap { if case .name(let name) = $0 { name } else { nil } }
+        guard !names.isEmpty else { return nil }
+        var rule = certificate?.rule ?? (side == .enterprise ? .enterprise : .domain)
+        rule.takesHostsBesideDomains = true
+        return PeerExpectation(names, by: rule)
     }
 }
