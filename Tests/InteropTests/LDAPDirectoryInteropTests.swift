@@ -13,7 +13,7 @@ import UserDirectory
 
 extension RealSockets {
     /// Users read from OpenLDAP.
-    @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.slapd, PeerPrograms.ldapmodify)), .timeLimit(.minutes(3)))
+    @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.slapd, PeerPrograms.ldapmodify)), .timeLimit(.minutes(10)))
     struct LDAPDirectoryInteropTests {
         static let domains: Set<String> = ["contoso.com"]
         static let moment = DateTime(nanosecondsSince1970: 1_700_000_000_000_000_000)

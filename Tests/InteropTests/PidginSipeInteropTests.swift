@@ -19,7 +19,7 @@ extension RealSockets {
             let gateway = try await IsthmusProgram(
                 in: scratch,
                 domains: [
-                    "contoso.com: { side: enterprise, hosted: true, network: sameEnterprise }",
+                    "contoso.com: { side: enterprise, hosted: true, network: sameEnterprise, peers: [ 127.0.0.1 ] }",
                     "example.org: { side: simple, route: \"udp:127.0.0.1:\(kamailio.port)\" }",
                     "example.com: { side: simple, route: \"udp:127.0.0.1:9\" }",
                 ])

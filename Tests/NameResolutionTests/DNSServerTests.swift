@@ -4,7 +4,7 @@ import SIPCore
 import Testing
 
 /// Against a real DNS server.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DNSServerTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct DNSServerTests {
     private static let zone = """
         @ IN NAPTR 50 50 "s" "SIP+D2U" "" _sip._udp
         @ IN NAPTR 10 10 "s" "SIPS+D2T" "" _sips._tcp

@@ -3,7 +3,7 @@ import Foundation
 import SIPCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct NameResolverTests {
+@Suite(.timeLimit(.minutes(10))) struct NameResolverTests {
     private func options(_ port: Int) -> NameResolverOptions {
         var options = NameResolverOptions()
         options.servers = ["127.0.0.1:\(port)"]

@@ -6,6 +6,9 @@ import Testing
 /// Where the requests of a dialog go whose domain is looked up, or has several next hops.
 @Suite struct LocatedDialogTests {
     private let edge = TransportAddress(.tls, "192.0.2.20", 5061, proving: "example.org")
+    /// What example.org's servers show over TLS.
+    private let certificate = PeerIdentity(
+        dnsNames: ["sip.example.org"], sipDomains: ["example.org"], notAfter: 4_000_000_000, fingerprint: "example.org")
 
     private func bench(
         store: (any GatewayStore)? = nil, _ change: @escaping (inout DomainConfiguration) -> Void = { $0.discovery = .any }
@@ -40,7 +43,8 @@ import Testing
                 + "From: <sip:alice@example.org>;tag=far\(upstream.headers.fromTag ?? "")\r\nTo: \(upstream.headers.first(.from) ?? "")\r\n"
                 + "Call-ID: \(upstream.headers.callID ?? "")\r\nCSeq: 1 NOTIFY\r\nContact: \(contact)\r\nEvent: presence\r\n"
                 + "Subscription-State: active;expires=3600\r\nContent-Type: application/pidf+xml\r\n"
-                + "Content-Length: \(body.utf8.count)\r\n\r\n" + body, from: server)
+                + "Content-Length: \(body.utf8.count)\r\n\r\n" + body, from: server,
+            proving: edge.transport == .tls ? certificate : nil)
         bench.clear()
     }
 
@@ -120,7 +124,9 @@ import Testing
         names.host("pc.example.org", "192.0.2.66")
         let client = TransportAddress(came, "192.0.2.77", 50_000)
         let subscribe = bench.subscribe("ann@example.org", to: "bob@fabrikam.com", via: client)
-        bench.send(subscribe.replacingOccurrences(of: "<sip:192.0.2.77:50000>", with: "<\(contact)>"), from: client)
+        bench.send(
+            subscribe.replacingOccurrences(of: "<sip:192.0.2.77:50000>", with: "<\(contact)>"), from: client,
+            proving: came == .tls ? certificate : nil)
         bench.resolve(names)
         #expect(try bench.nextRequest(.notify, at: place).headers.toTag != nil)
     }

@@ -5,7 +5,7 @@ import Glibc
 import Logging
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AdministrationTests {
+@Suite(.timeLimit(.minutes(10))) struct AdministrationTests {
     @Test("health and metrics answer GET and nothing else") func pages() async throws {
         let sources = AdministrationServer.Sources(
             health: {

@@ -9,7 +9,7 @@ import Testing
 @testable import isthmus
 
 /// `explain`, `subscriptions` and `presentities` against a gateway on real sockets.
-@Suite(.timeLimit(.minutes(2))) struct InspectionTests {
+@Suite(.timeLimit(.minutes(10))) struct InspectionTests {
     static let alice = RunningGatewayTests.alice
     static let bob = "sip:bob@contoso.com"
 

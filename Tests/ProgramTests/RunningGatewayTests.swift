@@ -9,7 +9,7 @@ import Testing
 
 @testable import isthmus
 
-@Suite(.timeLimit(.minutes(2))) struct RunningGatewayTests {
+@Suite(.timeLimit(.minutes(10))) struct RunningGatewayTests {
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     static let alice = "sip:alice@example.org"
 

@@ -6,7 +6,7 @@ import Testing
 @testable import isthmus
 
 /// The program as its users meet it: a directory file, a listener that asks them to sign in, and the commands that can.
-@Suite(.timeLimit(.minutes(2))) struct SignInTests {
+@Suite(.timeLimit(.minutes(10))) struct SignInTests {
     private static let bob = "sip:bob@contoso.com"
 
     @Test("users sign in with what their listener offers, and nobody gets in without", arguments: ["ntlm", "digest", "any"])

@@ -10,7 +10,7 @@ import Testing
 @testable import isthmus
 
 /// `tls`, and what listeners and domains say of certificates.
-@Suite(.timeLimit(.minutes(2))) struct TLSConfigurationTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSConfigurationTests {
     private static let head = "listen: [ \"tls:127.0.0.1:0\" ]\ntls: { certificate: own.pem, key: own.key, trust: roots.pem }\n"
 
     private func read(_ text: String) throws -> ProgramConfiguration { try ConfigurationReader.read(text, file: "/etc/isthmus/x.yaml") }

@@ -5,7 +5,7 @@ import Testing
 @testable import isthmus
 
 /// The files of TLS-DSK, as the program reads them.
-@Suite(.timeLimit(.minutes(2))) struct TLSDSKFilesTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSDSKFilesTests {
     @Test("a file that is not there or cannot be used is named with its key, when the program starts and when it reads anew")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-tls-dsk-\(UUID().uuidString.prefix(8))")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import isthmus
 
-@Suite(.timeLimit(.minutes(1))) struct WatchEndpointTests {
+@Suite(.timeLimit(.minutes(10))) struct WatchEndpointTests {
     static let alice = "sip:alice@example.org"
 
     /// A presence server on a loopback socket, and a watcher of it.

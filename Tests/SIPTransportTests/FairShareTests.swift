@@ -6,7 +6,7 @@ import Testing
 @testable import SIPTransport
 
 /// A sender's flood does not delay what others send: shown by the order in which messages reach the endpoint, whatever the machine's speed.
-@Suite(.timeLimit(.minutes(2))) struct FairShareTests {
+@Suite(.timeLimit(.minutes(10))) struct FairShareTests {
     private func server(_ transport: String) async throws -> EchoServer {
         var options = TransportOptions()
         options.messagesPerTick = 4

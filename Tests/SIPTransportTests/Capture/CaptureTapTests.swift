@@ -2,7 +2,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CaptureTapTests {
+@Suite(.timeLimit(.minutes(10))) struct CaptureTapTests {
     @Test("a collector gets a copy of what comes in and of what goes out, over both transports", arguments: [TransportProtocol.udp, .tcp])
     func copies(transport: TransportProtocol) async throws {
         let collector = try PlainSocket(.udp)

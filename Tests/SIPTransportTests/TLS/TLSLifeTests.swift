@@ -6,7 +6,7 @@ import Testing
 @testable import SIPTransport
 
 /// Reload, bounds, expiry and what is shown of them.
-@Suite(.timeLimit(.minutes(2))) struct TLSLifeTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSLifeTests {
     private func made() throws -> PartnerCertificates { try PartnerCertificates.made.get() }
 
     @Test("new certificates are taken over under load: no message is lost, no connection closed, and new ones see them")

@@ -17,7 +17,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
     var testDescription: String { name }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSTests {
     private func made() throws -> PartnerCertificates { try PartnerCertificates.made.get() }
 
     @Test("RFC 5922 7: two partners prove their domains to each other, and messages say by whom") func mutual() async throws {
