@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import SIPCore
 import SIPTransport
+import Synchronization
 
 /// Answers every request where it came from and remembers what happened; confined to its loop.
 final class EchoEndpoint: SansIOEndpoint {
@@ -13,8 +14,8 @@ final class EchoEndpoint: SansIOEndpoint {
     var nextDeadline: Instant?
     /// Whoever is told how late the loop is.
     var latenessReader: Destination?
-    /// Milliseconds that the next message holds the loop up.
-    var nextPause: UInt32 = 0
+    /// What the next message holds the loop up for.
+    var hold: Hold?
     /// What came, in order: `message`, `late`, `in time`.
     var events: [String] = []
     private var output: [OutboundMessage] = []
@@ -24,10 +25,8 @@ final class EchoEndpoint: SansIOEndpoint {
     func receive(_ message: InboundMessage, at now: Instant) {
         received.append(message)
         events.append("message")
-        if nextPause > 0 {
-            usleep(nextPause * 1_000)
-            nextPause = 0
-        }
+        hold?.pass()
+        hold = nil
         guard !message.bytes.starts(with: Array("SIP/2.0".utf8)) else { return }
         let answer = "SIP/2.0 200 OK\r\nX-Shard: \(index)\r\nContent-Length: 0\r\n\r\n"
         let destination: Destination =
@@ -55,6 +54,22 @@ final class EchoEndpoint: SansIOEndpoint {
     func send(_ text: String, to destination: Destination, token: UInt64 = 0) {
         output.append(OutboundMessage(bytes: Array(text.utf8), destination: destination, token: token))
     }
+}
+
+/// Holds a loop up until it is let go.
+final class Hold: Sendable {
+    private let begun = Atomic(false)
+    private let isOver = Atomic(false)
+
+    var isHolding: Bool { begun.load(ordering: .acquiring) }
+
+    /// On the loop.
+    func pass() {
+        begun.store(true, ordering: .releasing)
+        while !isOver.load(ordering: .acquiring) { usleep(1_000) }
+    }
+
+    func letGo() { isOver.store(true, ordering: .releasing) }
 }
 
 /// A server of echo endpoints, and a way to look into them.

@@ -118,12 +118,23 @@ import Testing
     @Test("what waited in the sockets while the loop was busy is read as late, before it counts as in time again")
     func lateWork() async throws {
         let echo = try await EchoServer()
-        let client = try PlainSocket(.udp)
-        try await echo.look { endpoint, _ in endpoint.nextPause = 400 }
-        client.send(request(), to: echo.port(.udp))
-        // The second is sent while the first holds the loop up; it is on its own in the socket then.
-        try await Task.sleep(for: .milliseconds(100))
-        client.send(request(), to: echo.port(.udp))
+        let first = try PlainSocket(.tcp, peer: echo.port(.tcp))
+        let second = try PlainSocket(.tcp, peer: echo.port(.tcp))
+        for client in [first, second] {
+            client.send(request())
+            _ = try client.receive()
+        }
+        let hold = Hold()
+        try await echo.look { endpoint, _ in
+            endpoint.events = []
+            endpoint.hold = hold
+        }
+        first.send(request())
+        while !hold.isHolding { try await Task.sleep(for: .milliseconds(5)) }
+        // It waits in a socket that the turn at hand does not read.
+        second.send(request())
+        try await Task.sleep(for: .milliseconds(300))
+        hold.letGo()
         try await echo.wait { $0.events.last == "in time" }
         #expect(try await echo.look { endpoint, _ in endpoint.events } == ["message", "late", "message", "in time"])
         await echo.server.stop()
