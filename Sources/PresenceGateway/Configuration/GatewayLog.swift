@@ -69,11 +69,11 @@ public struct GatewayCounters: Hashable, Sendable {
     public var listsGivenUp: UInt64 = 0
     /// Requests, of watchers and our own, that a limit left no room for.
     public var limitsReached: UInt64 = 0
-    /// Requests answered 503 because too much was unfinished.
     /// Requests of peers that may not speak for the domain of From.
     public var impostorsRefused: UInt64 = 0
     /// Subscriptions of users who may not watch each other.
     public var rightsRefused: UInt64 = 0
+    /// Requests answered 503 because too much was unfinished.
     public var overloadRefusals: UInt64 = 0
     public var bodiesEncoded: UInt64 = 0
     public var bodiesShared: UInt64 = 0
