@@ -34,10 +34,11 @@ public final class Gateway: SansIOEndpoint {
         didSet {
             keptScreening = nil
             peerTable = PeerTable(routes)
+            for (goal, known) in hops.known { peerTable.located.note(known.result, of: goal, until: known.until) }
             knownPeers = [:]
         }
     }
-    private(set) var peerTable: PeerTable
+    var peerTable: PeerTable
     /// Peers that were met lately.
     var knownPeers: [PeerKey: Peer] = [:]
     var impostors = ImpostorNotes()
@@ -190,7 +191,7 @@ public final class Gateway: SansIOEndpoint {
 
     public func receive(_ message: InboundMessage, at now: Instant) {
         desk.now = now
-        let actions = transactions.receive(message, at: now) { turnAway($0, from: $1, at: now) }
+        let actions = transactions.receive(message, at: now) { admission(of: $0, from: $1, in: message, at: now) }
         perform(actions, at: now)
         counters.limitsReached += transactions.takeTurnedAway()
     }

@@ -3,10 +3,10 @@ import SIPCore
 /// Which peer may speak for which domain.
 ///
 ///     over TLS        the certificate decides (RFC 5922); who shows none is nobody's server
-///     over UDP, TCP   the address decides: `peers`, else the address that the domain's plain route names
+///     over UDP, TCP   the address decides: `peers`, else the address that the domain's plain route names, or to which its name leads
 ///     hosted domains  credentials decide; but no partner's server speaks for our users unless `peers` says so
 ///
-/// Decides; looks nothing up. A plain route to a host name therefore says nothing of where its requests come from.
+/// Decides; looks nothing up. To where names lead it is told (``LocatedServers``).
 public struct PeerTable: Hashable, Sendable {
     private struct Entry: Hashable {
         var name: String
@@ -53,6 +53,8 @@ public struct PeerTable: Hashable, Sendable {
     private let routes: RoutingTable
     private let partners: [Entry]
     private let hosted: [String: Entry]
+    /// Of the partners whose addresses only the Domain Name System tells.
+    public var located = LocatedServers()
 
     public init(_ routes: RoutingTable) {
         self.routes = routes
@@ -62,6 +64,7 @@ public struct PeerTable: Hashable, Sendable {
             guard let domain = routes[name], domain.refusal == nil else { continue }
             let entry = Entry(name, domain)
             if domain.isHosted { hosted[name] = entry } else { partners.append(entry) }
+            if routes.locatesNames { located.add(name, domain) }
         }
         self.partners = partners
         self.hosted = hosted
@@ -73,11 +76,14 @@ public struct PeerTable: Hashable, Sendable {
     }
 
     /// Who sent what came from there.
-    public func peer(at remote: TransportAddress, proving identity: PeerIdentity?) -> Peer {
+    /// - Parameter domains: of which servers are at that address, by ``located``.
+    public func peer(at remote: TransportAddress, proving identity: PeerIdentity?, locatedIn domains: [String] = []) -> Peer {
         let isEncrypted = remote.transport == .tls
         let proof: Peer.Proof = isEncrypted ? (identity == nil ? .none : .certificate) : .address
         let known = partners.filter { entry in
-            isEncrypted ? identity.map(entry.isProved) ?? false : entry.blocks.contains { $0.contains(remote.host) }
+            isEncrypted
+                ? identity.map(entry.isProved) ?? false
+                : entry.blocks.contains { $0.contains(remote.host) } || domains.contains(entry.name)
         }
         return Peer(
             proof: proof, host: remote.host, identity: isEncrypted ? identity : nil, domains: known.map(\.name), kind: Self.kind(of: known),
@@ -122,17 +128,25 @@ public struct PeerTable: Hashable, Sendable {
 
     /// Whether a host may take requests for the far end of a dialog: the peer itself, an address or a name of its domain's servers, or a
     /// name within the domain. Of hosted domains every host may: where a user is, he says himself.
-    public func isPlace(_ host: String, of uri: SIPURI, beside peer: Peer) -> Bool {
+    public func isPlace(_ host: String, of uri: SIPURI, beside peer: Peer, at now: Instant) -> Bool {
         let domain = routes.identities.domain(uri.domainKey)
         guard let (name, agreement) = routes.entry(for: domain), !agreement.isHosted, let entry = partners.first(where: { $0.name == name })
         else { return true }
         if TransportAddress.isNumeric(host) {
             let own = AddressBlock(peer.host)
             return host == peer.host || own?.contains(host) == true || entry.blocks.contains { $0.contains(host) }
+                || located.domains(of: host, at: now).contains(name)
         }
         return host == domain || host.hasSuffix("." + domain) || entry.hosts.contains(host)
             || agreement.configuredRoutes.contains { $0.host == host }
             || entry.domain.peers.contains(.name(host)) || peer.identity?.names(by: .enterprise).contains(host) == true
+    }
+
+    /// What has to be looked up before it can be said whether an address may speak for a user's domain; empty: nothing, or it is known.
+    public func unlocated(speakingFor uri: SIPURI, at now: Instant) -> [HopGoal] {
+        guard !located.isEmpty else { return [] }
+        let identity = routes.identities.identity(of: uri).uri
+        return located.unlocated(uri.scheme.hasHost ? routes.identities.domain(uri.domainKey) : identity.domainKey, at: now)
     }
 
     private func rule(of name: String) -> PeerNameRule { partners.first { $0.name == name }?.rule ?? .domain }
@@ -146,7 +160,7 @@ public struct PeerTable: Hashable, Sendable {
             return "\(peer.host) may not speak for \(domain): it showed no certificate"
         case .address:
             let entry = partners.first { $0.name == name }
-            let blocks = entry?.blocks.map(\.description).joined(separator: ", ") ?? ""
+            let blocks = ((entry?.blocks ?? []) + located.addresses(of: name)).map(\.description).joined(separator: ", ")
             return blocks.isEmpty
                 ? "\(peer.host) may not speak for \(domain), whose servers prove themselves by certificates, or by addresses in `peers`"
                 : "\(peer.host) may not speak for \(domain), whose servers are \(blocks)"

@@ -41,6 +41,39 @@ extension Gateway {
         }
     }
 
+    /// What is known of where a domain's servers speak from.
+    enum Speakers {
+        /// All that there is to know was known before.
+        case known
+        /// It is known now.
+        case found
+        /// The message comes again when it is.
+        case waiting
+        /// Too many wait already.
+        case full
+    }
+
+    /// Of one domain: whoever invents senders has no memory of ours.
+    private static let heldPerGoal = 64
+
+    /// Finds out from which addresses a user's domain speaks, if names tell that (``FederationRouting/LocatedServers``).
+    func locateSpeakers(for user: SIPURI, _ message: InboundMessage, at now: Instant) -> Speakers {
+        guard let naming = configuration.naming else { return .known }
+        let goals = peerTable.unlocated(speakingFor: user, at: now)
+        for goal in goals {
+            if hops.lookups[goal] == nil { _ = lookUp(goal, naming, at: now) }
+            guard let lookup = hops.lookups[goal] else { continue }
+            guard hops.waiting < naming.waiting, lookup.held.count < min(Self.heldPerGoal, naming.waitingPerGoal) else {
+                counters.limitsReached += 1
+                return .full
+            }
+            hops.waiting += 1
+            hops.lookups[goal]?.held.append(message)
+            return .waiting
+        }
+        return goals.isEmpty ? .known : .found
+    }
+
     /// Begins to look up a goal; nil: that takes time, or is under way.
     private func lookUp(_ goal: HopGoal, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
         guard hops.lookups[goal] == nil else { return nil }
@@ -122,9 +155,12 @@ extension Gateway {
         guard let lookup = hops.lookups.removeValue(forKey: goal), let naming = configuration.naming else { return result }
         wakes.set(.lookup(goal), at: nil)
         hops.forget(lookup.open, of: goal)
-        hops.waiting -= lookup.waiting.count
+        hops.waiting -= lookup.waiting.count + lookup.held.count
         let result = hops.keep(result, for: goal, naming, at: now)
+        // Of what ends at once the requests that waited for it have the use.
+        peerTable.located.note(result, of: goal, until: max(hops.known[goal]?.until ?? now, now + .seconds(1)))
         for delivery in lookup.waiting { goOn(delivery, result, at: now) }
+        for message in lookup.held { receive(message, at: now) }
         return result
     }
 

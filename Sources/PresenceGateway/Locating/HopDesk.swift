@@ -17,6 +17,8 @@ struct HopDesk {
         var locator: HopLocator
         var open: Set<NameQuestion> = []
         var waiting: [Delivery] = []
+        /// Requests of others, whose senders are known when the servers are.
+        var held: [InboundMessage] = []
     }
 
     var cache: NameCache

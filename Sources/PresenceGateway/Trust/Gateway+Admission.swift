@@ -5,6 +5,7 @@ import SIPCore
 ///
 ///     copy of a request?  --> repeated answer (transaction layer)
 ///     may the peer speak for From?  --no--> 403, nothing kept
+///                                   --only the DNS can tell--> it waits
 ///     headers that only a trusted neighbour may write  --> removed
 ///     in a dialog: is it the dialog's far end?  --no--> as if the dialog did not exist
 extension Gateway {
@@ -13,16 +14,19 @@ extension Gateway {
         var host: String
         var isEncrypted: Bool
         var identity: PeerIdentity?
+        var domains: [String]
     }
 
     private static let knownPeerLimit = 4_096
 
     func peer(at remote: TransportAddress, proving identity: PeerIdentity?) -> Peer {
-        let key = PeerKey(host: remote.host, isEncrypted: remote.transport == .tls, identity: identity)
+        let isEncrypted = remote.transport == .tls
+        let domains = isEncrypted ? [] : peerTable.located.domains(of: remote.host, at: desk.now)
+        let key = PeerKey(host: remote.host, isEncrypted: isEncrypted, identity: identity, domains: domains)
         if let known = knownPeers[key] { return known }
         // Behind a listener there may be any number.
         if knownPeers.count >= Self.knownPeerLimit { knownPeers.removeAll(keepingCapacity: true) }
-        let peer = peerTable.peer(at: remote, proving: identity)
+        let peer = peerTable.peer(at: remote, proving: identity, locatedIn: domains)
         knownPeers[key] = peer
         return peer
     }
@@ -34,23 +38,37 @@ extension Gateway {
             on: peer(at: flow.remote, proving: flow.peer), speakingFor: uri, usersSignIn: configuration.asksUsersToSignIn(at: local))
     }
 
-    /// The answer to a request that is not let in; nil: it is.
-    func turnAway(_ request: SIPRequest, from source: MessageSource, at now: Instant) -> SIPResponse? {
+    /// Whether a request is let in.
+    /// - Parameter message: what it was read from.
+    func admission(
+        of request: SIPRequest, from source: MessageSource, in message: InboundMessage, at now: Instant
+    ) -> TransactionLayer.Admission {
         // Whoever asks whether this node lives is told so, and hears nothing else.
-        guard request.method != .options, let from = request.headers.from?.uri else { return nil }
-        let refusal: Refusal
-        switch verdict(on: Flow(source), speakingFor: from) {
-        case .partner(let partner):
-            guard let slow = slowDown(partner, at: now) else { return nil }
-            refusal = slow
-        case .impostor(let reason):
-            refusal = self.refusal(ofImpostor: request, from: source, as: from, because: reason, at: now)
-        case .user, .unknown:
-            return nil
+        guard request.method != .options, let from = request.headers.from?.uri else { return .admitted }
+        var verdict = verdict(on: Flow(source), speakingFor: from)
+        if case .impostor = verdict, source.remote.transport != .tls {
+            switch locateSpeakers(for: from, message, at: now) {
+            case .known: break
+            case .found: verdict = self.verdict(on: Flow(source), speakingFor: from)
+            case .waiting: return .postponed
+            case .full:
+                return turnAway(request, .unavailable("too many requests wait for the servers of this domain", retryAfter: 2))
+            }
         }
+        switch verdict {
+        case .partner(let partner):
+            return slowDown(partner, at: now).map { turnAway(request, $0) } ?? .admitted
+        case .impostor(let reason):
+            return turnAway(request, refusal(ofImpostor: request, from: source, as: from, because: reason, at: now))
+        case .user, .unknown:
+            return .admitted
+        }
+    }
+
+    private func turnAway(_ request: SIPRequest, _ refusal: Refusal) -> TransactionLayer.Admission {
         var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.tag())
         refusal.apply(to: &response, side: screening.side(of: request), node: configuration.nodeName)
-        return response
+        return .refused(response)
     }
 
     private func refusal(
@@ -85,7 +103,7 @@ extension Gateway {
     ///   sent what somebody else asked for.
     func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal) {
         guard let next = request.headers.recordRoutes.first?.uri else { return }
-        if peerTable.isPlace(next.domainKey, of: user, beside: peer(at: flow.remote, proving: flow.peer)) { return }
+        if peerTable.isPlace(next.domainKey, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: desk.now) { return }
         var refusal = Refusal.forbidden("RFC 3261 12.1.1: Record-Route leads to somebody else", errorID: 1_002)
         refusal.detail = "\(flow.remote.host) sent a Record-Route that leads to \(next.host), which is no peer of \(user.domainKey)"
         throw refusal

@@ -1,11 +1,18 @@
 extension TransactionLayer {
-    /// What is asked before a request becomes a transaction, copies of one that is there excepted: nil lets it in, a response is sent
-    /// and nothing is kept of it. Of what is never answered (BENOTIFY) the response only says that it is dropped.
-    public typealias Doorkeeper = (SIPRequest, MessageSource) -> SIPResponse?
+    /// What is asked before a request becomes a transaction, copies of one that is there excepted.
+    public typealias Doorkeeper = (SIPRequest, MessageSource) -> Admission
+
+    public enum Admission {
+        case admitted
+        /// The response is sent, and nothing is kept of the request. What is never answered (BENOTIFY) is dropped.
+        case refused(SIPResponse)
+        /// Nothing is said: whoever keeps the door brings the message again.
+        case postponed
+    }
 
     /// Takes one framed message in.
     public mutating func receive(
-        _ inbound: InboundMessage, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in nil }
+        _ inbound: InboundMessage, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted }
     ) -> [TransactionAction] {
         let source = MessageSource(inbound)
         if let actions = receiveQuickly(inbound, source, at: now) { return actions }
@@ -22,7 +29,7 @@ extension TransactionLayer {
 
     /// Takes one parsed message in.
     public mutating func receive(
-        _ message: SIPMessage, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in nil }
+        _ message: SIPMessage, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted }
     ) -> [TransactionAction] {
         switch message {
         case .request(let request): return receive(request, from: source, at: now, asking: doorkeeper)
@@ -97,7 +104,11 @@ extension TransactionLayer {
         var request = received
         let destination = request.noteReception(via, from: source).responseDestination(from: source)
         if request.method == .benotify {
-            return doorkeeper(request, source) == nil ? [.deliverUnanswered(request, source)] : [.dropped(.refused)]
+            switch doorkeeper(request, source) {
+            case .admitted: return [.deliverUnanswered(request, source)]
+            case .refused: return [.dropped(.refused)]
+            case .postponed: return [.dropped(.postponed)]
+            }
         }
         let key = ServerTransactionKey(received, via)
         if request.method == .ack {
@@ -108,7 +119,11 @@ extension TransactionLayer {
             return [.dropped(.ack)]
         }
         if let id = serverKeys[key] { return receiveCopy(id) }
-        if let refusal = doorkeeper(request, source) { return answer(refusal, to: request, source, now) }
+        switch doorkeeper(request, source) {
+        case .admitted: break
+        case .refused(let refusal): return answer(refusal, to: request, source, now)
+        case .postponed: return [.dropped(.postponed)]
+        }
         if request.method == .cancel { return receiveCancel(request, key, source, now) }
         guard serverCount < configuration.serverLimit else {
             turnedAway += 1

@@ -13,12 +13,12 @@ public enum TransactionAction: Equatable, Sendable {
     case send(OutboundMessage)
     /// A message was refused before it became a request of anybody; for logs and counters.
     case refused(SIPParseError, MessageSource)
-    /// A message was dropped: a response that matches nothing, an ACK, a copy, an unanswered request that was not let in; for
-    /// counters.
+    /// A message was dropped: a response that matches nothing, an ACK, a copy, an unanswered request that was not let in, or one that
+    /// comes again; for counters.
     case dropped(DropReason)
 
     public enum DropReason: String, Hashable, Sendable {
-        case strayResponse, foreignSentBy, ack, copy, refused
+        case strayResponse, foreignSentBy, ack, copy, refused, postponed
     }
 }
 

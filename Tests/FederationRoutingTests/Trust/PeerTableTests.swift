@@ -164,9 +164,11 @@ import Testing
     func places() throws {
         let peer = table.peer(at: TransportAddress(.udp, "192.0.2.20", 5060), proving: nil)
         let user = try #require(SIPURI("sip:a@example.com"))
-        for host in ["192.0.2.20", "example.com", "p1.example.com"] { #expect(table.isPlace(host, of: user, beside: peer), "\(host)") }
+        for host in ["192.0.2.20", "example.com", "p1.example.com"] {
+            #expect(table.isPlace(host, of: user, beside: peer, at: Instant(secondsSince1970: 0)), "\(host)")
+        }
         for host in ["192.0.2.21", "192.0.2.1", "example.net", "evilexample.com"] {
-            #expect(!table.isPlace(host, of: user, beside: peer), "\(host)")
+            #expect(!table.isPlace(host, of: user, beside: peer, at: Instant(secondsSince1970: 0)), "\(host)")
         }
     }
 }
