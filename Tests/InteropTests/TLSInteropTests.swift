@@ -10,7 +10,9 @@ extension RealSockets {
         private let alice = "sip:alice@example.org"
 
         /// The gateway, which is example.net, with its route to Kamailio.
-        private func gateway(in scratch: ScratchDirectory, _ folder: URL, toward kamailio: Kamailio) async throws -> IsthmusProgram {
+        private func gateway(in scratch: ScratchDirectory, _ certificates: PartnerCertificates, toward kamailio: Kamailio) async throws
+            -> IsthmusProgram
+        {
             try await IsthmusProgram(
                 in: scratch,
                 domains: [
@@ -18,31 +20,18 @@ extension RealSockets {
                     "contoso.com: { side: enterprise, route: \"udp:127.0.0.1:9\" }",
                 ],
                 secure: true,
-                settings: [
-                    "tls: { certificate: \(folder.path)/example.pem, key: \(folder.path)/example.key, trust: \(folder.path)/authority.pem }"
-                ])
-        }
-
-        /// Puts certificates into the scratch directory, which goes with them.
-        private func certificates(in scratch: ScratchDirectory) async throws -> URL {
-            let folder = scratch.file("certificates")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let script = PeerPrograms.files.deletingLastPathComponent().deletingLastPathComponent()
-                .appendingPathComponent("Support/make-partner-certificates")
-            let making = try ChildProcess(script, [folder.path], in: scratch.url, name: "certificates")
-            guard await making.exit(within: 60) == 0 else { throw PeerError(description: "no certificates: \(making.errorText)") }
-            return folder
+                settings: [certificates.settings("example")])
         }
 
         @Test("RFC 5922 7: a presentity at Kamailio is watched over mutual TLS, requests of both sides included")
         func mutual() async throws {
             let scratch = try ScratchDirectory("tls")
             defer { scratch.remove() }
-            let folder = try await certificates(in: scratch)
+            let certificates = try await PartnerCertificates(in: scratch)
             let kamailio = try await Kamailio(
                 in: scratch, transport: "tls",
-                certificate: (folder.appendingPathComponent("example-org.pem"), folder.appendingPathComponent("authority.pem")))
-            let gateway = try await gateway(in: scratch, folder, toward: kamailio)
+                certificate: (certificates.certificate("example-org"), certificates.roots))
+            let gateway = try await gateway(in: scratch, certificates, toward: kamailio)
             let publisher = SIPpPublisher(presentity: alice, port: kamailio.port, transport: "udp", scratch: scratch)
             try await publisher.publish(.open)
             let watcher = try SIPp(
@@ -65,11 +54,10 @@ extension RealSockets {
         func renewal() async throws {
             let scratch = try ScratchDirectory("tls-pair")
             defer { scratch.remove() }
-            let folder = try await certificates(in: scratch)
+            let certificates = try await PartnerCertificates(in: scratch)
             let ports = (try Loopback.freePort(), try Loopback.freePort())
             func edge(_ home: String, _ away: String, at port: Int, toward other: Int) async throws -> (IsthmusProgram, ScratchDirectory) {
                 let place = try ScratchDirectory("tls-\(home)")
-                let own = folder.appendingPathComponent(home).path
                 return (
                     try await IsthmusProgram(
                         in: place,
@@ -78,7 +66,7 @@ extension RealSockets {
                             "\(away).com: { side: simple, route: \"tls:127.0.0.1:\(other)\", lossless: true }",
                         ],
                         node: "edge.\(home).com", secure: true, securePort: port,
-                        settings: ["tls: { certificate: \(own).pem, key: \(own).key, trust: \(folder.path)/authority.pem }"]), place
+                        settings: [certificates.settings(home)]), place
                 )
             }
             let (first, firstPlace) = try await edge("contoso", "fabrikam", at: ports.0, toward: ports.1)
@@ -100,10 +88,7 @@ extension RealSockets {
             let states = Array(try GoldenState.all().prefix(12))
             for (index, state) in states.enumerated() {
                 if index == 4 {
-                    for kind in ["pem", "key"] {
-                        let renewed = try Data(contentsOf: folder.appendingPathComponent("renewed.\(kind)"))
-                        try renewed.write(to: folder.appendingPathComponent("contoso.\(kind)"))
-                    }
+                    try certificates.replace("contoso", by: "renewed")
                     first.reload()
                     second.reload()
                 }
@@ -129,11 +114,11 @@ extension RealSockets {
         func impostor() async throws {
             let scratch = try ScratchDirectory("tls-impostor")
             defer { scratch.remove() }
-            let folder = try await certificates(in: scratch)
+            let certificates = try await PartnerCertificates(in: scratch)
             let kamailio = try await Kamailio(
                 in: scratch, transport: "tls",
-                certificate: (folder.appendingPathComponent("contoso.pem"), folder.appendingPathComponent("authority.pem")))
-            let gateway = try await gateway(in: scratch, folder, toward: kamailio)
+                certificate: (certificates.certificate("contoso"), certificates.roots))
+            let gateway = try await gateway(in: scratch, certificates, toward: kamailio)
             let watcher = try SIPp(
                 "category-watcher", name: "watcher", to: gateway.port, transport: "udp",
                 keys: ["presentity": alice, "watcher": "sip:bob@contoso.com"], in: scratch)

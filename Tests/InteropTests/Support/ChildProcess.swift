@@ -116,6 +116,12 @@ struct ScratchDirectory {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
+    /// One that goes with another.
+    init(_ name: String, inside other: ScratchDirectory) throws {
+        url = other.file(name)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 
     @discardableResult

@@ -6,6 +6,7 @@ final class IsthmusProgram: Sendable {
     /// Where it listens for TLS, if it does.
     let securePort: Int
     private let process: ChildProcess
+    private let configuration: URL
 
     /// - Parameters:
     ///   - domains: the lines under `domains:`, such as `example.org: { side: simple, route: "udp:127.0.0.1:5080" }`.
@@ -16,10 +17,12 @@ final class IsthmusProgram: Sendable {
     ///   - secure: whether it listens for TLS, too.
     ///   - securePort: where it listens for TLS; nil: where it is free.
     ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
+    ///   - logLevel: from where on it writes its log.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
         domains: [String], authentication: String = "none", node: String = "edge1.example.net",
-        secure: Bool = false, securePort wantedSecure: Int? = nil, settings: [String] = []
+        secure: Bool = false, securePort wantedSecure: Int? = nil, settings: [String] = [],
+        logLevel: String = "debug"
     ) async throws {
         let port = try wanted ?? Loopback.freePort()
         self.port = port
@@ -39,9 +42,9 @@ final class IsthmusProgram: Sendable {
             \(domains.map { "  \($0)" }.joined(separator: "\n"))
 
             """
-        let configuration = try scratch.write(text, to: "isthmus.yaml")
+        configuration = try scratch.write(text, to: "isthmus.yaml")
         process = try ChildProcess(
-            PeerPrograms.isthmus, ["serve", "--config", configuration.path, "--log-level", "debug"], in: scratch.url, name: "isthmus")
+            PeerPrograms.isthmus, ["serve", "--config", configuration.path, "--log-level", logLevel], in: scratch.url, name: "isthmus")
         let isReady = await eventually(within: 20) { process.outputText.hasPrefix("ready ") || !process.isRunning }
         guard isReady, process.isRunning else {
             throw PeerError(description: "isthmus serve is not ready: \(process.outputText)\(process.errorText)")
@@ -50,6 +53,15 @@ final class IsthmusProgram: Sendable {
 
     var isRunning: Bool { process.isRunning }
     var log: String { process.errorText }
+
+    /// What another command of the program prints about the same configuration, such as `route URI`.
+    func run(_ arguments: [String]) async throws -> String {
+        let folder = configuration.deletingLastPathComponent()
+        let command = try ChildProcess(
+            PeerPrograms.isthmus, arguments + ["--config", configuration.path], in: folder, name: "command-\(UUID().uuidString.prefix(8))")
+        guard await command.exit(within: 20) == 0 else { throw PeerError(description: "\(arguments): \(command.errorText)") }
+        return command.outputText
+    }
 
     /// SIGHUP: reads its files anew.
     func reload() { process.send(signal: SIGHUP) }

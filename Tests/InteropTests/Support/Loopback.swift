@@ -13,11 +13,11 @@ enum Loopback {
         throw SocketError(what: "no port is free for both UDP and TCP")
     }
 
-    static func address(_ port: Int) -> sockaddr_in {
+    static func address(_ port: Int, at host: String = "127.0.0.1") -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = inet_addr(host)
         return address
     }
 }
@@ -29,11 +29,14 @@ final class LoopbackSocket {
     private let descriptor: Int32
     let port: Int
 
-    init(_ kind: Kind, port wanted: Int) throws {
+    /// - Parameters:
+    ///   - wanted: where it listens, or for a stream whereto it connects.
+    ///   - host: its own address, within 127.0.0.0/8.
+    init(_ kind: Kind, port wanted: Int, at host: String = "127.0.0.1") throws {
         let type = kind == .datagram ? SOCK_DGRAM.rawValue : SOCK_STREAM.rawValue
         let opened = socket(AF_INET, Int32(type | SOCK_CLOEXEC.rawValue), 0)
         guard opened >= 0 else { throw Loopback.SocketError(what: "socket: \(errno)") }
-        var done = Self.with(Loopback.address(kind == .stream ? 0 : wanted)) { bind(opened, $0, $1) } == 0
+        var done = Self.with(Loopback.address(kind == .stream ? 0 : wanted, at: host)) { bind(opened, $0, $1) } == 0
         if done, kind == .listener { done = listen(opened, 4) == 0 }
         if done, kind == .stream { done = Self.with(Loopback.address(wanted)) { connect(opened, $0, $1) } == 0 }
         guard done else {

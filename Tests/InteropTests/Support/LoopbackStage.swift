@@ -77,6 +77,9 @@ final class LoopbackStage: Stage {
         await eventually(within: min(30, Double(span.nanoseconds) / 1e9)) { lock.withLock { condition() } }
     }
 
+    /// What the script sees now.
+    func look<Value>(_ body: () -> Value) async throws -> Value { lock.withLock(body) }
+
     func pass(_ span: TimeSpan) async throws {
         throw PeerError(description: "a script for loopback waits for an event, not for time to pass")
     }

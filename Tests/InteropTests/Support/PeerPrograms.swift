@@ -13,6 +13,7 @@ enum PeerPrograms {
     static let python = find("python3")
     static let compiler = find("gcc")
     static let slapd = find("slapd")
+    static let nsd = find("nsd")
     static let ldapmodify = find("ldapmodify")
 
     /// The newest one that is installed.
