@@ -7,6 +7,34 @@ public struct HealthReport: Hashable, Sendable {
         case stopping
     }
 
+    /// A partner domain; the health of this node does not hang on it.
+    public struct Partner: Hashable, Sendable {
+        public var name: String
+        /// `up`, `down` or `unknown`.
+        public var state: String
+        /// RFC 3339; nil: nothing is known yet.
+        public var since: String?
+        /// Why it was not reached last.
+        public var lastError: String?
+        public var roundTripMilliseconds: Double?
+
+        public init(name: String, state: String, since: String?, lastError: String?, roundTripMilliseconds: Double?) {
+            self.name = name
+            self.state = state
+            self.since = since
+            self.lastError = lastError
+            self.roundTripMilliseconds = roundTripMilliseconds
+        }
+
+        var json: String {
+            var fields = [("name", JSONText.string(name)), ("state", JSONText.string(state))]
+            if let since { fields.append(("since", JSONText.string(since))) }
+            if let lastError { fields.append(("last_error", JSONText.string(lastError))) }
+            if let roundTripMilliseconds { fields.append(("round_trip_ms", "\(roundTripMilliseconds)")) }
+            return JSONText.object(fields)
+        }
+    }
+
     public var status: Status
     public var node: String
     public var version: String
@@ -14,14 +42,19 @@ public struct HealthReport: Hashable, Sendable {
     public var listeners: [String]
     /// Live things by name, such as `watcher_dialogs`.
     public var counts: [String: Int]
+    public var partners: [Partner]
 
-    public init(status: Status, node: String, version: String, uptimeSeconds: Int, listeners: [String], counts: [String: Int]) {
+    public init(
+        status: Status, node: String, version: String, uptimeSeconds: Int, listeners: [String], counts: [String: Int],
+        partners: [Partner] = []
+    ) {
         self.status = status
         self.node = node
         self.version = version
         self.uptimeSeconds = uptimeSeconds
         self.listeners = listeners
         self.counts = counts
+        self.partners = partners
     }
 
     public var json: String {
@@ -29,6 +62,7 @@ public struct HealthReport: Hashable, Sendable {
             ("status", JSONText.string(status.rawValue)), ("node", JSONText.string(node)), ("version", JSONText.string(version)),
             ("uptime_seconds", "\(uptimeSeconds)"), ("listeners", JSONText.array(listeners.map(JSONText.string))),
             ("counts", JSONText.object(counts.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") })),
+            ("partners", JSONText.array(partners.map(\.json))),
         ])
     }
 }

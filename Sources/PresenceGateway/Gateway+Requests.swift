@@ -20,14 +20,17 @@ extension Gateway {
                     heard(transaction)
                     continue
                 }
-                guard answered(transaction, response, at: now), let purpose = awaiting.removeValue(forKey: transaction) else { continue }
-                handle(response, of: purpose, at: now)
+                guard answered(transaction, response, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
+                noteAnswer(response.status, to: awaited, at: now)
+                handle(response, of: awaited.purpose, at: now)
             case .timeout(let transaction):
-                guard failed(transaction, "no answer", at: now), let purpose = awaiting.removeValue(forKey: transaction) else { continue }
-                handleSilence(of: purpose, "no answer", isConnectionLost: false, at: now)
+                guard failed(transaction, "no answer", at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
+                noteSilence(of: awaited.purpose, "no answer", at: now)
+                handleSilence(of: awaited.purpose, "no answer", isConnectionLost: false, at: now)
             case .transportFailed(let transaction, let reason):
-                guard failed(transaction, reason, at: now), let purpose = awaiting.removeValue(forKey: transaction) else { continue }
-                handleSilence(of: purpose, reason, isConnectionLost: true, at: now)
+                guard failed(transaction, reason, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
+                noteSilence(of: awaited.purpose, reason, at: now)
+                handleSilence(of: awaited.purpose, reason, isConnectionLost: true, at: now)
             case .refused(let error, let source):
                 counters.malformedReceived += 1
                 log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])

@@ -347,6 +347,7 @@ extension Gateway {
         dialogsOfPresentity[resource.key, default: 0] += 1
         watchedResources += 1
         resource.partner = partnerName(of: watcher.watcher)
+        watcher.partner = resource.partner
         if let partner = resource.partner { partners.watch(resource.key, by: partner) }
     }
 

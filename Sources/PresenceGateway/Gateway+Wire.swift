@@ -173,6 +173,7 @@ extension Gateway {
 
     /// On its way, once what the request depends on is kept.
     func begin(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
+        noteSent(for: purpose)
         switch way {
         case .direct(let destination, let transport): begin(request, to: destination, over: transport, for: purpose, at: now)
         case .located(let goal): deliver(request, to: goal, for: .answered(purpose), at: now)
@@ -192,7 +193,7 @@ extension Gateway {
         if case .notify = purpose { isBrief = true }
         let (transaction, actions) = transactions.send(request, to: destination, over: transport, isBrief: isBrief, at: now)
         counters.limitsReached += transactions.takeTurnedAway()
-        awaiting[transaction] = purpose
+        awaiting[transaction] = Awaited(purpose: purpose, sentAt: now)
         if let delivery { follow(delivery, transaction, at: now) }
         perform(actions, at: now)
     }
@@ -209,6 +210,7 @@ extension Gateway {
 
     /// The BENOTIFY itself, once what it depends on is kept.
     func emit(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
+        noteSent(inDialog: tag)
         switch way {
         case .direct(let destination, let transport): emit(request, to: destination, over: transport, at: now)
         case .located(let goal): deliver(request, to: goal, for: .unanswered(tag: tag), at: now)

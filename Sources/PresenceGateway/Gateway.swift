@@ -36,13 +36,14 @@ public final class Gateway: SansIOEndpoint {
             peerTable = PeerTable(routes)
             for (goal, known) in hops.known { peerTable.located.note(known.result, of: goal, until: known.until) }
             knownPeers = [:]
+            partners.configure(Self.configuredPartners(routes))
         }
     }
     var peerTable: PeerTable
     /// Peers that were met lately.
     var knownPeers: [PeerKey: Peer] = [:]
     var impostors = ImpostorNotes()
-    /// What they were taken and refused.
+    /// What they were taken and refused, and how they answer.
     var partners = PartnerTable()
     let contacts: [TransportProtocol: String]
     /// What this node writes as sent-by into Via; wildcards, which any node may write, excepted.
@@ -98,7 +99,7 @@ public final class Gateway: SansIOEndpoint {
     /// Where the next hops are, and which are down.
     var hops: HopDesk
     /// What each request of ours is for.
-    var awaiting: [ClientTransactionID: Awaiting] = [:]
+    var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
     var output: [OutboundMessage] = []
     var work = WorkMeasure()
@@ -174,6 +175,7 @@ public final class Gateway: SansIOEndpoint {
         redirects = RedirectGuard(seed: seed)
         hops = HopDesk(configuration.naming ?? NamingConfiguration(), seed: seed)
         home = HomeServer(configuration: configuration)
+        partners.configure(Self.configuredPartners(routes))
         parser = Self.parser(configuration.limits)
         self.store = store
         noteMappings()

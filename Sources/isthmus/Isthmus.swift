@@ -56,7 +56,7 @@ struct IsthmusCommand: AsyncParsableCommand {
         version: Isthmus.version,
         subcommands: [
             DemoCommand.self, ServeCommand.self, CheckCommand.self, RouteCommand.self, WatchCommand.self, PublishCommand.self,
-            SubscriptionsCommand.self, PresentitiesCommand.self, ExplainCommand.self,
+            SubscriptionsCommand.self, PresentitiesCommand.self, PartnersCommand.self, ExplainCommand.self,
             ConvertCommand.self, AggregateCommand.self, ResolveCommand.self,
             UserCommand.self, VerifyCommand.self, MappingsCommand.self,
         ])

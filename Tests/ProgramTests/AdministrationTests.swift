@@ -10,7 +10,13 @@ import Testing
         let sources = AdministrationServer.Sources(
             health: {
                 HealthReport(
-                    status: .ok, node: "n\"1", version: "1", uptimeSeconds: 3, listeners: ["udp:a:1"], counts: ["watcher_dialogs": 2])
+                    status: .ok, node: "n\"1", version: "1", uptimeSeconds: 3, listeners: ["udp:a:1"], counts: ["watcher_dialogs": 2],
+                    partners: [
+                        .init(
+                            name: "example.org", state: "down", since: "2026-11-22T10:13:00Z", lastError: "no answer",
+                            roundTripMilliseconds: nil),
+                        .init(name: "example.com", state: "up", since: nil, lastError: nil, roundTripMilliseconds: 1.5),
+                    ])
             },
             metrics: { [Metric("isthmus_x_total", .counter, help: "h", samples: [.init(1.5, ["leg": "a\"b"]), .init(7)])] })
         let server = try await AdministrationServer.start(
@@ -25,7 +31,9 @@ import Testing
         #expect(health.0 == 200)
         #expect(
             health.1 == "{\"status\":\"ok\",\"node\":\"n\\\"1\",\"version\":\"1\",\"uptime_seconds\":3,"
-                + "\"listeners\":[\"udp:a:1\"],\"counts\":{\"watcher_dialogs\":2}}\n")
+                + "\"listeners\":[\"udp:a:1\"],\"counts\":{\"watcher_dialogs\":2},"
+                + "\"partners\":[{\"name\":\"example.org\",\"state\":\"down\",\"since\":\"2026-11-22T10:13:00Z\",\"last_error\":\"no answer\"},"
+                + "{\"name\":\"example.com\",\"state\":\"up\",\"round_trip_ms\":1.5}]}\n")
         let metrics = try await get("/metrics")
         #expect(
             metrics.1

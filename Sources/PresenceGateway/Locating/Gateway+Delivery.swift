@@ -83,8 +83,9 @@ extension Gateway {
         noteDown(target, "no answer", retryAfter: nil, at: now)
         transactions.forget(transaction)
         if moveOn(delivery, from: transaction, at: now) { return }
-        guard let purpose = awaiting.removeValue(forKey: transaction) else { return }
-        handleSilence(of: purpose, "no answer", isConnectionLost: false, at: now)
+        guard let awaited = awaiting.removeValue(forKey: transaction) else { return }
+        noteSilence(of: awaited.purpose, "no answer", at: now)
+        handleSilence(of: awaited.purpose, "no answer", isConnectionLost: false, at: now)
     }
 
     private func takeDelivery(_ transaction: ClientTransactionID) -> Delivery? {

@@ -186,6 +186,7 @@ extension Gateway {
                 "method": delivery.request.method.rawValue, "goal": delivery.goal.description, "reason": failure.description,
                 "call-id": delivery.request.headers.callID ?? "",
             ])
+        if case .answered(let purpose) = delivery.purpose { noteSilence(of: purpose, failure.description, at: now) }
         switch delivery.purpose {
         case .unanswered(let tag):
             if let watcher = dialogs[tag] { notSent(watcher, at: now) }

@@ -4,18 +4,13 @@ import SIPEvents
 
 /// What each partner may ask of this node, and which of its users may watch whom.
 extension Gateway {
-    /// The partners that were heard, or whose users watch somebody, by name.
-    public var partnerReports: [PartnerReport] { partners.reports }
-
     func limits(of partner: SpeakerVerdict.Partner) -> PartnerLimits {
         configuration.domains[partner.entry]?.trust.limits ?? (partner.isDiscovered ? .discovered : PartnerLimits())
     }
 
     /// As which partner a user of a domain that lives elsewhere counts; nil: of one that is hosted here, or not served.
     func partnerName(of user: SIPURI) -> String? {
-        let domain = configuration.canonical(user).domainKey
-        guard let (name, entry) = routes.entry(for: domain), entry.refusal == nil, !entry.isHosted else { return nil }
-        return name == RoutingTable.fallbackName ? domain : name
+        partnerName(ofDomain: configuration.canonical(user).domainKey)
     }
 
     /// - Throws: 403 for a watcher and a presentity whose domains do not let them have to do with each other (MS-PRES 3.4.5.3).

@@ -27,26 +27,38 @@ public struct PartnerCounters: Hashable, Sendable {
 /// One partner as an operator sees it.
 public struct PartnerReport: Hashable, Sendable {
     public var name: String
-    public var counters: PartnerCounters
+    public var counters = PartnerCounters()
     /// Different URIs that its users watch.
-    public var watchedURIs: Int
+    public var watchedURIs = 0
+    /// How its servers answer.
+    public var contact = PartnerContact()
+    /// It has an entry of its own.
+    public var isConfigured = false
+    /// nil: no entry covers it any more.
+    public var side: DomainSide?
 
     /// Of several shards, by name.
     public static func sum(_ reports: [[PartnerReport]]) -> [PartnerReport] {
         var sums: [String: PartnerReport] = [:]
         for report in reports.joined() {
-            sums[report.name, default: PartnerReport(name: report.name, counters: PartnerCounters(), watchedURIs: 0)].counters +=
-                report.counters
-            sums[report.name]?.watchedURIs += report.watchedURIs
+            guard var sum = sums[report.name] else {
+                sums[report.name] = report
+                continue
+            }
+            sum.counters += report.counters
+            sum.watchedURIs += report.watchedURIs
+            sum.contact.add(report.contact)
+            sums[report.name] = sum
         }
         return sums.values.sorted { $0.name < $1.name }
     }
 }
 
-/// The partners that were heard, or whose users watch somebody; a shard has its own.
+/// The partners of the configuration, and those that were heard or asked; a shard has its own.
 struct PartnerTable {
     private struct Record {
         var counters = PartnerCounters()
+        var contact = PartnerContact()
         var bucket: TokenBucket?
         /// In how many dialogs of its users each URI is.
         var watched: [String: Int] = [:]
@@ -54,6 +66,7 @@ struct PartnerTable {
         /// Notes a message; false when it is beyond the rate.
         mutating func admits(_ limits: PartnerLimits, at now: Instant) -> Bool {
             counters.messages &+= 1
+            contact.heard(at: now)
             guard let rate = limits.messagesPerSecond else {
                 bucket = nil
                 return true
@@ -67,13 +80,41 @@ struct PartnerTable {
 
     private var records: [String: Record] = [:]
     private static let limit = 10_000
+    /// Those that have an entry of their own; they are never forgotten.
+    private var configured: Set<String> = []
 
     /// URIs that users of partners watch.
     var watchedCount: Int { records.values.reduce(0) { $0 + $1.watched.count } }
 
     var reports: [PartnerReport] {
-        records.map { PartnerReport(name: $0.key, counters: $0.value.counters, watchedURIs: $0.value.watched.count) }
-            .sorted { $0.name < $1.name }
+        configured.union(records.keys).sorted().map { name in
+            let record = records[name] ?? Record()
+            return PartnerReport(
+                name: name, counters: record.counters, watchedURIs: record.watched.count, contact: record.contact,
+                isConfigured: configured.contains(name))
+        }
+    }
+
+    /// Takes the partners of another configuration; of those that are gone nothing is kept but what their users watch.
+    mutating func configure(_ names: Set<String>) {
+        let gone = configured.subtracting(names)
+        configured = names
+        for name in gone where records[name]?.watched.isEmpty ?? false { records[name] = nil }
+    }
+
+    mutating func sent(to name: String) { change(name) { $0.contact.sent() } }
+
+    mutating func answered(by name: String, after span: TimeSpan, at now: Instant) {
+        change(name) { $0.contact.answered(after: span, at: now) }
+    }
+
+    mutating func failed(_ reason: String, by name: String, isVerdict: Bool, at now: Instant) {
+        change(name) { $0.contact.failed(reason, isVerdict: isVerdict, at: now) }
+    }
+
+    private mutating func change(_ name: String, _ body: (inout Record) -> Void) {
+        makeRoom(for: name)
+        body(&records[name, default: Record()])
     }
 
     /// Notes a message.
@@ -105,9 +146,15 @@ struct PartnerTable {
         records[name]?.watched[key] = count > 1 ? count - 1 : nil
     }
 
-    /// Of partners that nobody configured there may be any number; whoever watches nobody is forgotten first.
+    /// Of partners that nobody configured there may be any number: names that were only claimed are forgotten first, then whoever
+    /// watches nobody.
     private mutating func makeRoom(for name: String) {
         guard records.count >= Self.limit, records[name] == nil else { return }
-        records = records.filter { !$0.value.watched.isEmpty }
+        let configured = configured
+        records = records.filter {
+            $0.value.counters.messages > 0 || $0.value.contact.requestsSent > 0 || !$0.value.watched.isEmpty || configured.contains($0.key)
+        }
+        guard records.count >= Self.limit else { return }
+        records = records.filter { !$0.value.watched.isEmpty || configured.contains($0.key) }
     }
 }

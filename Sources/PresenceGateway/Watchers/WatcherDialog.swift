@@ -20,6 +20,8 @@ final class WatcherDialog {
     let side: DomainSide
     let watcher: SIPURI
     let watcherKey: String
+    /// Through whose servers the watcher is told; nil: its domain is hosted here.
+    var partner: String?
     let network: SourceNetwork
     let isBatch: Bool
     /// Set when the watcher brought a list along (RFC 5367).

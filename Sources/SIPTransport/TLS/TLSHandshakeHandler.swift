@@ -90,7 +90,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
                     .noCertificate, by: .here, expected: expected, reason: "the peer showed no certificate")
             }
             isDone = true
-            service.completed(role, with: proved?.1, at: host.clock.now())
+            service.completed(role, with: proved, at: host.clock.now())
             host.wires.secured(connection, as: proved?.0, channel: context.channel)
         } catch {
             fail(error, context)

@@ -14,6 +14,7 @@ public final class TLSService: Sendable {
 
     private struct Peer {
         var certificate: Certificate
+        var identity: PeerIdentity
         var isClient: Bool
         var lastMet: Instant
     }
@@ -56,16 +57,17 @@ public final class TLSService: Sendable {
     // MARK: What happened
 
     /// - Parameter role: The peer's.
-    func completed(_ role: TrustAnchors.Role, with certificate: Certificate?, at now: Instant) {
+    func completed(_ role: TrustAnchors.Role, with proved: (identity: PeerIdentity, certificate: Certificate)?, at now: Instant) {
         state.withLock { state in
             state.completed[role, default: 0] += 1
-            guard let certificate else { return }
+            guard let (identity, certificate) = proved else { return }
             if state.peers.count >= Self.peerLimit, state.peers[certificate.fingerprint] == nil,
                 let oldest = state.peers.min(by: { $0.value.lastMet < $1.value.lastMet })
             {
                 state.peers[oldest.key] = nil
             }
-            state.peers[certificate.fingerprint] = Peer(certificate: certificate, isClient: role == .client, lastMet: now)
+            state.peers[certificate.fingerprint] = Peer(
+                certificate: certificate, identity: identity, isClient: role == .client, lastMet: now)
         }
     }
 
@@ -117,7 +119,8 @@ public final class TLSService: Sendable {
                 handshakesWithClients: state.completed[.client] ?? 0, handshakesWithServers: state.completed[.server] ?? 0,
                 failures: state.failures, reloads: state.reloads, ownExpiry: own,
                 peers: state.peers.values.map {
-                    TLSStatistics.Peer(certificate: $0.certificate, isClient: $0.isClient, lastMet: $0.lastMet)
+                    TLSStatistics.Peer(
+                        certificate: $0.certificate, identity: $0.identity, isClient: $0.isClient, lastMet: $0.lastMet)
                 })
         }
     }
@@ -138,6 +141,8 @@ public struct TLSStatistics: Sendable {
     /// One certificate that was met.
     public struct Peer: Sendable {
         public var certificate: Certificate
+        /// What it proves, and by whose roots.
+        public var identity: PeerIdentity
         public var isClient: Bool
         public var lastMet: Instant
     }

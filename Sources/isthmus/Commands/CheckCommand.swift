@@ -5,7 +5,7 @@ import SIPTransport
 import Storage
 import UserDirectory
 
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Read a configuration file and name the line and key of every mistake.",
@@ -13,13 +13,27 @@ struct CheckCommand: ParsableCommand {
             Exit code 0 when `serve` would accept the file, 1 when not. Nothing is started; of the store it is only looked whether it
             can be opened.
 
+            With --probe every partner's servers are located as the gateway would, and asked by OPTIONS over connections of their own, with
+            the certificates of the file: one line each, in the order in which a request tries them. Any answer but 408 and 503 shows
+            that a server is up; the time is that of connection, handshake and answer together. Exit code 1 when a partner has no server
+            that is up. Domains that only "*" covers are not known, and not probed.
+
             EXAMPLES
               isthmus check --config isthmus.yaml
+              isthmus check --config isthmus.yaml --probe --timeout 2
             """)
 
     @OptionGroup var file: ConfigurationOption
+    @Flag(help: "Ask the servers of every partner whether they are up.")
+    var probe = false
+    @Option(help: ArgumentHelp("How long each server is given, 1 to 60; with --probe.", valueName: "seconds"))
+    var timeout = 5
 
-    func run() throws {
+    func validate() throws {
+        guard (1...60).contains(timeout) else { throw ValidationError("--timeout must be from 1 to 60 seconds") }
+    }
+
+    func run() async throws {
         let configuration = try file.read()
         if let store = configuration.store {
             do throws(StoreFailure) {
@@ -31,8 +45,24 @@ struct CheckCommand: ParsableCommand {
         var users = ""
         if case .known(let directory) = try configuration.loadDirectory() { users = ", \(directory.count) users" }
         _ = try configuration.tlsDSK?.load()
-        _ = try configuration.tls?.load(at: HostClock().now())
+        let settings = try configuration.tls?.load(at: HostClock().now())
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
         Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
+        if probe { try await self.probe(configuration, settings) }
+    }
+
+    private func probe(_ configuration: ProgramConfiguration, _ settings: TLSSettings?) async throws {
+        let now = HostClock().now()
+        let probe = PartnerProbe(configuration: configuration, settings: settings, timeout: .seconds(timeout))
+        if probe.skipsOthers { Terminal.write("* not probed: it covers domains that nobody knows before they are asked for\n") }
+        var down: [String] = []
+        try await probe.run { report in
+            Terminal.write(report.text)
+            if !report.isUp { down.append(report.name) }
+            for warning in report.warnings(within: settings?.warningTime ?? .zero, at: now) { Terminal.complain(warning) }
+        }
+        if !down.isEmpty {
+            throw CommandFailure(.inputRefused, "no server is up of \(down.joined(separator: ", "))")
+        }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FederationRouting
-import NameResolution
 import PresenceGateway
 import SIPCore
 
@@ -39,29 +38,12 @@ struct RouteCommand: AsyncParsableCommand {
 
     /// What the Domain Name System says now, a line each.
     private static func servers(of goal: HopGoal, _ configuration: ProgramConfiguration) async throws -> String {
-        let resolver: NameResolver
-        do { resolver = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
-        defer { resolver.stop() }
-        var locator = HopLocator(goal, prefersIPv6: configuration.naming.prefersIPv6)
-        while true {
-            switch locator.step() {
-            case .ask(let questions):
-                let answers = await withTaskGroup(of: (NameQuestion, NameAnswer).self) { group in
-                    for question in questions {
-                        group.addTask {
-                            await withCheckedContinuation { continuation in
-                                resolver.ask(question) { continuation.resume(returning: (question, $0)) }
-                            }
-                        }
-                    }
-                    return await group.reduce(into: []) { $0.append($1) }
-                }
-                for (question, answer) in answers { locator.receive(answer, to: question) }
-            case .found(let plan):
-                return text(of: plan, limit: configuration.naming.targetsPerRequest)
-            case .failed(let failure):
-                throw CommandFailure(.unreachable, "cannot be located: \(failure)")
-            }
+        let lookup = try HopLookup(configuration)
+        defer { lookup.stop() }
+        do throws(HopFailure) {
+            return text(of: try await lookup.plan(of: goal), limit: configuration.naming.targetsPerRequest)
+        } catch {
+            throw CommandFailure(.unreachable, "cannot be located: \(error)")
         }
     }
 

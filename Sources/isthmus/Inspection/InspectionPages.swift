@@ -9,9 +9,11 @@ import SIPTransport
 ///     GET /explain?watcher=URI&presentity=URI[&body=true]
 ///     GET /subscriptions[?watcher=URI][&presentity=URI][&domain=NAME][&state=STATE][&call-id=ID][&limit=N][&after=CURSOR]
 ///     GET /presentities[?presentity=URI][&domain=NAME][&state=STATE][&limit=N][&after=CURSOR]
+///     GET /partners[?state=STATE][&limit=N][&after=NAME]
 ///     GET /journal?call-id=ID
 struct InspectionPages: Sendable {
     let server: SIPServer
+    let partners: PartnerBoard
 
     static let standardLimit = 100
 
@@ -22,9 +24,10 @@ struct InspectionPages: Sendable {
             case "/explain": return try await explain(&question)
             case "/subscriptions": return try await subscriptions(&question)
             case "/presentities": return try await presentities(&question)
+            case "/partners": return try await partners(&question)
             case "/journal": return try await journal(&question)
             default:
-                return .problem(404, "there are /health, /metrics, /explain, /subscriptions, /presentities and /journal")
+                return .problem(404, "there are /health, /metrics, /explain, /subscriptions, /presentities, /partners and /journal")
             }
         } catch {
             return .problem(error.status, error.text)
@@ -58,6 +61,18 @@ struct InspectionPages: Sendable {
         return try await page(&question, merging: InspectionPage<PresentityReport>.merged) { gateway, limit, cursor, now in
             gateway.presentities(matching: filter, limit: limit, after: cursor, at: now)
         }
+    }
+
+    private func partners(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
+        let state: PartnerContact.State? = try question.choice("state")
+        let limit = try question.limit()
+        let cursor = question.text("after")
+        try question.end()
+        let rows = await partners.rows().filter { row in
+            (state.map { row.state == $0 } ?? true) && (cursor.map { row.name > $0 } ?? true)
+        }
+        let page = Array(rows.prefix(limit))
+        return try InspectionJSON.answer(InspectionPage(rows: page, next: rows.count > limit ? page.last?.name : nil))
     }
 
     /// One page of a list, made of those of all shards.

@@ -57,10 +57,12 @@ final class RunningGateway: Sendable {
             names.stop()
             throw CommandFailure(.inputRefused, error.description)
         }
-        let pages = StatusPages(nodeName: configuration.nodeName, server: server, directory: directory, tls: tls)
+        let partners = PartnerBoard(server: server, routes: configuration.routingTable, tls: tls)
+        let pages = StatusPages(
+            nodeName: configuration.nodeName, server: server, directory: directory, partners: partners, tls: tls)
         let administration: [AdministrationServer]
         do throws(CommandFailure) {
-            administration = try await listeners(configuration.admin, pages, InspectionPages(server: server), logger)
+            administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
         } catch {
             names.stop()
             await server.stop()
@@ -159,6 +161,7 @@ final class RunningGateway: Sendable {
                 (endpoint as? Gateway)?.use(directory: users, at: now)
             }.get()
         }
+        pages.partners.use(routes: gateway.routes)
         feed.current.replace(by: users)
         authenticator?.use(tlsDSK: tlsDSK)
         await followDirectory(configuration)

@@ -5,16 +5,18 @@ import SIPCore
 import SIPTransport
 import Synchronization
 
-/// What the administration listener shows of a running gateway: numbers only, no names.
+/// What the administration listener shows of a running gateway: numbers, and the names of domains, but of no users.
 final class StatusPages: Sendable {
     private let nodeName: String
     let server: SIPServer
     private let startedAt: Instant
     private let directory: CurrentDirectory
     private let tls: TLSService?
+    let partners: PartnerBoard
     private let isStopping = Atomic(false)
 
-    init(nodeName: String, server: SIPServer, directory: CurrentDirectory, tls: TLSService? = nil) {
+    init(nodeName: String, server: SIPServer, directory: CurrentDirectory, partners: PartnerBoard, tls: TLSService? = nil) {
+        self.partners = partners
         self.directory = directory
         self.tls = tls
         self.nodeName = nodeName
@@ -32,7 +34,8 @@ final class StatusPages: Sendable {
         for (name, path) in Self.countPaths { named[name] = counts[keyPath: path] }
         return HealthReport(
             status: isStopping.load(ordering: .relaxed) ? .stopping : .ok, node: nodeName, version: Isthmus.version,
-            uptimeSeconds: (server.clock.now() - startedAt).seconds, listeners: server.listeners.map(\.description), counts: named)
+            uptimeSeconds: (server.clock.now() - startedAt).seconds, listeners: server.listeners.map(\.description), counts: named,
+            partners: PartnerRow.shown(await partners.rows()).map(\.health))
     }
 
     func metrics() async -> [Metric] {

@@ -1,0 +1,82 @@
+import FederationRouting
+import SIPCore
+
+/// What becomes of requests of ours to partners' servers: noted by partner, for an operator who asks which of them is up.
+extension Gateway {
+    /// A request of ours, and when it was sent.
+    struct Awaited {
+        var purpose: Awaiting
+        var sentAt: Instant
+    }
+
+    /// The partners of the configuration, and those that were heard or asked, by name.
+    public var partnerReports: [PartnerReport] {
+        partners.reports.map { report in
+            var report = report
+            report.side = (configuration.domains[report.name] ?? configuration.domains[RoutingTable.fallbackName])?.side
+            return report
+        }
+    }
+
+    /// The partners that have an entry of their own.
+    static func configuredPartners(_ routes: RoutingTable) -> Set<String> {
+        Set(
+            routes.names.filter { name in
+                guard name != RoutingTable.fallbackName, let domain = routes[name] else { return false }
+                return domain.refusal == nil && !domain.isHosted
+            })
+    }
+
+    /// As which partner a domain counts that lives elsewhere; nil: it is hosted here, or not served.
+    func partnerName(ofDomain domain: String) -> String? {
+        guard let (name, entry) = routes.entry(for: domain), entry.refusal == nil, !entry.isHosted else { return nil }
+        return name == RoutingTable.fallbackName ? domain : name
+    }
+
+    /// Whose servers are asked.
+    private func partner(of purpose: Awaiting) -> String? {
+        switch purpose {
+        case .notify(let watcher): watcher.partner
+        case .homeNotify: nil
+        case .subscribe(let upstream, _): partnerName(ofDomain: upstream.domain.name)
+        case .publication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
+        case .categoryPublication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
+        }
+    }
+
+    func noteSent(for purpose: Awaiting) {
+        if let partner = partner(of: purpose) { partners.sent(to: partner) }
+    }
+
+    /// A BENOTIFY, of the dialog with this tag of ours.
+    func noteSent(inDialog tag: String) {
+        if let partner = dialogs[tag]?.partner { partners.sent(to: partner) }
+    }
+
+    /// A final answer.
+    func noteAnswer(_ status: SIPStatus, to awaited: Awaited, at now: Instant) {
+        guard let partner = partner(of: awaited.purpose) else { return }
+        if status == .requestTimeout || status == .serviceUnavailable {
+            partners.failed("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
+        } else {
+            partners.answered(by: partner, after: now - awaited.sentAt, at: now)
+        }
+    }
+
+    /// No server answered, was reached, or is known.
+    func noteSilence(of purpose: Awaiting, _ reason: String, at now: Instant) {
+        // Our own table is full: that says nothing of anybody.
+        guard reason != TransactionLayer.limitReason, let partner = partner(of: purpose) else { return }
+        partners.failed(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
+    }
+}
+
+extension Gateway.Awaiting {
+    /// Whether silence says something of the partner, and not of one watcher only.
+    fileprivate var isVerdict: Bool {
+        switch self {
+        case .notify, .homeNotify: false
+        case .subscribe, .publication, .categoryPublication: true
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Administration
+import ArgumentParser
+import PresenceDocuments
+import PresenceGateway
+
+struct PartnersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "partners",
+        abstract: "List the partner domains of a running gateway: which are up, and what was exchanged with them.",
+        discussion: """
+            One line for each domain of the configuration that lives elsewhere, and for each that was met under "*".
+            up: the last request was answered; down: nobody answered it, or with 408 or 503; unknown: nothing was asked yet.
+            SENT and FAILED are requests to its servers, TAKEN and REFUSED those from there. CERTIFICATE is when the first of its
+            certificates ends. To ask partners themselves, see `isthmus check --probe`.
+
+            EXAMPLES
+              isthmus partners --config isthmus.yaml
+              isthmus partners --admin unix:./isthmus.sock --state down --json
+            """)
+
+    @OptionGroup var gateway: AdminOptions
+    @Option(help: "Only in this state: \(PartnerContact.State.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var state: PartnerContact.State?
+    @Option(help: ArgumentHelp("At most so many lines.", valueName: "number"))
+    var limit = 100
+
+    func validate() throws { try PagedList.check(limit) }
+
+    func run() async throws {
+        let list = PagedList(path: "/partners", parameters: [("state", state?.rawValue)], limit: limit)
+        try await list.show(from: gateway) { Self.text($0, at: .wallClock()) }
+    }
+
+    static func text(_ rows: [PartnerRow], at now: DateTime) -> String {
+        let time = RelativeTime(now: now)
+        var table = TextTable(
+            "PARTNER", "SIDE", "STATE", "SINCE", "ROUND TRIP", "SENT", "FAILED", "TAKEN", "REFUSED", "WATCHED", "CERTIFICATE",
+            "LAST FAILURE")
+        for row in rows {
+            let refused = row.refused.rate + row.refused.uris + row.refused.rights + row.refused.impostor
+            table.add(
+                row.name, row.side ?? "-", row.state.rawValue, row.since.map(time.ago) ?? "-",
+                row.smoothedRoundTripMs.map { "\(Self.milliseconds($0)) ms" } ?? "-", "\(row.sent)", "\(row.failed)", "\(row.received)",
+                "\(refused)", "\(row.watched)", row.certificate.map { "ends \(time.ahead($0.notAfter))" } ?? "-",
+                row.lastFailure.map { "\(time.ago($0.at)): \($0.reason)" } ?? "-")
+        }
+        return table.text
+    }
+
+    /// With one digit below ten.
+    private static func milliseconds(_ value: Double) -> String {
+        value < 10 ? "\((value * 10).rounded() / 10)" : "\(Int(value.rounded()))"
+    }
+}
+
+extension PartnerContact.State: ExpressibleByArgument {}

@@ -1,0 +1,44 @@
+import FederationRouting
+import NameResolution
+import PresenceGateway
+import SIPCore
+
+/// Looks up the servers of a next hop now, as the gateway would.
+struct HopLookup {
+    private let resolver: NameResolver
+    private let naming: NamingConfiguration
+
+    /// - Throws: `CommandFailure` (input refused) when the resolver cannot be set up.
+    init(_ configuration: ProgramConfiguration) throws(CommandFailure) {
+        do { resolver = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
+        naming = configuration.naming
+    }
+
+    func stop() { resolver.stop() }
+
+    /// - Throws: `HopFailure` when there is nowhere to go.
+    func plan(of goal: HopGoal) async throws(HopFailure) -> HopPlan {
+        var locator = HopLocator(goal, prefersIPv6: naming.prefersIPv6)
+        while true {
+            switch locator.step() {
+            case .ask(let questions):
+                for (question, answer) in await answers(to: questions) { locator.receive(answer, to: question) }
+            case .found(let plan): return plan
+            case .failed(let failure): throw failure
+            }
+        }
+    }
+
+    private func answers(to questions: [NameQuestion]) async -> [(NameQuestion, NameAnswer)] {
+        await withTaskGroup(of: (NameQuestion, NameAnswer).self) { group in
+            for question in questions {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        resolver.ask(question) { continuation.resume(returning: (question, $0)) }
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Logging
+import NIOCore
+import SIPCore
+import SIPSecurity
+import SIPTransport
+
+/// Asks one server of a partner whether it lives, by OPTIONS (RFC 3261 11), over a connection made for that.
+struct ServerProbe {
+    enum Verdict: Hashable, Sendable {
+        /// It answered: the status, and how long it took with the connection.
+        case up(Int, milliseconds: Int)
+        case down(String)
+    }
+
+    struct Result: Hashable, Sendable {
+        var server: TransportAddress
+        var verdict: Verdict
+        /// What it showed over TLS, if it was accepted.
+        var certificate: Certificate?
+
+        var isUp: Bool { if case .up = verdict { true } else { false } }
+    }
+
+    let configuration: ProgramConfiguration
+    /// nil: nothing is over TLS.
+    let settings: TLSSettings?
+    /// For one server, from the first packet to the answer.
+    let timeout: TimeSpan
+
+    /// - Parameter domain: whom the request names; it comes from this node.
+    func ask(_ server: TransportAddress, of domain: String) async -> Result {
+        var result = Result(server: server, verdict: .down("TLS is not configured"))
+        let silent = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }
+        var tls: TLSService?
+        if server.transport == .tls {
+            guard let settings, let service = try? TLSService(settings, logger: silent) else { return result }
+            tls = service
+        }
+        var options = TransportOptions()
+        options.connectTimeout = timeout
+        let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer?.self)
+        // Answers come back over a stream's own connection; a datagram's need a socket.
+        let ownHost = LocalAddress.toward(server)
+        let port = configuration.listeners.first { $0.transport == server.transport && $0.port > 0 }?.port ?? server.transport.defaultPort
+        let own = TransportAddress(server.transport, ownHost, port)
+        let client: SIPServer
+        do {
+            client = try await SIPServer.start(
+                listening: server.transport == .udp ? [TransportAddress(.udp, ownHost, 0)] : [], options: options, logger: silent, tls: tls
+            ) {
+                RequestEndpoint(
+                    via: server, listeners: $0.listeners.isEmpty ? [own] : $0.listeners, seed: .random(in: .min ... .max)
+                ) { continuation.yield($0) }
+            }
+        } catch {
+            result.verdict = .down("\(error)")
+            return result
+        }
+        let began = client.clock.now()
+        let from = "sip:\(configuration.nodeName)"
+        try? await client.shards[0].perform { endpoint, now in
+            (endpoint as? RequestEndpoint)?.start(.options, to: "sip:\(domain)", from: from, at: now) { request in
+                request.headers.set(.accept, "application/pidf+xml")
+            }
+        }.get()
+        let patience = Task {
+            try? await Task.sleep(for: .nanoseconds(timeout.nanoseconds))
+            continuation.yield(nil)
+        }
+        var answer: ClientAnswer?
+        for await first in answers {
+            answer = first
+            break
+        }
+        patience.cancel()
+        let milliseconds = Int((client.clock.now() - began).nanoseconds / 1_000_000)
+        await client.stop()
+        result.certificate = tls?.statistics.peers.first?.certificate
+        result.verdict = verdict(on: answer, milliseconds, isSecured: tls.map { $0.statistics.handshakesWithServers > 0 } ?? true)
+        return result
+    }
+
+    private func verdict(on answer: ClientAnswer?, _ milliseconds: Int, isSecured: Bool) -> Verdict {
+        switch answer {
+        case .response(let response) where response.status == .requestTimeout || response.status == .serviceUnavailable:
+            .down("answered \(response.status.rawValue)")
+        case .response(let response): .up(response.status.rawValue, milliseconds: milliseconds)
+        case .none(let reason)?: .down(reason)
+        case nil where isSecured: .down("no answer within \(timeout.seconds) s")
+        case nil: .down("TLS: the handshake was not over after \(timeout.seconds) s")
+        }
+    }
+}

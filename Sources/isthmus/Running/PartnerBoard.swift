@@ -1,0 +1,87 @@
+import FederationRouting
+import NIOCore
+import PresenceDocuments
+import PresenceGateway
+import SIPCore
+import SIPSecurity
+import SIPTransport
+import Synchronization
+
+/// What this node knows of its partners, of all shards together, with the certificates by which they proved themselves.
+final class PartnerBoard: Sendable {
+    private struct Proofs {
+        var table: PeerTable
+        /// The entries that a certificate speaks for, by its fingerprint.
+        var entries: [String: [String]] = [:]
+    }
+
+    /// Certificates of which is remembered whose they are.
+    private static let limit = 8_192
+
+    private let server: SIPServer
+    private let tls: TLSService?
+    private let proofs: Mutex<Proofs>
+
+    init(server: SIPServer, routes: RoutingTable, tls: TLSService?) {
+        self.server = server
+        self.tls = tls
+        proofs = Mutex(Proofs(table: PeerTable(routes)))
+    }
+
+    /// Other domains are configured.
+    func use(routes: RoutingTable) {
+        let table = PeerTable(routes)
+        proofs.withLock { $0 = Proofs(table: table) }
+    }
+
+    /// By name; those of the configuration, and those that were heard or asked.
+    func rows() async -> [PartnerRow] {
+        var parts: [[PartnerReport]] = []
+        for shard in server.shards {
+            let part = try? await shard.perform { endpoint, _ in (endpoint as? Gateway)?.partnerReports }.get()
+            if let part = part ?? nil { parts.append(part) }
+        }
+        let reports = PartnerReport.sum(parts)
+        let peers = tls?.statistics.peers ?? []
+        guard !peers.isEmpty else { return reports.map { PartnerRow($0, certificate: nil) } }
+        let certificates = firstToEnd(peers, unconfigured: Set(reports.filter { !$0.isConfigured }.map(\.name)))
+        return reports.map { PartnerRow($0, certificate: certificates[$0.name]) }
+    }
+
+    /// Of the certificates that each partner has shown, servers' and clients', the one that ends first.
+    private func firstToEnd(_ peers: [TLSStatistics.Peer], unconfigured: Set<String>) -> [String: Certificate] {
+        var found: [String: Certificate] = [:]
+        for peer in peers {
+            for name in entries(of: peer.identity) + Self.domains(of: peer, among: unconfigured) {
+                if let known = found[name], known.notAfter <= peer.certificate.notAfter { continue }
+                found[name] = peer.certificate
+            }
+        }
+        return found
+    }
+
+    private func entries(of identity: PeerIdentity) -> [String] {
+        proofs.withLock { proofs in
+            if let known = proofs.entries[identity.fingerprint] { return known }
+            let entries = proofs.table.peer(at: TransportAddress(.tls, "", 0), proving: identity).domains
+            if proofs.entries.count >= Self.limit { proofs.entries.removeAll(keepingCapacity: true) }
+            proofs.entries[identity.fingerprint] = entries
+            return entries
+        }
+    }
+
+    /// Domains without an entry of their own: those that the certificate names, and of a server's those of its host.
+    private static func domains(of peer: TLSStatistics.Peer, among names: Set<String>) -> [String] {
+        guard !names.isEmpty else { return [] }
+        var result: Set<String> = []
+        for name in peer.identity.sipDomains + peer.identity.dnsNames {
+            var name = name[...]
+            if names.contains(String(name)) { result.insert(String(name)) }
+            while !peer.isClient, let dot = name.firstIndex(of: ".") {
+                name = name[name.index(after: dot)...]
+                if names.contains(String(name)) { result.insert(String(name)) }
+            }
+        }
+        return result.sorted()
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import SIPCore
+import SIPSecurity
+import SIPTransport
+import Testing
+
+@testable import isthmus
+
+/// `check --probe` against partners on real sockets: over TCP and TLS, dead ones and wrong ones.
+@Suite(.timeLimit(.minutes(10))) struct ProbeTests {
+    /// Throw-away certificates in a folder of their own, and a partner that shows those of contoso.com.
+    private static func withPartner(_ body: (_ folder: URL, _ tls: Int, _ tcp: Int) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-probe-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Support/make-partner-certificates").standardizedFileURL
+        let status = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int32, any Error>) in
+            let process = Process()
+            process.executableURL = script
+            process.arguments = [folder.path]
+            process.terminationHandler = { done.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { done.resume(throwing: error) }
+        }
+        try #require(status == 0)
+        let text = """
+            node: { name: edge.contoso.com }
+            listen: [ { address: "tls:127.0.0.1:0", authentication: none }, { address: "tcp:127.0.0.1:0", authentication: none } ]
+            tls: { certificate: contoso.pem, key: contoso.key, trust: authority.pem }
+            domains: { contoso.com: { side: enterprise, hosted: true } }
+            """
+        let partner = try await RunningGateway.start(
+            try ConfigurationReader.read(text, file: folder.appendingPathComponent("partner.yaml").path), logger: RunningGatewayTests.quiet)
+        try await body(folder, partner.server.listeners[0].port, partner.server.listeners[1].port)
+        await partner.stop(drain: .zero)
+    }
+
+    /// A file in that folder.
+    private static func file(_ domains: [String], showing own: String = "example", extra: String = "", in folder: URL) throws -> String {
+        let text = """
+            node: { name: edge.example.net }
+            listen: [ { address: "tls:127.0.0.1:0", authentication: none } ]
+            tls: { certificate: \(own).pem, key: \(own).key, trust: authority.pem\(extra) }
+            domains:
+              example.net: { side: simple, hosted: true }
+              \(domains.joined(separator: "\n  "))
+            """
+        let path = folder.appendingPathComponent("probe-\(UUID().uuidString.prefix(8)).yaml").path
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    private static func reports(_ file: String) async throws -> [ProbeReport] {
+        let configuration = try ConfigurationOption.read(file)
+        let settings = try configuration.tls?.load(at: HostClock().now())
+        var reports: [ProbeReport] = []
+        try await PartnerProbe(configuration: configuration, settings: settings, timeout: .seconds(20)).run { reports.append($0) }
+        return reports
+    }
+
+    @Test("each server of each partner has its line: up with its certificate, or down with the diagnosis of docs/tls.md")
+    func verdicts() async throws {
+        try await Self.withPartner { folder, tls, tcp in
+            let file = try Self.file(
+                [
+                    "clear.example.com: { side: simple, route: \"tcp:127.0.0.1:\(tcp)\" }",
+                    "contoso.com: { side: simple, route: \"tls:127.0.0.1:\(tls)\" }",
+                    "dead.example.com: { side: simple, route: \"tcp:127.0.0.1:1\" }",
+                    "fabrikam.com: { side: simple, route: \"tls:127.0.0.1:\(tls)\" }",
+                    "several.example.com: { side: simple, routes: [ { to: \"tcp:127.0.0.1:1\", priority: 1 }, "
+                        + "{ to: \"tcp:127.0.0.1:\(tcp)\", priority: 2 } ], users: { \"lab-*\": { route: \"tcp:127.0.0.1:1\" } } }",
+                    "blocked.example.com: { refuse: 403 }",
+                    "\"*\": { side: simple, discover: true }",
+                ], in: folder)
+            let reports = try await Self.reports(file)
+            #expect(
+                reports.map(\.name) == [
+                    "clear.example.com", "contoso.com", "dead.example.com", "fabrikam.com", "several.example.com",
+                    "lab-*@several.example.com",
+                ])
+            #expect(reports.map(\.isUp) == [true, true, false, false, true, false])
+            #expect(reports[0].text.hasPrefix("clear.example.com tcp:127.0.0.1:\(tcp) up 200 in "))
+            #expect(reports[1].text.hasPrefix("contoso.com tls:127.0.0.1:\(tls) up 200 in "))
+            #expect(
+                reports[1].text.contains("certificate CN=sip.contoso.com (sip:contoso.com, sip.contoso.com) by CN=Throw-away authority"))
+            #expect(reports[1].text.hasSuffix("until 2199-12-31\n"))
+            #expect(reports[2].text == "dead.example.com tcp:127.0.0.1:1 down: Connection refused\n")
+            #expect(reports[3].text.contains("down: TLS: refused here: the certificate proves other names"))
+            #expect(reports[3].text.contains("expected fabrikam.com; certificate CN=sip.contoso.com"))
+            #expect(reports[3].servers[0].certificate == nil)
+            #expect(reports[4].servers.map(\.isUp) == [false, true])
+            #expect(await Isthmus.run(["check", "--config", file, "--probe", "--timeout", "20"]) == 1)
+            #expect(await Isthmus.run(["check", "--config", file]) == 0)
+        }
+    }
+
+    @Test("a partner that refuses our certificate is down, and the line says who refused what; all up is exit code 0")
+    func refusedThere() async throws {
+        try await Self.withPartner { folder, tls, tcp in
+            let domain = "contoso.com: { side: simple, route: \"tls:127.0.0.1:\(tls)\" }"
+            let refused = try await Self.reports(try Self.file([domain], showing: "foreign", in: folder))
+            #expect(refused[0].text.contains("down: TLS: refused by the peer: "), "\(refused[0].text)")
+            let good = try Self.file([domain], in: folder)
+            #expect(await Isthmus.run(["check", "--config", good, "--probe", "--timeout", "20"]) == 0)
+            #expect(await Isthmus.run(["check", "--config", good, "--probe", "--timeout", "0"]) == 2)
+            #expect(await Isthmus.run(["check", "--config", good, "--probe", "--timeout", "61"]) == 2)
+        }
+    }
+
+    @Test("a certificate that ends within tls.warn-days is warned of, by name and day") func warnings() async throws {
+        try await Self.withPartner { folder, tls, _ in
+            let report = try await Self.reports(
+                try Self.file(["contoso.com: { side: simple, route: \"tls:127.0.0.1:\(tls)\" }"], in: folder))[0]
+            let certificate = try #require(report.servers[0].certificate)
+            let before = Instant(secondsSince1970: certificate.notAfter - 3 * 86_400)
+            #expect(
+                report.warnings(within: .seconds(30 * 86_400), at: before) == [
+                    "contoso.com: the certificate \(certificate) ends in 3 days, at 2199-12-31T23:59:59Z"
+                ])
+            #expect(report.warnings(within: .seconds(86_400), at: before).isEmpty)
+        }
+    }
+}
