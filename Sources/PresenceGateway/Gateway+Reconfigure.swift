@@ -28,6 +28,7 @@ extension Gateway {
         let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }
         if let newTables { translator = PresenceTranslator(mapper: newTables) }
         noteMappings()
+        keepPartnersAlive(at: now)
         if newTables != nil { tellAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
         if isOther || configuration.domains != before.domains { renewBridges(after: before, isAll: isOther, at: now) }

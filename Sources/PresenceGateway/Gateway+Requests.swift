@@ -92,6 +92,8 @@ extension Gateway {
             receiveAnswer(response, for: bridge, attempt: attempt, at: now)
         case .categoryPublication(let bridge, let attempt):
             receiveAnswer(response, for: bridge, attempt: attempt, at: now)
+        case .keepAlive(let name):
+            keepAliveEnded(name)
         }
     }
 
@@ -126,6 +128,8 @@ extension Gateway {
             publishFailed(bridge, attempt: attempt, reason, at: now)
         case .categoryPublication(let bridge, let attempt):
             serviceFailed(bridge, attempt: attempt, reason, at: now)
+        case .keepAlive(let name):
+            keepAliveEnded(name)
         }
     }
 

@@ -40,7 +40,7 @@ extension Gateway {
 
     /// Whether nothing is left to be sent, kept or awaited after ``shutdown(at:)``.
     public var isDrained: Bool {
-        guard isShuttingDown, output.isEmpty, desk.isIdle, awaiting.isEmpty else { return false }
+        guard isShuttingDown, output.isEmpty, desk.isIdle, awaiting.values.allSatisfy(\.isKeepAlive) else { return false }
         return keepsDialogs || (dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty)
     }
 }

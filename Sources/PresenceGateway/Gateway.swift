@@ -45,6 +45,8 @@ public final class Gateway: SansIOEndpoint {
     var impostors = ImpostorNotes()
     /// What they were taken and refused, and how they answer.
     var partners = PartnerTable()
+    /// Partners that are asked now and then whether they live.
+    var keepAlives: [String: KeepAlive] = [:]
     let contacts: [TransportProtocol: String]
     /// What this node writes as sent-by into Via; wildcards, which any node may write, excepted.
     let places: Set<String>
@@ -117,6 +119,8 @@ public final class Gateway: SansIOEndpoint {
         case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
         case publication(PIDFBridge, attempt: UInt64)
         case categoryPublication(CategoryBridge, attempt: UInt64)
+        /// OPTIONS, of this domain.
+        case keepAlive(String)
     }
 
     /// Who wants to be woken, by the key of its table.
@@ -136,6 +140,8 @@ public final class Gateway: SansIOEndpoint {
         case delivery(ClientTransactionID)
         /// Requests that have nowhere to go.
         case undeliverable
+        /// A domain is asked whether it lives.
+        case keepAlive(String)
         /// Tries again to keep what the store refused.
         case store
     }
@@ -294,6 +300,8 @@ public final class Gateway: SansIOEndpoint {
             patienceEnds(transaction, at: now)
         case .undeliverable:
             tellUndeliverable(at: now)
+        case .keepAlive(let name):
+            wakeKeepAlive(name, at: now)
         case .store:
             // The next takeOutput() tries.
             break

@@ -159,6 +159,8 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var whenLost = LostPresence.stale
     /// Who may speak for it, and what its servers are believed.
     public var trust = DomainTrust()
+    /// How often its next hop is asked by OPTIONS whether it lives; nil: never.
+    public var keepAlive: TimeSpan?
 
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,

@@ -7,6 +7,9 @@ extension Gateway {
     struct Awaited {
         var purpose: Awaiting
         var sentAt: Instant
+
+        /// Nobody waits for the answer.
+        var isKeepAlive: Bool { if case .keepAlive = purpose { true } else { false } }
     }
 
     /// The partners of the configuration, and those that were heard or asked, by name.
@@ -41,6 +44,7 @@ extension Gateway {
         case .subscribe(let upstream, _): partnerName(ofDomain: upstream.domain.name)
         case .publication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
         case .categoryPublication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
+        case .keepAlive(let name): partnerName(ofDomain: name)
         }
     }
 
@@ -76,7 +80,7 @@ extension Gateway.Awaiting {
     fileprivate var isVerdict: Bool {
         switch self {
         case .notify, .homeNotify: false
-        case .subscribe, .publication, .categoryPublication: true
+        case .subscribe, .publication, .categoryPublication, .keepAlive: true
         }
     }
 }

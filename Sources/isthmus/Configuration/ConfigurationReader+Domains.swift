@@ -28,7 +28,7 @@ extension ConfigurationReader {
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish",
             "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards",
-            "peers", "edge", "asserts", "allow", "deny", "limits",
+            "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive",
         ]
         guard let fields = entry.fields(known) else { return nil }
         if let refuse = fields["refuse"] {
@@ -76,6 +76,10 @@ extension ConfigurationReader {
         }
         StandardDomainReader(fields: fields).read(into: &domain)
         TrustReader(fields: fields).read(into: &domain)
+        if let keepAlive = fields["keep-alive"] {
+            if domain.hosted || name == "*" { keepAlive.refuse("is for domains with a name that live elsewhere") }
+            domain.keepAlive = keepAlive.integer(10...3_600).map(TimeSpan.seconds)
+        }
         domain.poolFqdn = fields["pool-fqdn"]?.string()
         if let only = fields["udp-only"], let value = only.bool(), value {
             if let route = domain.route, route.transport == .udp {

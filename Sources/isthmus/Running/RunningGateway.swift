@@ -51,6 +51,7 @@ final class RunningGateway: Sendable {
                         shards: context.count, seed: .random(in: .min ... .max), store: opened?.store,
                         authenticator: authenticator, directory: users)
                     if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
+                    gateway.keepPartnersAlive(at: context.now)
                     return gateway
                 })
         } catch let error as TransportError {

@@ -123,4 +123,23 @@ import Testing
                 "example.org", "simple", "unknown", "-", "-", "0", "0", "7", "0", "0", "-", "-",
             ])
     }
+
+    @Test(
+        "keep-alive is seconds, for domains with a name that live elsewhere",
+        arguments: [
+            ("example.org: { side: simple, route: \"udp:192.0.2.20:5060\", keep-alive: 60 }", nil),
+            ("example.org: { side: simple, route: \"udp:192.0.2.20:5060\", keep-alive: 9 }", "from 10 to 3600"),
+            ("example.org: { side: simple, hosted: true, keep-alive: 60 }", "live elsewhere"),
+            ("\"*\": { side: simple, discover: true, keep-alive: 60 }", "live elsewhere"),
+        ] as [(String, String?)])
+    func keepAlive(domain: String, mistake: String?) {
+        do {
+            let read = try ConfigurationReader.read("listen: [ \"udp:127.0.0.1:0\" ]\ndomains:\n  \(domain)\n", file: "x.yaml")
+            #expect(mistake == nil)
+            #expect(read.domains["example.org"]?.keepAlive == .seconds(60))
+        } catch {
+            #expect(
+                mistake.map { text in error.lines.contains { $0.contains(text) && $0.contains("keep-alive") } } == true, "\(error.lines)")
+        }
+    }
 }
