@@ -24,6 +24,7 @@ var targets: [Target] = [
     program("gateway-benchmark", ["Traffic", "GatewaySetup", room("PresenceGateway"), room("SIPCore")]),
     .systemLibrary(name: "CEpoll"),
     program("enterprise-benchmark", ["CEpoll", room("SIPCore")]),
+    program("flood-benchmark", ["LiveLoad", "Traffic", room("SIPCore")]),
     program("kamailio-benchmark", ["LiveLoad", "Traffic", room("SIPCore")]),
 ]
 // As in the package above: the pure rooms build without any other package.

@@ -3,18 +3,21 @@ import SIPCore
 
 /// A blocking loopback socket of the load side.
 public final class PlainSocket {
-    let descriptor: Int32
+    public let descriptor: Int32
+    /// This end's address.
+    public let host: String
     public let port: Int
     private let isStream: Bool
     private var framer = StreamFramer()
     private var buffer = [UInt8](repeating: 0, count: 1 << 18)
 
     /// Host and port of this end.
-    var name: String { "127.0.0.1:\(port)" }
+    public var name: String { "\(host):\(port)" }
 
-    private init(_ descriptor: Int32, isStream: Bool) {
+    private init(_ descriptor: Int32, at host: String, isStream: Bool) {
         self.descriptor = descriptor
         self.isStream = isStream
+        self.host = host
         var own = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         withUnsafeMutablePointer(to: &own) {
@@ -27,11 +30,13 @@ public final class PlainSocket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, 4)
     }
 
-    private static func with<Value>(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
+    private static func with<Value>(_ port: Int, at host: String = "127.0.0.1", _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value)
+        -> Value
+    {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = inet_addr(host)
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
@@ -49,24 +54,27 @@ public final class PlainSocket {
         exit(1)
     }
 
-    static func connected(to port: Int) -> PlainSocket {
+    /// A connection to a port of 127.0.0.1.
+    public static func connected(to port: Int, from host: String = "127.0.0.1") -> PlainSocket {
         let descriptor = made(SOCK_STREAM)
+        check(with(0, at: host) { bind(descriptor, $0, $1) }, "bind")
         check(with(port) { connect(descriptor, $0, $1) }, "connect")
-        return PlainSocket(descriptor, isStream: true)
+        return PlainSocket(descriptor, at: host, isStream: true)
     }
 
-    static func udp(to port: Int) -> PlainSocket {
+    /// A socket whose datagrams go to a port of 127.0.0.1.
+    public static func udp(to port: Int, from host: String = "127.0.0.1") -> PlainSocket {
         let descriptor = made(SOCK_DGRAM)
-        check(with(0) { bind(descriptor, $0, $1) }, "bind")
+        check(with(0, at: host) { bind(descriptor, $0, $1) }, "bind")
         check(with(port) { connect(descriptor, $0, $1) }, "connect")
-        return PlainSocket(descriptor, isStream: false)
+        return PlainSocket(descriptor, at: host, isStream: false)
     }
 
-    public static func listening() -> PlainSocket {
+    public static func listening(at host: String = "127.0.0.1") -> PlainSocket {
         let descriptor = made(SOCK_STREAM)
-        check(with(0) { bind(descriptor, $0, $1) }, "bind")
+        check(with(0, at: host) { bind(descriptor, $0, $1) }, "bind")
         check(listen(descriptor, 64), "listen")
-        return PlainSocket(descriptor, isStream: true)
+        return PlainSocket(descriptor, at: host, isStream: true)
     }
 
     /// Whether somebody accepts connections there.
@@ -76,16 +84,16 @@ public final class PlainSocket {
         return with(port) { connect(descriptor, $0, $1) } == 0
     }
 
-    func accepted() -> PlainSocket {
+    public func accepted() -> PlainSocket {
         let descriptor = accept(self.descriptor, nil, nil)
         Self.check(descriptor < 0 ? 1 : 0, "accept")
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return PlainSocket(descriptor, isStream: true)
+        return PlainSocket(descriptor, at: host, isStream: true)
     }
 
     public func shut() { close(descriptor) }
 
-    func send(_ bytes: [UInt8]) {
+    public func send(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
@@ -97,7 +105,7 @@ public final class PlainSocket {
     }
 
     /// What one read brings, cut into messages.
-    func receive() -> [[UInt8]] {
+    public func receive() -> [[UInt8]] {
         let count = recv(descriptor, &buffer, buffer.count, 0)
         PlainSocket.check(count <= 0 ? 1 : 0, "receive")
         guard isStream else { return [Array(buffer[..<count])] }

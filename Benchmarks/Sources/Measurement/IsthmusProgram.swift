@@ -6,6 +6,8 @@ public final class IsthmusProgram {
     private let directory: PeerDirectory
     /// Where it listens, over TCP on loopback.
     public let port: Int
+    /// Where it listens over UDP on loopback.
+    public let datagramPort: Int
 
     public var process: pid_t { child.process }
 
@@ -17,7 +19,7 @@ public final class IsthmusProgram {
         guard let directory = PeerDirectory() else { return nil }
         let text = """
             node: { name: edge1.example.net }
-            listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
+            listen: [ { address: "tcp:127.0.0.1:0", authentication: none }, { address: "udp:127.0.0.1:0", authentication: none } ]
             \(settings(directory.path))
 
             """
@@ -27,14 +29,17 @@ public final class IsthmusProgram {
             directory.remove()
             return nil
         }
-        let address = child.greeting.split(separator: " ").first { $0.hasPrefix("tcp:") }
-        guard let port = address?.split(separator: ":").last.flatMap({ Int($0) }) else {
+        func place(of transport: String) -> Int? {
+            let address = child.greeting.split(separator: " ").first { $0.hasPrefix(transport + ":") }
+            return address?.split(separator: ":").last.flatMap { Int($0) }
+        }
+        guard let port = place(of: "tcp"), let datagramPort = place(of: "udp") else {
             print("isthmus is not ready: '\(child.greeting)'")
             child.stop()
             directory.remove()
             return nil
         }
-        (self.child, self.directory, self.port) = (child, directory, port)
+        (self.child, self.directory, self.port, self.datagramPort) = (child, directory, port, datagramPort)
     }
 
     public func stop() {

@@ -1,0 +1,207 @@
+import Glibc
+import LiveLoad
+import Measurement
+import SIPCore
+import Traffic
+
+/// Partner A, whose users watch those of example.org in categories, and example.org itself, which notifies in PIDF; in one thread.
+///
+/// A delay is the time from before a NOTIFY of example.org is written until the notification that it makes has been read at A.
+final class UserModel {
+    /// Microsoft's user model, per user and hour; a tenth of the contacts are federated, and so are a tenth of the polls.
+    static let changes = 4.0, polls = 60.0, federatedShare = 0.1
+
+    let users: Int
+    /// How many each user watches, and how many watch each.
+    let contacts: Int
+    /// How much faster than real time they live.
+    let compression: Double
+    private(set) var delays = Durations()
+    private(set) var polled = 0
+    /// Documents of changes whose notification has not come.
+    var awaited: Int { open.count }
+
+    private let listener: PlainSocket
+    private var server: PlainSocket?
+    private var connections: [PlainSocket] = []
+    /// By presentity: the dialogs of its watchers.
+    private var legs: [[Leg]]
+    private var legCount = 0
+    private var answers = 0
+    private var refused = 0
+    private var number = 0
+    private var mark = 0
+    private var open: [Int: UInt64] = [:]
+    private var random: UInt64 = 20_261_123
+    private let padding: String
+
+    private struct Leg {
+        var request: SIPRequest
+        var connection: PlainSocket
+        var sequence = 1
+    }
+
+    init(users: Int, contacts: Int, compression: Double) {
+        (self.users, self.contacts, self.compression) = (users, min(contacts, users), compression)
+        listener = .listening(at: "127.0.0.4")
+        legs = Array(repeating: [], count: users)
+        // With it a document has the 4 KB of the user model.
+        padding = (1...18).map { place in
+            "<tuple id=\"d\(place)\"><status><basic>open</basic></status><contact priority=\"0.\(10 + place)\">"
+                + "sip:device\(place)@devices.example.org;gr=urn:uuid:00000000-0000-1000-8000-0000000000\(10 + place)</contact></tuple>"
+        }.joined()
+    }
+
+    /// Where example.org is.
+    var route: String { "tcp:\(listener.name)" }
+
+    /// Everybody subscribes to his contacts.
+    func subscribe(to gateway: Int) {
+        let server = PlainSocket.connected(to: gateway, from: "127.0.0.2")
+        self.server = server
+        for user in 0..<users {
+            let expected = answers + contacts
+            for place in 0..<contacts { ask(user, (user * contacts + place) % users, isPoll: false) }
+            while answers < expected || legCount < expected { work(milliseconds: 1_000) }
+        }
+        if refused > 0 {
+            print("flood-benchmark: \(refused) subscriptions of partner A were refused")
+            exit(1)
+        }
+    }
+
+    /// They live until somebody says that it is enough.
+    func live(while isLiving: () -> Bool) {
+        (delays, polled) = (Durations(), 0)
+        let second = 1e9 * 3_600 / (Double(users) * compression)
+        let (changeSpan, pollSpan) = (second / Self.changes, second / (Self.polls * Self.federatedShare))
+        var nextChange = clockNow() + pause(changeSpan)
+        var nextPoll = clockNow() + pause(pollSpan)
+        while isLiving() {
+            let now = clockNow()
+            while nextChange <= now {
+                change(Int(draw() % UInt64(users)))
+                nextChange += pause(changeSpan)
+            }
+            while nextPoll <= now {
+                ask(Int(draw() % UInt64(users)), Int(draw() % UInt64(users)), isPoll: true)
+                polled += 1
+                nextPoll += pause(pollSpan)
+            }
+            let next = min(nextChange, nextPoll)
+            let ahead = clockNow()
+            work(milliseconds: next > ahead ? Int32(min((next - ahead) / 1_000_000 + 1, 100)) : 0)
+        }
+        let end = clockNow() + 20_000_000_000
+        while !open.isEmpty, clockNow() < end { work(milliseconds: 100) }
+    }
+
+    /// Forgets what never came, so that it is not counted again.
+    func giveUp() { open = [:] }
+
+    // MARK: what they say
+
+    private func ask(_ user: Int, _ contact: Int, isPoll: Bool) {
+        guard let server else { return }
+        number += 1
+        var text = String(
+            decoding: Traffic.categorySubscribe(
+                watcher: "u\(user)@\(Traffic.enterpriseDomain)", to: "p\(contact)@\(Traffic.farDomain)", number: number, transport: .tcp,
+                contact: server.name), as: UTF8.self)
+        if isPoll, let place = text.firstRange(of: "Expires: 3600") { text.replaceSubrange(place, with: "Expires: 0") }
+        server.send(Array(text.utf8))
+    }
+
+    private func change(_ presentity: Int) {
+        for place in legs[presentity].indices {
+            mark += 1
+            legs[presentity][place].sequence += 1
+            let leg = legs[presentity][place]
+            let message = Traffic.notify(
+                leg.request, number: leg.sequence, contact: listener.name, document: document(presentity, "mark \(mark)"))
+            open[mark] = clockNow()
+            leg.connection.send(message)
+        }
+    }
+
+    private func document(_ presentity: Int, _ note: String) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?><presence xmlns="urn:ietf:params:xml:ns:pidf" \
+        xmlns:dm="urn:ietf:params:xml:ns:pidf:data-model" xmlns:rpid="urn:ietf:params:xml:ns:pidf:rpid" entity="sip:p\(presentity)@\(Traffic.farDomain)">\
+        <tuple id="t1"><status><basic>open</basic></status><contact priority="0.8">sip:p\(presentity)@\(Traffic.farDomain)</contact></tuple>\
+        \(padding)<dm:person id="p1"><rpid:activities><rpid:\(mark % 2 == 0 ? "meeting" : "on-the-phone")/></rpid:activities>\
+        <dm:note>\(note)</dm:note></dm:person></presence>
+        """
+    }
+
+    private func draw() -> UInt64 {
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return random >> 33
+    }
+
+    /// Until the next of what happens every `mean` nanoseconds at random.
+    private func pause(_ mean: Double) -> UInt64 { UInt64(-log((Double(draw()) + 1) / 2_147_483_649) * mean) }
+
+    // MARK: what they hear
+
+    private func work(milliseconds: Int32) {
+        let sockets = [listener] + connections + (server.map { [$0] } ?? [])
+        var polls = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        guard poll(&polls, nfds_t(polls.count), milliseconds) > 0 else { return }
+        for (index, socket) in sockets.enumerated() where polls[index].revents != 0 {
+            if index == 0 {
+                connections.append(listener.accepted())
+            } else {
+                let messages = socket.receive()
+                let now = clockNow()
+                for message in messages { receive(message, on: socket, at: now) }
+            }
+        }
+    }
+
+    private func receive(_ message: [UInt8], on socket: PlainSocket, at now: UInt64) {
+        if message.starts(with: Array("SUBSCRIBE".utf8)) { return accept(message, on: socket) }
+        if message.starts(with: Array("SIP/2.0".utf8)) {
+            guard socket === server, message.count > 12 else { return }
+            answers += 1
+            if message[8] != UInt8(ascii: "2") { refused += 1 }
+            return
+        }
+        if let mark = Self.mark(in: message), let since = open.removeValue(forKey: mark) { delays.add(now - since) }
+        guard message.starts(with: Array("NOTIFY".utf8)), case .success(.request(let request)) = SIPParser.parse(message) else { return }
+        socket.send(SIPResponse(to: request, status: .ok).serialized())
+    }
+
+    private func accept(_ message: [UInt8], on socket: PlainSocket) {
+        guard case .success(.request(let request)) = SIPParser.parse(message), let presentity = Self.presentity(request) else { return }
+        let isPoll = request.headers.expires == 0
+        var answer = SIPResponse(to: request, status: .ok, toTag: "far\(request.headers.callID ?? "")".filter { $0 != "@" })
+        answer.headers.set(.contact, "<sip:\(listener.name);transport=tcp>")
+        answer.headers.set(.expires, isPoll ? "0" : "3600")
+        var first = Traffic.notify(request, number: 1, contact: listener.name, document: document(presentity, "first"))
+        if isPoll {
+            let text = String(decoding: first, as: UTF8.self)
+            first = Array(text.replacing("active;expires=3000", with: "terminated;reason=timeout").utf8)
+        } else if request.headers.toTag == nil {
+            legs[presentity].append(Leg(request: request, connection: socket))
+            legCount += 1
+        }
+        socket.send(answer.serialized() + first)
+    }
+
+    private static func presentity(_ request: SIPRequest) -> Int? { (request.headers.to?.uri.user?.dropFirst()).flatMap { Int($0) } }
+
+    private static let sign = Array("mark ".utf8)
+
+    /// The number of the change that a document is of.
+    private static func mark(in message: [UInt8]) -> Int? {
+        var place = 0
+        while place + sign.count < message.count {
+            if message[place] == sign[0], message[place..<place + sign.count].elementsEqual(sign) {
+                return Int(String(decoding: message[(place + sign.count)...].prefix { (48...57).contains($0) }, as: UTF8.self))
+            }
+            place += 1
+        }
+        return nil
+    }
+}
