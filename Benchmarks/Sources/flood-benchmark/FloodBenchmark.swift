@@ -2,7 +2,7 @@ import Glibc
 import Measurement
 import Traffic
 
-/// `flood-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--compression N] [--seconds N] [--messages N] [--limit N]`
+/// `flood-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--compression N] [--seconds N] [--messages N] [--limit N] [--tcp | --udp]`
 ///
 /// How long a change takes from a far side to a watcher of partner A, while nobody else speaks, and while partner B floods over TCP and
 /// over UDP, and after it has hung up; without a limit for B, and with one. The gateway is `isthmus serve` with one event loop, in a process of its own.
@@ -34,7 +34,7 @@ struct FloodBenchmark {
         }
         guard let program = arguments.first(where: { !$0.hasPrefix("-") }) else {
             print(
-                "usage: flood-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--compression N] [--seconds N] [--messages N] [--limit N]"
+                "usage: flood-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--compression N] [--seconds N] [--messages N] [--limit N] [--tcp | --udp]"
             )
             exit(2)
         }
@@ -49,12 +49,14 @@ struct FloodBenchmark {
         let seconds = value("--seconds", isQuick ? 5 : 60)
         let messages = value("--messages", isQuick ? 5_000 : 50_000)
         let limit = value("--limit", 20)
+        let (isOverTCPOnly, isOverUDPOnly) = (arguments.contains("--tcp"), arguments.contains("--udp"))
         var table = Table("partner B", "changes", "50 %", "90 %", "99 %", "99.9 %", "greatest", "lost", "gateway cores")
         var notes: [String] = []
         var isSound = true
         for isLimited in [false, true] {
             // A gateway of its own for each transport, since a flood leaves thousands of dialogs behind.
-            for phases in [[Phase.silent, .flood("tcp"), .hungUp], [.flood("udp")]] {
+            for phases in [[Phase.silent, .flood("tcp"), .hungUp], [.flood("udp")]] where phases.count > 1 || !isOverTCPOnly {
+                if phases.count > 1, isOverUDPOnly { continue }
                 let model = UserModel(users: users, contacts: contacts, compression: Double(compression))
                 guard let gateway = start(program, model, limit: isLimited ? limit : nil) else {
                     print("flood-benchmark: \(program) does not start")
@@ -78,6 +80,7 @@ struct FloodBenchmark {
                         name, String(model.delays.count), text(model.delays.milliseconds(0.5)), text(model.delays.milliseconds(0.9)),
                         text(model.delays.milliseconds(0.99)), text(model.delays.milliseconds(0.999)), text(model.delays.milliseconds(1)),
                         String(model.awaited), text(cores))
+                    if !model.refusals.isEmpty { notes.append("\(name): the far side's notifications were answered \(model.refusals)") }
                     model.giveUp()
                 }
                 gateway.stop()

@@ -18,6 +18,8 @@ final class UserModel {
     let compression: Double
     private(set) var delays = Durations()
     private(set) var polled = 0
+    /// What the gateway answered to the notifications of example.org besides 200, by status.
+    private(set) var refusals: [String: Int] = [:]
     /// Documents of changes whose notification has not come.
     var awaited: Int { open.count }
 
@@ -72,7 +74,7 @@ final class UserModel {
 
     /// They live until somebody says that it is enough.
     func live(while isLiving: () -> Bool) {
-        (delays, polled) = (Durations(), 0)
+        (delays, polled, refusals) = (Durations(), 0, [:])
         let second = 1e9 * 3_600 / (Double(users) * compression)
         let (changeSpan, pollSpan) = (second / Self.changes, second / (Self.polls * Self.federatedShare))
         var nextChange = clockNow() + pause(changeSpan)
@@ -162,7 +164,11 @@ final class UserModel {
     private func receive(_ message: [UInt8], on socket: PlainSocket, at now: UInt64) {
         if message.starts(with: Array("SUBSCRIBE".utf8)) { return accept(message, on: socket) }
         if message.starts(with: Array("SIP/2.0".utf8)) {
-            guard socket === server, message.count > 12 else { return }
+            guard message.count > 12 else { return }
+            if socket !== server, message[8] != UInt8(ascii: "2") {
+                refusals[String(decoding: message[8..<11], as: UTF8.self), default: 0] += 1
+            }
+            guard socket === server else { return }
             answers += 1
             if message[8] != UInt8(ascii: "2") { refused += 1 }
             return
