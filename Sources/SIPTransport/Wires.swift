@@ -18,7 +18,7 @@ final class Wires {
     private var largeRequests: LargeRequestRule
     private(set) var isClosing = false
     /// TLS handshakes under way with peers that connected to us.
-    var acceptedHandshakes = 0
+    var acceptedHandshakes = HandshakeShares()
 
     init(host: ShardHost) {
         self.host = host
@@ -46,7 +46,7 @@ final class Wires {
             host.counters.connectionsRefused &+= 1
             return nil
         }
-        guard transport != .tls || mayBeginHandshake() else { return nil }
+        guard transport != .tls || mayBeginHandshake(from: remote.transportAddress(transport)) else { return nil }
         host.counters.connectionsAccepted &+= 1
         let connection = StreamConnection(
             id: makeID(), local: local.transportAddress(transport), remote: remote.transportAddress(transport),
@@ -160,7 +160,9 @@ final class Wires {
         host.counters.framingErrors &+= 1
         host.logger.info("unframeable input", metadata: ["reason": "\(error)", "connection": "\(connection.id.rawValue)"])
         if let response = error.response(toTag: "unframed\(connection.id.rawValue)") {
-            connection.outgoing.writeBytes(response.serialized())
+            let bytes = response.serialized()
+            connection.outgoing.writeBytes(bytes)
+            host.tap?.copy(bytes, from: connection.local, to: connection.remote, at: host.now())
         }
         write(connection)
         connection.channel?.close(promise: nil)

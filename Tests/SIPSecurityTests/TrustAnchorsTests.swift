@@ -96,7 +96,6 @@ struct TrustAnchorsTests {
         #expect(contoso.commonName == "sip.contoso.com")
         #expect(contoso.subject == "CN=sip.contoso.com")
         #expect(contoso.issuer == "CN=Throw-away authority authority")
-        #expect(!contoso.isSelfIssued)
         #expect(contoso.notBefore == 1_577_836_800)
         #expect(contoso.fingerprint.count == 64)
         let address = partners.chain("address")[0]

@@ -92,9 +92,6 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it names itself as its issuer.
-    public var isSelfIssued: Bool { subject == issuer }
-
     /// Subject and names for a log.
     public var description: String {
         let names = sipDomains.map { "sip:" + $0 } + dnsNames + addresses

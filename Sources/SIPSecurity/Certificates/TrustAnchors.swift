@@ -36,8 +36,13 @@ public final class TrustAnchors: Sendable {
                 X509_STORE_free(store)
                 return nil
             }
-            X509_STORE_add_cert(store, read)
+            let isTaken = X509_STORE_add_cert(store, read) == 1
             X509_free(read)
+            guard isTaken else {
+                X509_STORE_free(store)
+                ERR_clear_error()
+                return nil
+            }
         }
         ERR_clear_error()
         self.roots = roots

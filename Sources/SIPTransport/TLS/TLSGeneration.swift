@@ -22,7 +22,14 @@ final class TLSGeneration: Sendable {
     let lenientServer: NIOSSLContext
     private let anchors: [String: TrustAnchors]
     /// Identities by fingerprint: a resumed session (RFC 8446 2.2) shows no chain.
-    private let known = Mutex<[String: PeerIdentity]>([:])
+    private let known = Mutex(KnownPeers())
+
+    /// The oldest makes room.
+    private struct KnownPeers {
+        var identities: [String: PeerIdentity] = [:]
+        var order: [String] = []
+        var oldest = 0
+    }
 
     /// - Throws: NIOSSL's or `TLSProblem`, when a text cannot be used.
     init(_ settings: TLSSettings) throws {
@@ -93,6 +100,9 @@ final class TLSGeneration: Sendable {
 
         /// What the peer does with its certificate.
         var role: TrustAnchors.Role { if case .server = self { .server } else { .client } }
+
+        /// Of a server: the set of roots that has to vouch for it.
+        var roots: String? { if case .server(let expectation) = self { expectation.rule.roots } else { nil } }
     }
 
     /// Verifies the chain that a peer presented, and the name that it has to prove.
@@ -106,10 +116,12 @@ final class TLSGeneration: Sendable {
         let others = chain.dropFirst().prefix(Self.chainLimit).compactMap { Certificate(octets: $0) }
         var roots: Set<String> = []
         var refusal: ChainRefusal?
-        for (name, set) in anchors {
+        for (name, set) in inOrder(demand) {
             do throws(ChainRefusal) {
                 try set.verify([leaf] + others, as: demand.role, at: now)
                 roots.insert(name)
+                // Nothing but these roots vouches for the server that we asked for.
+                if name == demand.roots { break }
             } catch {
                 let order = ChainRefusal.Rule.allCases
                 if refusal.map({ order.firstIndex(of: error.rule)! < order.firstIndex(of: $0.rule)! }) ?? true { refusal = error }
@@ -126,6 +138,12 @@ final class TLSGeneration: Sendable {
         if let verdict = shortcoming(of: identity, demand) { throw HandshakeFailure(verdict, certificate: leaf, expected: expected) }
         remember(identity)
         return (identity, leaf)
+    }
+
+    /// The roots that have to vouch for a server come first; a client may be anybody whom any of them vouches for.
+    private func inOrder(_ demand: Demand) -> [(key: String, value: TrustAnchors)] {
+        guard let first = demand.roots, let set = anchors[first] else { return Array(anchors) }
+        return [(first, set)] + anchors.filter { $0.key != first }
     }
 
     /// Why the peer does not prove what it has to; nil: it does.
@@ -167,14 +185,18 @@ final class TLSGeneration: Sendable {
         guard leaf.notAfter > now.secondsSince1970 else {
             throw HandshakeFailure(.expired, by: .here, certificate: leaf, reason: "the certificate of a resumed session has expired")
         }
-        if let identity = known.withLock({ $0[leaf.fingerprint] }) { return (identity, leaf) }
+        if let identity = known.withLock({ $0.identities[leaf.fingerprint] }) { return (identity, leaf) }
         return try identify([octets], demand, at: now)
     }
 
     private func remember(_ identity: PeerIdentity) {
         known.withLock { known in
-            if known.count >= Self.sessionLimit { known.removeAll(keepingCapacity: true) }
-            known[identity.fingerprint] = identity
+            let isNew = known.identities.updateValue(identity, forKey: identity.fingerprint) == nil
+            guard isNew else { return }
+            guard known.order.count >= Self.sessionLimit else { return known.order.append(identity.fingerprint) }
+            known.identities[known.order[known.oldest]] = nil
+            known.order[known.oldest] = identity.fingerprint
+            known.oldest = (known.oldest + 1) % Self.sessionLimit
         }
     }
 }

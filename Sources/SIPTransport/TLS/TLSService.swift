@@ -1,4 +1,5 @@
 import Logging
+import NIOCore
 import NIOSSL
 import SIPCore
 import SIPSecurity
@@ -24,6 +25,7 @@ public final class TLSService: Sendable {
         var completed: [TrustAnchors.Role: UInt64] = [:]
         var failures: [TLSStatistics.FailureKey: UInt64] = [:]
         var peers: [String: Peer] = [:]
+        var pauses = WarningPauses()
         var warnedAt: Instant?
         var reloads: UInt64 = 0
     }
@@ -76,9 +78,14 @@ public final class TLSService: Sendable {
         state.withLock { $0.failures[TLSStatistics.FailureKey(.tooMany, .here), default: 0] += 1 }
     }
 
+    /// Counts every failure, and logs one of each kind and peer address a minute.
     /// - Parameter role: The peer's.
     func failed(_ failure: HandshakeFailure, role: TrustAnchors.Role, remote: TransportAddress) {
-        state.withLock { $0.failures[TLSStatistics.FailureKey(failure.kind, failure.refusedBy), default: 0] += 1 }
+        let isNews = state.withLock { state in
+            state.failures[TLSStatistics.FailureKey(failure.kind, failure.refusedBy), default: 0] += 1
+            return state.pauses.isNews(remote.host, failure.kind, at: .now())
+        }
+        guard isNews else { return }
         var metadata = failure.metadata
         metadata["remote"] = "\(remote)"
         metadata["peer-role"] = role == .client ? "client" : "server"

@@ -7,7 +7,6 @@ public struct TLSSettings: Sendable {
     /// A chain of certificates of ours, its first our own, and the key of that, all in PEM form.
     public struct Identity: Hashable, Sendable {
         public var chain: [Certificate]
-        public var chainPEM: [UInt8]
         public var keyPEM: [UInt8]
 
         /// Why a pair of texts is no identity.
@@ -29,7 +28,6 @@ public struct TLSSettings: Sendable {
             guard own.notBefore <= now.secondsSince1970 else {
                 throw .certificate("\(own) is not valid before \(DateText.utc(own.notBefore))")
             }
-            self.chainPEM = chainPEM
             self.keyPEM = keyPEM
         }
     }
@@ -80,14 +78,16 @@ extension Certificate {
     public var endText: String { DateText.utc(notAfter) }
 }
 
-/// Seconds since 1970 as `2031-05-06T07:08:09Z`.
-enum DateText {
-    static func utc(_ seconds: Int64) -> String {
+/// Moments as RFC 3339 writes them, in UTC.
+public enum DateText {
+    /// Seconds since 1970 as `2031-05-06T07:08:09Z`, with milliseconds as `2031-05-06T07:08:09.010Z`.
+    public static func utc(_ seconds: Int64, milliseconds: Int? = nil) -> String {
         var time = time_t(seconds)
         var parts = tm()
         guard gmtime_r(&time, &parts) != nil else { return "\(seconds)" }
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let fraction = milliseconds.map { "." + "00\($0)".suffix(3) } ?? ""
         return "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-            + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+            + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))\(fraction)Z"
     }
 }

@@ -3,10 +3,10 @@ import SIPCore
 import SIPSecurity
 
 extension Wires {
-    /// Whether one more peer may begin a handshake; one that may not is counted.
-    func mayBeginHandshake() -> Bool {
+    /// Whether one more peer at an address may begin a handshake; one that may not is counted.
+    func mayBeginHandshake(from remote: TransportAddress) -> Bool {
         guard let tls = host.tls else { return false }
-        if acceptedHandshakes < tls.settings.maximumHandshakes { return true }
+        if acceptedHandshakes.mayBegin(from: remote.host, limit: tls.settings.maximumHandshakes) { return true }
         host.counters.connectionsRefused &+= 1
         tls.refusedTooMany()
         return false
@@ -15,14 +15,14 @@ extension Wires {
     func beginHandshake(_ connection: StreamConnection, isAccepted: Bool) {
         guard connection.state == .connecting, connection.handshakeSince == nil else { return }
         connection.handshakeSince = .now()
-        if isAccepted { acceptedHandshakes += 1 }
+        if isAccepted { acceptedHandshakes.begin(from: connection.remote.host) }
     }
 
     /// However it ended.
     func endHandshake(_ connection: StreamConnection) {
         guard connection.handshakeSince != nil else { return }
         connection.handshakeSince = nil
-        if connection.isAccepted { acceptedHandshakes -= 1 }
+        if connection.isAccepted { acceptedHandshakes.end(from: connection.remote.host) }
     }
 
     /// The peer has proved what it had to: what waited for that is sent.

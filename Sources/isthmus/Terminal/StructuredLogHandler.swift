@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Glibc
 import Logging
+import SIPTransport
 
 /// The form of log lines on standard error.
 enum LogFormat: String, Hashable, Sendable, CaseIterable, ExpressibleByArgument {
@@ -47,13 +48,6 @@ struct StructuredLogHandler: LogHandler {
     static func timestamp() -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        var parts = tm()
-        var seconds = now.tv_sec
-        gmtime_r(&seconds, &parts)
-        func two(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let milliseconds = now.tv_nsec / 1_000_000
-        let fraction = String(repeating: "0", count: milliseconds < 10 ? 2 : milliseconds < 100 ? 1 : 0) + "\(milliseconds)"
-        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-            + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(fraction)Z"
+        return DateText.utc(Int64(now.tv_sec), milliseconds: now.tv_nsec / 1_000_000)
     }
 }

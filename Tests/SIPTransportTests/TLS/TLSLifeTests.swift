@@ -60,10 +60,10 @@ import Testing
         for node in [one, two] { await node.stop() }
     }
 
-    @Test("more handshakes under way than allowed are closed at once, and their places are free when one ends") func tooMany() async throws
-    {
+    @Test("handshakes of one address beyond its share are closed at once, and their places are free when one ends")
+    func tooMany() async throws {
         var settings = try made().settings("example")
-        settings.maximumHandshakes = 2
+        settings.maximumHandshakes = 8
         settings.handshakeTimeout = .seconds(100)
         let node = try await SecureNode(settings)
         let port = node.echo.port(.tls)
