@@ -47,6 +47,17 @@ public struct FederationRights: Hashable, Sendable {
     }
 }
 
+extension FederationRights {
+    /// The entries by which a user of the domain may have to do with somebody of another one; empty: it says nothing of them.
+    func grounds(for user: SIPURI, _ direction: Direction, _ other: SIPURI) -> [String] {
+        var grounds: [String] = []
+        if let pattern = allow.users?.first(where: { $0.matches(user) }) { grounds.append("allow.users has \(pattern)") }
+        let others = direction == .from ? allow.from : allow.to
+        if let pattern = others?.first(where: { $0.matches(other) }) { grounds.append("allow.\(direction.rawValue) has \(pattern)") }
+        return grounds
+    }
+}
+
 /// Who may not watch whom, and by which entry.
 public struct RightsRefusal: Hashable, Sendable {
     /// Whose entry it is: the presentity's domain (an incoming refusal), or the watcher's (an outgoing one).
@@ -67,5 +78,15 @@ extension RoutingTable {
             return RightsRefusal(isIncoming: true, reason: "\(presentity.aorKey) is not watched by \(watcher.aorKey): \(why) (\(name))")
         }
         return nil
+    }
+
+    /// The entries that let a user watch another one of another domain, with the domains that have them; empty: none has a say.
+    /// - Parameters: canonical URIs, for which ``rightsRefusal(watcher:presentity:)`` is nil.
+    public func rightsGrounds(watcher: SIPURI, presentity: SIPURI) -> [String] {
+        func grounds(_ user: SIPURI, _ direction: FederationRights.Direction, _ other: SIPURI) -> [String] {
+            guard let (name, domain) = entry(for: user.domainKey) else { return [] }
+            return domain.rights.grounds(for: user, direction, other).map { "\($0) (\(name))" }
+        }
+        return grounds(watcher, .to, presentity) + grounds(presentity, .from, watcher)
     }
 }

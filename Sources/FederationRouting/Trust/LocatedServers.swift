@@ -51,6 +51,9 @@ public struct LocatedServers: Hashable, Sendable {
         goals[name, default: []].filter { found[$0].map { now >= $0.until } ?? true }
     }
 
+    /// By what a domain's servers are found; empty: their addresses are not.
+    func goals(of name: String) -> [HopGoal] { goals[name, default: []] }
+
     /// The addresses of a domain's servers as they were found last, for an operator.
     func addresses(of name: String) -> [AddressBlock] { goals[name, default: []].flatMap { found[$0]?.hosts ?? [] } }
 

@@ -149,6 +149,32 @@ public struct PeerTable: Hashable, Sendable {
         return located.unlocated(uri.scheme.hasHost ? routes.identities.domain(uri.domainKey) : identity.domainKey, at: now)
     }
 
+    /// By what whoever speaks for one domain is known, for an operator.
+    public struct Speakers: Hashable, Sendable {
+        /// Where nothing is encrypted.
+        public var addresses: [AddressBlock] = []
+        /// Where nothing is encrypted: whose addresses count too.
+        public var goals: [HopGoal] = []
+        /// Over TLS: one of these has to be proved.
+        public var names: [String] = []
+        /// Of a hosted domain: its users may be anywhere.
+        public var isAnywhere = false
+    }
+
+    public func speakers(for host: String) -> Speakers {
+        var speakers = Speakers()
+        guard let (name, domain) = routes.entry(for: host), domain.refusal == nil else { return speakers }
+        speakers.isAnywhere = domain.isHosted && domain.peers.isEmpty
+        guard !speakers.isAnywhere, let entry = hosted[name] ?? partners.first(where: { $0.name == name }) else { return speakers }
+        speakers.addresses = entry.blocks
+        speakers.goals = located.goals(of: name)
+        speakers.names = (domain.certificate?.names ?? []) + entry.hosts.filter { !TransportAddress.isNumeric($0) }
+        if !domain.isHosted { speakers.names.append(routes.identities.domain(SIPURI(host: host).domainKey)) }
+        var seen: Set<String> = []
+        speakers.names.removeAll { !seen.insert($0).inserted }
+        return speakers
+    }
+
     private func rule(of name: String) -> PeerNameRule { partners.first { $0.name == name }?.rule ?? .domain }
 
     private func reason(_ peer: Peer, _ name: String, _ domain: String) -> String {

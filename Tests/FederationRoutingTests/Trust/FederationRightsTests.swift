@@ -91,4 +91,19 @@ import Testing
         let tenSeconds = taken(10_000) { start + .seconds(7_200) + .milliseconds($0) }
         #expect((218...220).contains(tenSeconds), "ten seconds at 20, and the burst")
     }
+
+    @Test("an operator is told which entries let a watcher in; of domains that say nothing there are none") func grounds() throws {
+        var rights = FederationRights()
+        rights.allow = .init(users: users("bob@contoso.com", "*"), from: users("fabrikam.com", "*.example.org", "example.org"))
+        let table = RoutingTable([
+            "contoso.com": FederatedDomain(side: .enterprise, isHosted: true, rights: rights),
+            "example.org": FederatedDomain(side: .simple, route: TransportAddress(.udp, "192.0.2.1", 5060)),
+        ])
+        let alice = try #require(SIPURI("sip:alice@example.org"))
+        let bob = try #require(SIPURI("sip:bob@contoso.com"))
+        #expect(
+            table.rightsGrounds(watcher: alice, presentity: bob)
+                == ["allow.users has bob@contoso.com (contoso.com)", "allow.from has example.org (contoso.com)"])
+        #expect(table.rightsGrounds(watcher: bob, presentity: alice) == ["allow.users has bob@contoso.com (contoso.com)"])
+    }
 }

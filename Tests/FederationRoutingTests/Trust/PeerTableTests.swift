@@ -171,4 +171,19 @@ import Testing
             #expect(!table.isPlace(host, of: user, beside: peer, at: Instant(secondsSince1970: 0)), "\(host)")
         }
     }
+
+    @Test("an operator is told by what those are known who speak for a domain") func speakers() {
+        var routes = Self.routes
+        routes.locatesNames = true
+        let table = PeerTable(routes)
+        #expect(table.speakers(for: "example.com").addresses.map(\.description) == ["192.0.2.20"])
+        #expect(table.speakers(for: "example.com").names == ["example.com"])
+        #expect(table.speakers(for: "example.net").goals.map(\.description) == ["tcp:proxy.example.net:5060"])
+        #expect(table.speakers(for: "fabrikam.com").names == ["edge.fabrikam.net", "fabrikam.com"])
+        #expect(table.speakers(for: "fabrikam.com").addresses.isEmpty && table.speakers(for: "fabrikam.com").goals.isEmpty)
+        #expect(table.speakers(for: "contoso.com").isAnywhere)
+        let nobody = table.speakers(for: "nobody.example")
+        #expect(nobody.addresses.isEmpty && nobody.goals.isEmpty && nobody.names.isEmpty && !nobody.isAnywhere)
+        #expect(table.speakers(for: "refused.example") == nobody)
+    }
 }
