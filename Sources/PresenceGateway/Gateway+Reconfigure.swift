@@ -5,8 +5,8 @@ import XMLCore
 
 /// What an operator changes while the gateway runs (SIGHUP).
 extension Gateway {
-    /// Replaces domains, limits and timing; dialogs that live keep what they were granted. Publications that are carried to other domains
-    /// are shown there as the new domains and tables have it.
+    /// Replaces domains, limits and timing; dialogs that live keep what they were granted, unless the new domains do not permit them.
+    /// Publications that are carried to other domains are shown there as the new domains and tables have it.
     /// - Parameter mapper: replaces the mapping tables too; nil, or one with the same tables: they stay.
     public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
         desk.now = now
@@ -29,6 +29,7 @@ extension Gateway {
         if let newTables { translator = PresenceTranslator(mapper: newTables) }
         noteMappings()
         keepPartnersAlive(at: now)
+        if configuration.domains != before.domains { withdrawRights(at: now) }
         if newTables != nil { tellAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
         if isOther || configuration.domains != before.domains { renewBridges(after: before, isAll: isOther, at: now) }

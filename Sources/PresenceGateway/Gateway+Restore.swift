@@ -103,6 +103,8 @@ extension Gateway {
             leaveOut(.dialog(dialog.dialog.localTag), &state)
         }
         settle(resumed, at: now)
+        // The domains may be others than those of the process before.
+        withdrawRights(at: now)
         tellRestored(&state, at: now)
         tellRestoredHome(stored, at: now)
         advanceRegistrar(at: now)
@@ -215,6 +217,7 @@ extension Gateway {
         let endpoint = stored.details[StoredDialog.endpointDetail].flatMap { EndpointID($0) }
         let key = endpoint.map { EndpointKey(watcher: uri.aorKey, endpoint: $0) }
         if domain.hosted { watcher.origin = key }
+        watcher.hidesIdentity = stored.details[StoredDialog.privacyDetail] != nil
         insert(watcher)
         resumedCalls.add(watcher, at: now)
         if let key, watcher.isBatch {

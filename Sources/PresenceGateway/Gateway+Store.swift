@@ -67,6 +67,7 @@ extension WatcherDialog {
         var details: [String: String] = [:]
         details[StoredDialog.endpointDetail] = (endpoint ?? origin)?.endpoint.description
         details[StoredDialog.listDetail] = list?.uri
+        if hidesIdentity { details[StoredDialog.privacyDetail] = "id" }
         return details
     }
 }

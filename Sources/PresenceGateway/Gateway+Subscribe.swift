@@ -74,6 +74,7 @@ extension Gateway {
                 written: Dictionary(list.entries.map { ($0.key, $0.written) }, uniquingKeysWith: { first, _ in first }))
         }
         if parties.watcherDomain.hosted { watcher.origin = EndpointKey(request, of: parties.watcherKey) }
+        watcher.hidesIdentity = RequestScreening.hidesIdentity(request.headers)
         insert(watcher)
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in remove(watcher, at: now) }

@@ -64,7 +64,7 @@ extension Gateway {
         request.headers.set(.contact, contact(transport))
         request.headers.append(HopMark.header, hopMarks(of: upstream))
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
-        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration)
+        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
         send(request, by: way(by: upstream.domain.hop), for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
@@ -81,7 +81,7 @@ extension Gateway {
         let way = way(of: dialog, flow: nil, hop: upstream.domain.hop)
         request.headers.set(.contact, contact(way.transport))
         upstream.describe(&request, expires: expires, reliable: way.transport.isReliable)
-        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration)
+        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 

@@ -122,7 +122,7 @@ extension Gateway {
 
 extension WatcherDialog {
     /// The presentity of a single subscription; empty where several are meant.
-    fileprivate var soleKey: String { namesResources ? "" : resources.first?.key ?? "" }
+    var soleKey: String { namesResources ? "" : resources.first?.key ?? "" }
 }
 
 extension Gateway {

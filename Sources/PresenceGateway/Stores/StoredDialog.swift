@@ -45,6 +45,8 @@ public struct StoredDialog: Hashable, Sendable {
     static let endpointDetail = "endpoint"
     /// The key for what the list is called that the dialog is about (RFC 5367).
     static let listDetail = "list"
+    /// The key that is there when the watcher asked for privacy (RFC 3325 9.3).
+    static let privacyDetail = "privacy"
 
     /// One watched presentity.
     public struct Resource: Hashable, Sendable {

@@ -8,9 +8,13 @@ extension Gateway {
     /// - Parameters:
     ///   - user: who was proved to speak: the watcher of a SUBSCRIBE, the presentity of a NOTIFY or a publication.
     ///   - domain: where the request goes.
-    func vouch(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?) {
+    ///   - isPrivate: the user wants it known to no others than those who believe us (RFC 3325 9.3).
+    func vouch(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool = false) {
         guard let domain, !domain.hosted else { return }
-        if domain.trust.asserts { request.headers.set(.pAssertedIdentity, "<\(user.addressOfRecord())>") }
+        if domain.trust.asserts {
+            request.headers.set(.pAssertedIdentity, "<\(user.addressOfRecord())>")
+            if isPrivate { request.headers.set(.privacy, "id") }
+        }
         guard domain.side == .enterprise, domain.network == .sameEnterprise,
             let (name, home) = routes.entry(for: configuration.canonical(user).domainKey), home.network != .sameEnterprise
         else { return }
@@ -37,7 +41,8 @@ extension RequestScreening {
         return asserted
     }
 
-    private static func hidesIdentity(_ headers: SIPHeaders) -> Bool {
+    /// Whether a user wants his identity known to nobody whom his network does not trust (RFC 3323 4.2, RFC 3325 9.3).
+    static func hidesIdentity(_ headers: SIPHeaders) -> Bool {
         headers.values(.privacy).flatMap { $0.split { $0 == ";" || $0 == "," } }
             .contains { ["id", "user", "header"].contains($0.filter { $0 != " " }.lowercased()) }
     }

@@ -148,6 +148,9 @@ final class UpstreamSubscription {
 
     var hasSink: Bool { resources.contains(where: \.hasSink) }
 
+    /// The watcher asked for privacy in one of his dialogs at least (RFC 3325 9.3).
+    var hidesWatcher: Bool { resources.contains { $0.sinks.contains { $0.watcher.hidesIdentity } } }
+
     /// Feeds a resource of one of the watcher's dialogs from here.
     func join(_ resource: WatchedResource, of watcher: WatcherDialog) {
         if let known = self.resource(resource.key) {

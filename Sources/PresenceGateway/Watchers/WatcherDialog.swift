@@ -44,6 +44,8 @@ final class WatcherDialog {
     var told = NotificationRecord()
     /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
     var rejected: [RejectedResource] = []
+    /// He asked for `Privacy` (RFC 3325 9.3).
+    var hidesIdentity = false
     /// The endpoint that subscribed, where it says so and its user is one of ours; set before the dialog is in the tables.
     var origin: EndpointKey?
     /// Whose only batch it is (MS-PRES 3.4.5.1.3).

@@ -16,7 +16,7 @@ final class Bench {
     static let oneNetwork = DomainTrust(peers: "192.0.2.0/24")
 
     private(set) var gateway: Gateway
-    private let configuration: GatewayConfiguration
+    private var configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
     private var restarts: UInt64 = 0
     private(set) var now = Instant(secondsSince1970: 1_700_000_000)
@@ -53,8 +53,9 @@ final class Bench {
 
     /// The gateway is gone from one moment to the next; later another one starts on what the store has.
     @discardableResult
-    func restart(after away: TimeSpan = .seconds(1)) throws -> RestoredState {
+    func restart(after away: TimeSpan = .seconds(1), _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws -> RestoredState {
         now = now + away
+        change(&configuration)
         restarts += 1
         gateway = Gateway(configuration: configuration, seed: 42 + restarts, store: store, directory: gateway.directoryState)
         // What another process writes is no copy, even if it is the same.

@@ -115,6 +115,66 @@ import Testing
         #expect(bench.isQuiet(at: Bench.enterprise))
     }
 
+    @Test("RFC 3325 9.3: who asks for Privacy is asserted with the same wish, in refreshes and after a restart too, to nobody else")
+    func privacyToward() throws {
+        for asserts in [true, false] {
+            let bench = Bench(store: MemoryStore()) {
+                $0.domains["example.org"]?.trust = Bench.oneNetwork ?? DomainTrust()
+                $0.domains["example.org"]?.trust.asserts = asserts
+            }
+            bench.send(
+                bench.subscribe("ulla@contoso.com", to: "alice@example.org", extra: "Privacy: id\r\n", via: Bench.enterprise),
+                from: Bench.enterprise)
+            let far = try bench.nextRequest(.subscribe, at: Bench.simple)
+            #expect(far.headers.first(.privacy) == (asserts ? "id" : nil))
+            #expect(far.headers.contains(.pAssertedIdentity) == asserts)
+            bench.answer(far, 200, from: Bench.simple, headers: [(.expires, "600")])
+            bench.notify(
+                far, "active;expires=600", cSeq: 1, type: "application/pidf+xml", body: Bench.pidf("alice@example.org"),
+                from: Bench.simple)
+            _ = try bench.nextResponse(200, at: Bench.simple)
+            _ = try bench.nextResponse(200, at: Bench.enterprise)
+            _ = try bench.takeNotifies()
+            try bench.restart()
+            bench.pass(.seconds(1))
+            let refresh = try bench.nextRequest(.subscribe, at: Bench.simple)
+            #expect(refresh.headers.toTag != nil)
+            #expect(refresh.headers.first(.privacy) == (asserts ? "id" : nil))
+        }
+    }
+
+    @Test("RFC 3325 5: what a far side asserts in its answers is believed by nobody and told to nobody") func answers() throws {
+        let bench = Bench()
+        bench.send(bench.subscribe("ulla@contoso.com", to: "alice@example.org", via: Bench.enterprise), from: Bench.enterprise)
+        let accepted = try bench.nextResponse(200, at: Bench.enterprise)
+        let far = try bench.nextRequest(.subscribe, at: Bench.simple)
+        bench.answer(
+            far, 200, from: Bench.simple,
+            headers: [(.expires, "3600")] + SIPHeaders.trustHeaderNames.map { ($0, "<sip:carol@example.org>;publiccloud") })
+        bench.notify(
+            far, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: Bench.pidf("alice@example.org"), from: Bench.simple)
+        let told = try bench.takeNotifies().map(\.headers)
+        #expect(!told.isEmpty)
+        for headers in told + [accepted.headers] {
+            for name in SIPHeaders.trustHeaderNames { #expect(!headers.contains(name), "\(name)") }
+        }
+        #expect(bench.gateway.dialogs.values.map(\.network) == [.federated])
+    }
+
+    @Test("who comes by himself, not by his domain's server, is 403 whatever credentials he shows: only hosted domains ask for some")
+    func strayUser() throws {
+        let bench = Bench { $0.domains["example.org"]?.trust = DomainTrust(peers: "198.51.100.7") ?? DomainTrust() }
+        let credentials =
+            "Authorization: Digest username=\"carol\", realm=\"example.org\", nonce=\"1\", uri=\"sip:bob@contoso.com\", "
+            + "response=\"00000000000000000000000000000000\"\r\n"
+        for extra in ["", credentials] {
+            bench.send(bench.subscribe("carol@example.org", to: "eva@fabrikam.com", extra: extra, via: Bench.simple), from: Bench.simple)
+            let answer = try bench.nextResponse(403, at: Bench.simple)
+            #expect(!answer.headers.contains(.wwwAuthenticate) && !answer.headers.contains(.proxyAuthenticate))
+        }
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+    }
+
     @Test("MS-SIPRE 2.2.15: ms-source-network counts from an edge of our own only, and decides the container", arguments: [true, false])
     func sourceNetwork(isEdge: Bool) throws {
         let bench = Bench {

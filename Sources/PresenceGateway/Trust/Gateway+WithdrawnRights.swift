@@ -1,0 +1,68 @@
+import FederationRouting
+import SIPCore
+import SIPEvents
+
+/// Subscriptions that live, under domains that have changed: what would be refused now ends now (RFC 6665 4.1.3, MS-PRES 3.4.5.3).
+///
+///     one presentity  --> NOTIFY terminated;reason=rejected, without presence; the far leg is given up with the dialog
+///     a batch, a list --> its resource is terminated, the others go on
+extension Gateway {
+    func withdrawRights(at now: Instant) {
+        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+            if let reason = refusalOfDomain(watcher.watcher) {
+                end(watcher, because: reason, at: now)
+                continue
+            }
+            for resource in watcher.resources {
+                guard let reason = refusalOfDomain(resource.uri) ?? refusalOfRights(watcher, resource) else { continue }
+                withdraw(resource, from: watcher, because: reason, at: now)
+            }
+        }
+    }
+
+    /// Why a user's domain has no part in anything any more; nil: it has.
+    private func refusalOfDomain(_ user: SIPURI) -> String? {
+        let domain = configuration.canonical(user).domainKey
+        guard let (name, entry) = routes.entry(for: domain) else { return "\(domain) is not configured any more" }
+        return entry.refusal.map { "\(name) is refused with \($0.rawValue) now" }
+    }
+
+    private func refusalOfRights(_ watcher: WatcherDialog, _ resource: WatchedResource) -> String? {
+        let watching = configuration.canonical(watcher.watcher)
+        guard let refusal = routes.rightsRefusal(watcher: watching, presentity: configuration.canonical(resource.uri)) else { return nil }
+        if let partner = resource.partner { partners.count(\.noRight, of: partner) }
+        counters.rightsRefused += 1
+        return refusal.reason
+    }
+
+    private func withdraw(_ resource: WatchedResource, from watcher: WatcherDialog, because reason: String, at now: Instant) {
+        guard watcher.namesResources else { return end(watcher, because: reason, at: now) }
+        reject(
+            resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue,
+            statusCode: SIPStatus.forbidden.rawValue, because: reason)
+        if resource.upstream == nil { detachHosted(resource, from: watcher) }
+        leaveUpstreams([resource], at: now)
+        if watcher.held != nil {
+            if watcher.isReady { answerHeld(watcher, at: now) }
+        } else if watcher.isBatch, watcher.resources.isEmpty {
+            perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
+        } else {
+            perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+        }
+    }
+
+    private func end(_ watcher: WatcherDialog, because reason: String, at now: Instant) {
+        note(
+            .rejected, watcher: watcher.watcherKey, presentity: watcher.soleKey, callID: watcher.dialog.id.callID,
+            status: SIPStatus.forbidden.rawValue, rule: reason, at: now)
+        // A poll that waits for the far side has no subscription yet, only a request without an answer.
+        guard let held = watcher.held else {
+            perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
+            return
+        }
+        watcher.held = nil
+        refuse(
+            held.request, held.transaction, .forbidden("MS-PRES 3.4.5.3: the subscriber may not watch this user", errorID: 2004), at: now)
+        remove(watcher, at: now)
+    }
+}
