@@ -89,7 +89,7 @@ extension Gateway {
         watcher.told.sent(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let way = way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher))
+        let way = way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
         if !watcher.namesResources, let only = watcher.resources.first {
             vouch(for: only.uri, on: &request, toward: configuration.domain(of: watcher.watcher))
         }

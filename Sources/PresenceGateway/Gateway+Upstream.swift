@@ -78,7 +78,7 @@ extension Gateway {
             perform(upstream.subscriber.receiveAnswer(status: 481, at: now), on: upstream, at: now)
             return
         }
-        let way = way(of: dialog, flow: nil, hop: upstream.domain.hop)
+        let way = way(of: dialog, flow: nil, hop: upstream.domain.hop, to: SIPURI(host: upstream.domain.name))
         request.headers.set(.contact, contact(way.transport))
         upstream.describe(&request, expires: expires, reliable: way.transport.isReliable)
         vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)

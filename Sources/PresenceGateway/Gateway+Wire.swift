@@ -33,9 +33,12 @@ extension Gateway {
 
     /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own
     /// connection while it lives. Names that are no addresses are looked up if they lie in a domain that is looked up itself; else
-    /// they are left to the domain's next hop, or to the place the dialog came from. What began over TLS stays there.
-    func way(of dialog: Dialog, flow: Flow?, hop: NextHop?) -> Way {
-        let next = dialog.nextHop
+    /// they are left to the domain's next hop, or to the place the dialog came from; and so are addresses that are none of the far end's.
+    /// What began over TLS stays there.
+    /// - Parameter user: the far end, or a user of its domain.
+    func way(of dialog: Dialog, flow: Flow?, hop: NextHop?, to user: SIPURI) -> Way {
+        var next = dialog.nextHop
+        if let host = next.maddr { next.host = host }
         var route: TransportAddress?
         if case .fixed(let address)? = hop { route = address }
         let usual = transport(toward: hop)
@@ -46,6 +49,8 @@ extension Gateway {
         if TransportAddress.isNumeric(next.host), !isUnsure {
             let transport = next.transport ?? flow?.remote.transport ?? usual ?? .udp
             address = TransportAddress(transport, next.host, next.port ?? transport.defaultPort)
+            // Over TLS the peer proves who it is before it is sent anything; elsewhere nobody is made to hear what others asked for.
+            if !isSecure, !isPlace(next.host, of: user, flow, hop) { address = nil }
         }
         if isSecure, let secure = address {
             // Whoever answers at an address proves the partner's name.
@@ -59,6 +64,22 @@ extension Gateway {
         }
         let target = address ?? route ?? flow?.remote ?? TransportAddress(.udp, next.host, next.port ?? 5060)
         return .direct(.address(target, from: listener(for: target, flow: flow)), target.transport)
+    }
+
+    /// Whether requests for the far end of a dialog may go to an address: it is one of its servers, or where the dialog came from.
+    private func isPlace(_ host: String, of user: SIPURI, _ flow: Flow?, _ hop: NextHop?) -> Bool {
+        switch hop {
+        case .fixed(let route)? where route.host == host: return true
+        case .located(let goal)?:
+            if case .success(let plan)? = hops.known[goal]?.result,
+                plan.servers.contains(where: { $0.addresses.contains { $0.host == host } })
+            {
+                return true
+            }
+        default: break
+        }
+        let remote = flow?.remote ?? TransportAddress(.udp, "", 0)
+        return peerTable.isPlace(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: desk.now)
     }
 
     /// The transport by which a next hop is reached; of several TLS if it is among them. nil: nobody has found out yet.

@@ -37,6 +37,7 @@ public final class Gateway: SansIOEndpoint {
             for (goal, known) in hops.known { peerTable.located.note(known.result, of: goal, until: known.until) }
             knownPeers = [:]
             partners.configure(Self.configuredPartners(routes))
+            transactions.configuration.isAnswerPlace = peerTable.isAnswerPlace
         }
     }
     var peerTable: PeerTable
@@ -171,6 +172,7 @@ public final class Gateway: SansIOEndpoint {
         layer.take(configuration)
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
+        layer.isAnswerPlace = peerTable.isAnswerPlace
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }

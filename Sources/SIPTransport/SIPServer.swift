@@ -46,8 +46,11 @@ public final class SIPServer: Sendable {
         precondition(shardCount == 1 || (shardCount > 1 && selector != nil), "several shards need a selector")
         let group = MultiThreadedEventLoopGroup(numberOfThreads: shardCount)
         let clock = HostClock()
+        let remoteAddresses = RemoteAddressCounts()
         let shards = group.makeIterator().enumerated().map {
-            ShardHost(index: $0.offset, eventLoop: $0.element, options: options, clock: clock, logger: logger, tls: tls)
+            ShardHost(
+                index: $0.offset, eventLoop: $0.element, options: options, clock: clock, logger: logger, tls: tls,
+                remoteAddresses: remoteAddresses)
         }
         let binder = ListenerBinder(group: group, shards: shards, options: options, logger: logger)
         do {

@@ -19,6 +19,8 @@ public final class ShardHost: @unchecked Sendable {
     public let clock: HostClock
     let logger: Logger
     let tls: TLSService?
+    /// Connections of all loops.
+    let remoteAddresses: RemoteAddressCounts
     var counters = TransportCounters()
     /// Answers what the endpoint asks of the Domain Name System.
     var names: (any NameResolving)?
@@ -46,13 +48,17 @@ public final class ShardHost: @unchecked Sendable {
         case notice(TransportNotice)
     }
 
-    init(index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, logger: Logger, tls: TLSService? = nil) {
+    init(
+        index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, logger: Logger, tls: TLSService? = nil,
+        remoteAddresses: RemoteAddressCounts = RemoteAddressCounts()
+    ) {
         self.index = index
         self.eventLoop = eventLoop
         self.options = options
         self.clock = clock
         self.logger = logger
         self.tls = tls
+        self.remoteAddresses = remoteAddresses
         lateness = LatenessMeter(threshold: options.latenessReported)
         rounds = FairRounds(eventLoop: eventLoop)
         wires = Wires(host: self)

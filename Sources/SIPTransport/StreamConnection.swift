@@ -42,10 +42,25 @@ final class StreamConnection {
     var isAccepted = false
     /// Since when a TLS handshake is under way.
     var handshakeSince: NIODeadline?
-    /// A TLS server may refuse our certificate after we take the handshake for done (RFC 8446 4.4.3): until its first octet, these
-    /// messages may never have been looked at.
+    /// What was written since the peer's last octet: if the peer turns out to be gone, it never looked at it. So too if a TLS server
+    /// refuses our certificate after we take the handshake for done (RFC 8446 4.4.3).
     var unheardTokens: [(token: UInt64, shard: Int)] = []
-    private var isHeard: Bool
+    /// Whether the peer has sent anything.
+    private(set) var wasEverHeard = false
+    /// When its last octet came, or the connection was opened.
+    var lastHeard: NIODeadline
+    /// Whether it is asked for signs of life (RFC 5626 4.4.1).
+    var isPinged = true
+    /// After how much silence it is asked next; zero: nobody has drawn that yet.
+    var pingPause = TimeSpan.zero
+    /// Since when a ping waits for any octet.
+    var pingSince: NIODeadline?
+    /// Whether a ping was sent and no answer to it has been seen.
+    var wasPinged = false
+    /// As whose connection it counts, of those that peers opened.
+    var share: RemoteAddressCounts.Key?
+    /// When it was made.
+    let since: NIODeadline
     /// Since when a message has begun and not ended: a peer that never ends it is closed.
     var insideSince: NIODeadline?
 
@@ -55,23 +70,30 @@ final class StreamConnection {
         self.remote = remote
         self.state = state
         self.channel = channel
-        lastActivity = .now()
+        since = .now()
+        lastActivity = since
+        lastHeard = since
         isAccepted = channel != nil
-        isHeard = isAccepted || remote.transport != .tls
     }
 
     /// The kernel took the bytes of these messages.
     func noteWritten(_ tokens: [(token: UInt64, shard: Int)]) {
-        guard !isHeard, state == .open, unheardTokens.count + tokens.count <= 4_096 else { return }
+        guard !isAccepted, state == .open, unheardTokens.count + tokens.count <= 4_096 else { return }
         unheardTokens += tokens
     }
 
     /// The peer sent something, which it does only after it has accepted us.
-    func noteHeard() {
-        guard !isHeard else { return }
-        isHeard = true
-        unheardTokens = []
+    /// - Returns: whether that was the first time.
+    func noteHeard() -> Bool {
+        lastHeard = .now()
+        pingSince = nil
+        unheardTokens.removeAll(keepingCapacity: true)
+        defer { wasEverHeard = true }
+        return !wasEverHeard
     }
+
+    /// Whether octets are the answer to a ping of ours and nothing else.
+    func isPong(_ buffer: ByteBuffer) -> Bool { wasPinged && buffer.readableBytesView.elementsEqual([13, 10]) }
 
     /// Octets that the peer has yet to take.
     var queuedBytes: Int { waitingBytes + outgoing.readableBytes + inFlightBytes }

@@ -26,8 +26,9 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
         // A connection that was refused or given up may still deliver what had arrived before it closes.
         guard connection.state != .closed else { return }
         let buffer = unwrapInboundIn(data)
-        connection.lastActivity = .now()
-        connection.noteHeard()
+        // Signs of life alone keep no connection open for ever.
+        if !connection.isPong(buffer) { connection.lastActivity = .now() }
+        host.wires.noteHeard(connection)
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
         guard !isRefused else { return }
         framer.append(buffer.readableBytesView)
@@ -51,7 +52,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             case .ping:
                 host.wires.answerKeepAlive(connection)
             case .pong:
-                break
+                host.wires.notePong(connection)
             case .failure(let error):
                 isRefused = true
                 host.wires.refuse(connection, error)

@@ -8,6 +8,14 @@ public struct TransportOptions: Hashable, Sendable {
     public var messageTimeout: TimeSpan = .seconds(32)
     /// How long a connect may take before the messages that wait for it fail.
     public var connectTimeout: TimeSpan = .seconds(5)
+    /// After how much silence a connection of ours is pinged (RFC 5626 4.4.1), a fifth less by chance; zero: never.
+    public var pingInterval: TimeSpan = .seconds(120)
+    /// How long any octet may be in coming after a ping, of a peer that is known to answer.
+    public var pongTimeout: TimeSpan = .seconds(10)
+    /// How long an address is not tried again to which a connection failed, and up to what each further failure doubles that; zero: tried
+    /// by each message.
+    public var reconnectPause: TimeSpan = .milliseconds(500)
+    public var longestReconnectPause: TimeSpan = .seconds(30)
     /// Octets that may wait for one connection; a peer that reads slower than that is closed with a notice.
     public var maximumQueuedBytes = 8 << 20
     /// Octets of one framed message's start line and headers.
@@ -16,6 +24,9 @@ public struct TransportOptions: Hashable, Sendable {
     public var maximumBodyBytes = 1 << 20
     /// Stream connections of one loop, accepted and opened together; beyond it new ones are closed or fail.
     public var maximumConnections = 50_000
+    /// Of these, connections that the hosts at one address have opened, over all loops; an IPv6 address counts by its first 64 bits. 0: any
+    /// number.
+    public var connectionsPerAddress = 5_000
     /// Requests longer than this go over TCP although UDP was asked for (RFC 3261 18.1.1 says 1300 when the MTU is unknown); nil: never.
     public var largestDatagramRequest: Int? = 1_300
     /// UDP peers known to listen on nothing else: the rule of `largestDatagramRequest` is not applied to them.
@@ -54,6 +65,13 @@ public struct TransportCounters: Hashable, Sendable {
     public var idleCloses: UInt64 = 0
     public var largeRequestsOverTCP: UInt64 = 0
     public var handedToOtherShards: UInt64 = 0
+    /// Connections that were closed at once because their address had as many as it may have.
+    public var connectionsOverShare: UInt64 = 0
+    /// Messages that failed at once because connecting had failed a moment before.
+    public var sendsPutOff: UInt64 = 0
+    public var pingsSent: UInt64 = 0
+    /// Connections that did not answer a ping.
+    public var flowsFailed: UInt64 = 0
     /// Copies sent to the collector, copies that it would not take in time, and copies that were cut to the length of a datagram.
     public var captured: UInt64 = 0
     public var captureDropped: UInt64 = 0
@@ -81,6 +99,8 @@ public struct TransportCounters: Hashable, Sendable {
             ("idle_closes", \.idleCloses), ("large_requests_over_tcp", \.largeRequestsOverTCP),
             ("handed_to_other_shards", \.handedToOtherShards), ("captured", \.captured), ("capture_dropped", \.captureDropped),
             ("capture_cut", \.captureCut), ("reads_paused", \.readsPaused), ("datagrams_dropped", \.datagramsDropped),
+            ("connections_over_share", \.connectionsOverShare), ("sends_put_off", \.sendsPutOff), ("pings_sent", \.pingsSent),
+            ("flows_failed", \.flowsFailed),
         ]
     }
 }

@@ -6,23 +6,35 @@ extension Wires {
     /// One sweep per loop instead of one timer per connection.
     func startIdleSweep() {
         let timeout = host.options.idleTimeout
-        let shortest = min(timeout, host.tls?.settings.handshakeTimeout ?? timeout)
+        let options = host.options
+        var shortest = min(timeout, options.connectTimeout, host.tls?.settings.handshakeTimeout ?? timeout)
+        if options.pingInterval > .zero { shortest = min(shortest, options.pingInterval, options.pongTimeout) }
         let interval = TimeSpan(nanoseconds: min(max(shortest.nanoseconds / 4, 50_000_000), 5_000_000_000)).amount
         let bound = NIOLoopBound(self, eventLoop: host.eventLoop)
         host.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
             let wires = bound.value
             if wires.isClosing { return task.cancel() }
-            wires.closeIdle(at: .now())
+            wires.closeOld(at: .now())
             wires.sweepHandshakes(at: .now())
         }
     }
 
-    private func closeIdle(at now: NIODeadline) {
+    private func closeOld(at now: NIODeadline) {
         let oldest = now - host.options.idleTimeout.amount
         let oldestMessage = now - host.options.messageTimeout.amount
-        for connection in connections.values where connection.state == .open {
+        // A name that takes its time to be resolved takes it from the messages that wait.
+        let oldestConnect = now - host.options.connectTimeout.amount
+        for connection in connections.values {
+            guard connection.state == .open else {
+                guard connection.channel == nil, connection.since < oldestConnect else { continue }
+                refused(connection, "no connection after \(host.options.connectTimeout.nanoseconds / 1_000_000) ms")
+                continue
+            }
             let isStuck = connection.insideSince.map { $0 < oldestMessage } ?? false
-            guard isStuck || connection.lastActivity < oldest else { continue }
+            guard isStuck || connection.lastActivity < oldest else {
+                keepAlive(connection, at: now)
+                continue
+            }
             host.counters.idleCloses &+= 1
             abandon(connection, reason: isStuck ? "a message that never ended" : "idle")
         }

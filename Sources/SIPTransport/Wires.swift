@@ -11,11 +11,18 @@ final class Wires {
     unowned let host: ShardHost
     let resolver: AddressResolver
     private(set) var ports: [DatagramPort] = []
-    private(set) var connections: [ConnectionID: StreamConnection] = [:]
-    private var byAddress: [TransportAddress: StreamConnection] = [:]
+    var connections: [ConnectionID: StreamConnection] = [:]
+    var byAddress: [TransportAddress: StreamConnection] = [:]
     private var dirtyConnections: [StreamConnection] = []
     private var nextConnection: UInt64 = 1
-    private var largeRequests: LargeRequestRule
+    var largeRequests: LargeRequestRule
+    /// Where connecting failed lately.
+    var pauses: ConnectPauses
+    /// How often the TLS settings had been replaced when that was last looked at.
+    var pausesSince: UInt64 = 0
+    /// Peers that have answered a ping of ours.
+    var answersPings: Set<TransportAddress> = []
+    var random = SystemRandomNumberGenerator()
     private(set) var isClosing = false
     /// TLS handshakes under way with peers that connected to us.
     var acceptedHandshakes = HandshakeShares()
@@ -24,6 +31,7 @@ final class Wires {
         self.host = host
         resolver = AddressResolver(loop: host.eventLoop)
         largeRequests = LargeRequestRule(options: host.options)
+        pauses = ConnectPauses(shortest: host.options.reconnectPause, longest: host.options.longestReconnectPause)
     }
 
     var connectionCount: Int { connections.count }
@@ -38,7 +46,7 @@ final class Wires {
         ports.append(port)
     }
 
-    /// A connection that a peer opened; nil when the table is full.
+    /// A connection that a peer opened; nil when the table is full, or the peer's address has as many as it may have.
     func accepted(_ channel: any Channel, transport: TransportProtocol) -> StreamConnection? {
         guard !isClosing, connections.count < host.options.maximumConnections, let remote = channel.remoteAddress,
             let local = channel.localAddress
@@ -47,10 +55,21 @@ final class Wires {
             return nil
         }
         guard transport != .tls || mayBeginHandshake(from: remote.transportAddress(transport)) else { return nil }
+        let share = RemoteAddressCounts.Key(host: remote.ipAddress ?? "")
+        if let share, case .full(let isNews) = host.remoteAddresses.take(share, limit: host.options.connectionsPerAddress, at: host.now()) {
+            host.counters.connectionsOverShare &+= 1
+            if isNews {
+                host.logger.notice(
+                    "too many connections from one address: new ones are closed",
+                    metadata: ["remote": "\(remote.ipAddress ?? "")", "limit": "\(host.options.connectionsPerAddress)"])
+            }
+            return nil
+        }
         host.counters.connectionsAccepted &+= 1
         let connection = StreamConnection(
             id: makeID(), local: local.transportAddress(transport), remote: remote.transportAddress(transport),
             state: transport == .tls ? .connecting : .open, channel: channel)
+        connection.share = share
         connections[connection.id] = connection
         guard transport != .tls else {
             // Never reused for requests to its address, which no certificate proves.
@@ -114,6 +133,10 @@ final class Wires {
             enqueue(message, on: connection)
             return
         }
+        if let reason = obstacle(at: address) {
+            host.counters.sendsPutOff &+= 1
+            return turnBack(message, reason)
+        }
         guard !isClosing, connections.count < host.options.maximumConnections else {
             host.counters.connectionsRefused &+= 1
             return fail(message.token, message.shard, "too many connections")
@@ -126,10 +149,14 @@ final class Wires {
         connect(connection)
     }
 
-    private func enqueue(_ message: QueuedMessage, on connection: StreamConnection) {
+    func enqueue(_ message: QueuedMessage, on connection: StreamConnection) {
         guard connection.queuedBytes + message.bytes.count <= host.options.maximumQueuedBytes else {
             host.counters.queueOverflows &+= 1
-            host.logger.notice("slow peer closed", metadata: ["connection": "\(connection.id.rawValue)"])
+            host.logger.notice(
+                "slow peer closed",
+                metadata: [
+                    "remote": "\(connection.remote)", "connection": "\(connection.id.rawValue)", "queued": "\(connection.queuedBytes)",
+                ])
             fail(message.token, message.shard, "the peer reads too slowly")
             abandon(connection, reason: "the peer reads too slowly")
             return
@@ -211,116 +238,19 @@ final class Wires {
         channel.writeAndFlush(bytes, promise: written)
     }
 
+    /// A message whose connection cannot be made: what was moved from UDP goes there, the rest fails.
+    func turnBack(_ message: QueuedMessage, _ reason: String) {
+        if let datagram = message.datagram, case .address(let address, let local) = datagram.destination {
+            sendDatagram(datagram, to: address, from: local, for: message.shard)
+        } else {
+            fail(message.token, message.shard, reason)
+        }
+    }
+
     func fail(_ token: UInt64, _ shard: Int, _ reason: String) {
         host.counters.sendFailures &+= 1
         guard token != 0 else { return }
         host.report(.failed(token: token, reason: reason), to: shard)
-    }
-
-    // MARK: Life of a connection
-
-    private func connect(_ connection: StreamConnection) {
-        let target: EventLoopFuture<SocketAddress>
-        if let known = resolver.resolved(connection.remote) {
-            target = host.eventLoop.makeSucceededFuture(known)
-        } else {
-            target = resolver.resolve(connection.remote)
-        }
-        let host = self.host
-        let bound = NIOLoopBound(connection, eventLoop: host.eventLoop)
-        target.flatMap { address in
-            ClientBootstrap(group: host.eventLoop)
-                .connectTimeout(host.options.connectTimeout.amount)
-                .channelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
-                .channelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        if let tls = host.tls, bound.value.remote.transport == .tls {
-                            try TLSHandshakeHandler.connect(channel, bound.value, host: host, service: tls)
-                        }
-                        try channel.pipeline.syncOperations.addHandler(StreamHandler(connection: bound.value, host: host))
-                    }
-                }
-                .connect(to: address)
-        }.assumeIsolated().whenComplete { result in
-            switch result {
-            case .success(let channel): self.opened(connection, channel)
-            case .failure(let error): self.refused(connection, TransportError.reason(error))
-            }
-            self.host.schedulePump()
-        }
-    }
-
-    private func opened(_ connection: StreamConnection, _ channel: any Channel) {
-        // A TLS connection is open when its peer has proved who it is.
-        if connection.remote.transport == .tls, connection.state != .closed {
-            connection.channel = channel
-            return beginHandshake(connection, isAccepted: false)
-        }
-        becomeOpen(connection, channel)
-    }
-
-    func becomeOpen(_ connection: StreamConnection, _ channel: any Channel) {
-        guard connection.state == .connecting, channel.isActive else {
-            channel.close(promise: nil)
-            return ended(connection, reason: "closed by the peer")
-        }
-        if !connection.isAccepted { host.counters.connectionsOpened &+= 1 }
-        connection.state = .open
-        connection.channel = channel
-        connection.lastActivity = .now()
-        if let local = channel.localAddress { connection.local = local.transportAddress(connection.remote.transport) }
-        let waiting = connection.waiting
-        connection.waiting = []
-        connection.waitingBytes = 0
-        for message in waiting { enqueue(message, on: connection) }
-    }
-
-    func refused(_ connection: StreamConnection, _ reason: String) {
-        guard connection.state != .closed else { return }
-        let waiting = connection.waiting
-        connection.waiting = []
-        forget(connection)
-        host.logger.debug("connect failed", metadata: ["remote": "\(connection.remote)", "reason": "\(reason)"])
-        for message in waiting {
-            if let datagram = message.datagram, case .address(let address, let local) = datagram.destination {
-                if largeRequests.refused(address, at: .now()) {
-                    host.logger.notice(
-                        "large request stays on UDP: the peer refuses TCP", metadata: ["remote": "\(address)", "reason": "\(reason)"])
-                }
-                sendDatagram(datagram, to: address, from: local, for: message.shard)
-            } else {
-                fail(message.token, message.shard, reason)
-            }
-        }
-    }
-
-    /// The connection is no more, by whichever side.
-    func ended(_ connection: StreamConnection, reason: String) {
-        guard connection.state != .closed else { return }
-        let wasOpen = connection.state == .open
-        let lost = connection.waiting.map { ($0.token, $0.shard) } + connection.unheardTokens + connection.outgoingTokens
-        connection.waiting = []
-        connection.outgoingTokens = []
-        connection.unheardTokens = []
-        connection.outgoing = ByteBuffer()
-        forget(connection)
-        if wasOpen { host.counters.connectionsClosed &+= 1 }
-        for (token, shard) in lost { fail(token, shard, reason) }
-        host.reportToAll(.closed(connection.id))
-    }
-
-    func abandon(_ connection: StreamConnection, reason: String) {
-        let channel = connection.channel
-        ended(connection, reason: reason)
-        channel?.close(promise: nil)
-    }
-
-    private func forget(_ connection: StreamConnection) {
-        endHandshake(connection)
-        connection.state = .closed
-        connections[connection.id] = nil
-        if byAddress[connection.remote] === connection { byAddress[connection.remote] = nil }
     }
 
     func close() -> EventLoopFuture<Void> {

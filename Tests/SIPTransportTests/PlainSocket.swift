@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import SIPCore
 
@@ -8,16 +9,27 @@ final class PlainSocket: @unchecked Sendable {
 
     enum Kind { case udp, tcp, tcpListener }
 
-    /// A socket on a free loopback port; `tcp` is connected to `peer`.
-    init(_ kind: Kind, peer: Int = 0, receiveBuffer: Int32? = nil) throws {
+    /// A socket on a free loopback port, or on this one; `tcp` is connected to `peer`, from 127.0.0.`host`.
+    init(_ kind: Kind, peer: Int = 0, port wanted: Int = 0, from host: UInt32 = 1, receiveBuffer: Int32? = nil) throws {
         let descriptor = Glibc.socket(AF_INET, kind == .udp ? Int32(SOCK_DGRAM.rawValue) : Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
         }
-        var address = Self.loopback(kind == .tcp ? peer : 0)
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        if wanted != 0 {
+            var reuse: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+        }
+        if host != 1 {
+            var source = Self.loopback(0)
+            source.sin_addr.s_addr = UInt32(0x7f00_0000 | host).bigEndian
+            _ = withUnsafePointer(to: &source) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(descriptor, $0, size) }
+            }
+        }
+        var address = Self.loopback(kind == .tcp ? peer : wanted)
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 kind == .tcp ? Glibc.connect(descriptor, $0, size) : Glibc.bind(descriptor, $0, size)
@@ -93,6 +105,19 @@ final class PlainSocket: @unchecked Sendable {
             text += more
         }
         return text
+    }
+
+    /// The same for tests of which many run at once: the thread that waits is none of Swift's pool.
+    func arriving(until pattern: String, count: Int = 1) async throws -> String {
+        try await Self.aside { try self.receive(until: pattern, count: count) }
+    }
+
+    func nextPeer() async throws -> PlainSocket { try await Self.aside { try self.accept() } }
+
+    static func aside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+        }
     }
 
     func close() {

@@ -175,6 +175,11 @@ public struct PeerTable: Hashable, Sendable {
         return speakers
     }
 
+    /// Whether an address is one of the servers that a peer belongs to, so that one may be answered at the other.
+    public func isServer(_ host: String, beside peer: Peer) -> Bool {
+        host == peer.host || partners.contains { entry in peer.domains.contains(entry.name) && entry.blocks.contains { $0.contains(host) } }
+    }
+
     private func rule(of name: String) -> PeerNameRule { partners.first { $0.name == name }?.rule ?? .domain }
 
     private func reason(_ peer: Peer, _ name: String, _ domain: String) -> String {

@@ -55,7 +55,7 @@ extension Gateway {
         }
         let isBestEffort = subscription.notifier.configuration.bestEffort
         var request = subscription.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let way = way(of: subscription.dialog, flow: subscription.flow, hop: nil)
+        let way = way(of: subscription.dialog, flow: subscription.flow, hop: nil, to: subscription.userURI)
         resolveGRUU(&request, of: subscription.user)
         request.headers.set(.contact, contact(way.transport))
         request.headers.append(.event, subscription.event.description)

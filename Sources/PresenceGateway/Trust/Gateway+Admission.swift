@@ -103,7 +103,8 @@ extension Gateway {
     ///   sent what somebody else asked for.
     func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal) {
         guard let next = request.headers.recordRoutes.first?.uri else { return }
-        if peerTable.isPlace(next.domainKey, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: desk.now) { return }
+        let host = next.maddr ?? next.domainKey
+        if peerTable.isPlace(host, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: desk.now) { return }
         var refusal = Refusal.forbidden("RFC 3261 12.1.1: Record-Route leads to somebody else", errorID: 1_002)
         refusal.detail = "\(flow.remote.host) sent a Record-Route that leads to \(next.host), which is no peer of \(user.domainKey)"
         throw refusal
@@ -123,6 +124,13 @@ extension Gateway {
         case .partner, .user: true
         case .unknown, .impostor: false
         }
+    }
+}
+
+extension PeerTable {
+    /// Whether a sender is answered at another host of its choice: that of a server of the same domain, and nobody else's.
+    var isAnswerPlace: @Sendable (String, MessageSource) -> Bool {
+        { isServer($0, beside: peer(at: $1.remote, proving: $1.peer)) }
     }
 }
 

@@ -49,7 +49,15 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     /// Whether the sender asked for symmetric response routing (RFC 3581 3).
     public var wantsRport: Bool { parameters.contains("rport") }
 
-    public var maddr: String? { parameters["maddr"] }
+    /// Where the sender wants the answer to a datagram, without brackets; nil if it names nothing (RFC 3261 18.2.2).
+    public var maddr: String? {
+        guard let value = parameters["maddr"], !value.isEmpty else { return nil }
+        return Self.withoutBrackets(value)
+    }
+
+    static func withoutBrackets(_ host: String) -> String {
+        host.utf8.first == 0x5B && host.utf8.last == 0x5D ? String(host.dropFirst().dropLast()) : host
+    }
 
     /// `host:port` in lower case, the default port left out only if it was not written.
     public var sentBy: String {

@@ -124,6 +124,12 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
         return domain
     }
 
+    /// The host that requests are sent to instead of the URI's own, without brackets; nil if none is named (RFC 3261 19.1.1).
+    public var maddr: String? {
+        guard let value = parameters["maddr"], !value.isEmpty else { return nil }
+        return Via.withoutBrackets(value)
+    }
+
     /// The same identity without parameters, headers and port, in the given scheme.
     public func addressOfRecord(_ scheme: Scheme = .sip) -> SIPURI {
         guard self.scheme.hasHost else { return self }

@@ -21,18 +21,26 @@ public struct MessageSource: Hashable, Sendable {
 extension SIPRequest {
     /// Notes the packet's source in the top Via: `received` when sent-by says otherwise, both when `rport` is asked for (RFC 3261 18.2.1,
     /// RFC 3581 4). Clients of MS-SIPRE are told their port and their connection besides, as their servers do.
-    public mutating func noteReception(from source: MessageSource) {
-        if let via = headers.topVia { noteReception(via, from: source) }
+    ///
+    /// - Parameter isPlace: whether the answer to this sender may go to another host, which `maddr` names; where it may not, that is removed.
+    public mutating func noteReception(from source: MessageSource, isPlace: ((String, MessageSource) -> Bool)? = nil) {
+        if let via = headers.topVia { noteReception(via, from: source, isPlace: isPlace) }
     }
 
     /// The same with the top Via already read; returns it as it is afterwards.
     @discardableResult
-    mutating func noteReception(_ received: Via, from source: MessageSource) -> Via {
+    mutating func noteReception(
+        _ received: Via, from source: MessageSource, isPlace: ((String, MessageSource) -> Bool)? = nil
+    ) -> Via {
         var via = received
         let isSame = ASCII.equal(via.sentByHost, source.remote.host)
         // Whatever the sender wrote there himself is worth nothing.
         var changed = via.parameters.contains("received")
         if changed { via.received = nil }
+        if let isPlace, let maddr = via.maddr, maddr != source.remote.host, !isPlace(maddr, source) {
+            via.parameters.remove("maddr")
+            changed = true
+        }
         if via.wantsRport {
             via.rport = source.remote.port
             via.received = source.remote.host
@@ -72,7 +80,7 @@ extension Via {
             return .connection(connection, fallback: fallback)
         }
         let address: TransportAddress
-        if let maddr, !maddr.isEmpty {
+        if let maddr {
             address = TransportAddress(transport, maddr, port)
         } else if let received {
             address = TransportAddress(transport, received, rport ?? port)

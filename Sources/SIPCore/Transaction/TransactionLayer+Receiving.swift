@@ -21,7 +21,7 @@ extension TransactionLayer {
         case .success(let message):
             return receive(message, from: source, at: now, asking: doorkeeper)
         case .failure(var error):
-            error.request?.noteReception(from: source)
+            error.request?.noteReception(from: source, isPlace: configuration.isAnswerPlace)
             guard let response = error.response(toTag: tokens.tag()) else { return [.refused(error, source)] }
             return [.refused(error, source)] + answer(response, source)
         }
@@ -102,7 +102,7 @@ extension TransactionLayer {
     ) -> [TransactionAction] {
         guard let via = received.headers.topVia else { return [.dropped(.strayResponse)] }
         var request = received
-        let destination = request.noteReception(via, from: source).responseDestination(from: source)
+        let destination = request.noteReception(via, from: source, isPlace: configuration.isAnswerPlace).responseDestination(from: source)
         if request.method == .benotify {
             switch doorkeeper(request, source) {
             case .admitted: return [.deliverUnanswered(request, source)]

@@ -43,6 +43,8 @@ public struct TransactionLayer: Sendable {
         /// Value of Server in answers that the layer gives itself; empty: none.
         public var server: String
         public var limits: SIPLimits
+        /// Whether the answer to a sender may go to another host of its choice (`maddr` of Via, RFC 3261 18.2.2); nil: always.
+        public var isAnswerPlace: (@Sendable (String, MessageSource) -> Bool)?
         /// Sees every answer that the layer gives a whole request itself, just before it is sent: to sign it.
         public var finish: (@Sendable (SIPRequest, inout SIPResponse, Instant) -> Void)?
 

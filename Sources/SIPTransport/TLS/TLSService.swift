@@ -44,6 +44,9 @@ public final class TLSService: Sendable {
 
     var generation: TLSGeneration { state.withLock { $0.generation } }
 
+    /// How often the settings were replaced.
+    var reloads: UInt64 { state.withLock { $0.reloads } }
+
     /// New handshakes follow other settings; connections that live, and handshakes under way, are left as they are.
     ///
     /// - Throws: As ``init(_:logger:)``; the settings in use stay then.
