@@ -8,8 +8,10 @@ extension Gateway {
         var result: [TransportProtocol: TransactionLayer.HostPort] = [:]
         for transport in TransportProtocol.allCases {
             let listener = configuration.listeners.first { $0.transport == transport } ?? configuration.listeners.first
-            result[transport] = .init(
-                configuration.advertisedHost ?? listener?.host ?? configuration.nodeName, listener?.port ?? transport.defaultPort)
+            let place = listener.flatMap { configuration.advertised[$0] }
+            result[transport] =
+                place
+                ?? .init(configuration.advertisedHost ?? listener?.host ?? configuration.nodeName, listener?.port ?? transport.defaultPort)
         }
         return result
     }

@@ -173,6 +173,7 @@ public final class Gateway: SansIOEndpoint {
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
         layer.isAnswerPlace = peerTable.isAnswerPlace
+        layer.announcesReuse = configuration.listeners.contains { $0.transport == .tls }
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }

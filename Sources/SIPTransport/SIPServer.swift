@@ -47,10 +47,11 @@ public final class SIPServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: shardCount)
         let clock = HostClock()
         let remoteAddresses = RemoteAddressCounts()
+        let reusable = ReusableConnections()
         let shards = group.makeIterator().enumerated().map {
             ShardHost(
                 index: $0.offset, eventLoop: $0.element, options: options, clock: clock, logger: logger, tls: tls,
-                remoteAddresses: remoteAddresses)
+                remoteAddresses: remoteAddresses, reusable: reusable)
         }
         let binder = ListenerBinder(group: group, shards: shards, options: options, logger: logger)
         do {

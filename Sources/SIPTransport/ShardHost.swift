@@ -21,6 +21,7 @@ public final class ShardHost: @unchecked Sendable {
     let tls: TLSService?
     /// Connections of all loops.
     let remoteAddresses: RemoteAddressCounts
+    let reusable: ReusableConnections
     var counters = TransportCounters()
     /// Answers what the endpoint asks of the Domain Name System.
     var names: (any NameResolving)?
@@ -50,7 +51,7 @@ public final class ShardHost: @unchecked Sendable {
 
     init(
         index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, logger: Logger, tls: TLSService? = nil,
-        remoteAddresses: RemoteAddressCounts = RemoteAddressCounts()
+        remoteAddresses: RemoteAddressCounts = RemoteAddressCounts(), reusable: ReusableConnections = ReusableConnections()
     ) {
         self.index = index
         self.eventLoop = eventLoop
@@ -59,6 +60,7 @@ public final class ShardHost: @unchecked Sendable {
         self.logger = logger
         self.tls = tls
         self.remoteAddresses = remoteAddresses
+        self.reusable = reusable
         lateness = LatenessMeter(threshold: options.latenessReported)
         rounds = FairRounds(eventLoop: eventLoop)
         wires = Wires(host: self)

@@ -38,6 +38,8 @@ final class StreamConnection {
     var lastActivity: NIODeadline
     /// What the peer has proved by TLS.
     var peer: PeerIdentity?
+    /// Requests that are looked at for `alias` (RFC 5923 4); a partner writes it into all or none.
+    var aliasChances = 4
     /// Whether the peer opened it.
     var isAccepted = false
     /// Since when a TLS handshake is under way.

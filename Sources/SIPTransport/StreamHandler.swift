@@ -46,6 +46,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             switch event {
             case .message(let bytes):
                 share.take(in: host.rounds.tick)
+                host.wires.noteAlias(connection, bytes)
                 host.receive(
                     InboundMessage(
                         bytes: bytes, local: connection.local, remote: connection.remote, connection: connection.id, peer: connection.peer))

@@ -70,6 +70,8 @@ public struct TransportCounters: Hashable, Sendable {
     /// Messages that failed at once because connecting had failed a moment before.
     public var sendsPutOff: UInt64 = 0
     public var pingsSent: UInt64 = 0
+    /// Requests that went over a connection which the partner had opened.
+    public var sendsOverReused: UInt64 = 0
     /// Connections that did not answer a ping.
     public var flowsFailed: UInt64 = 0
     /// Copies sent to the collector, copies that it would not take in time, and copies that were cut to the length of a datagram.
@@ -100,7 +102,7 @@ public struct TransportCounters: Hashable, Sendable {
             ("handed_to_other_shards", \.handedToOtherShards), ("captured", \.captured), ("capture_dropped", \.captureDropped),
             ("capture_cut", \.captureCut), ("reads_paused", \.readsPaused), ("datagrams_dropped", \.datagramsDropped),
             ("connections_over_share", \.connectionsOverShare), ("sends_put_off", \.sendsPutOff), ("pings_sent", \.pingsSent),
-            ("flows_failed", \.flowsFailed),
+            ("flows_failed", \.flowsFailed), ("sends_over_reused", \.sendsOverReused),
         ]
     }
 }

@@ -129,6 +129,7 @@ extension Wires {
 
     func forget(_ connection: StreamConnection) {
         endHandshake(connection)
+        if connection.isAccepted, connection.peer != nil { host.reusable.remove(connection.id) }
         if let share = connection.share { host.remoteAddresses.release(share) }
         connection.share = nil
         connection.state = .closed

@@ -5,8 +5,8 @@ import SIPCore
 
 /// The sockets of one loop: its UDP ports, its connections by id and by far address, and the rules for choosing among them.
 ///
-/// A stream message goes over the connection that it names, else over any live connection to the same address (RFC 3261 18),
-/// else over a new one. What cannot be sent is reported to the shard that wanted it.
+/// A stream message goes over the connection that it names, else over any live connection to the same address (RFC 3261 18) or one that
+/// the partner there has opened (RFC 5923), else over a new one. What cannot be sent is reported to the shard that wanted it.
 final class Wires {
     unowned let host: ShardHost
     let resolver: AddressResolver
@@ -133,6 +133,7 @@ final class Wires {
             enqueue(message, on: connection)
             return
         }
+        if reuse(message, toward: address) { return }
         if let reason = obstacle(at: address) {
             host.counters.sendsPutOff &+= 1
             return turnBack(message, reason)

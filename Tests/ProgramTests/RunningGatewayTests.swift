@@ -28,12 +28,13 @@ import Testing
         <presence xmlns="urn:ietf:params:xml:ns:pidf" entity="\(alice)"><tuple id="t"><status><basic>open</basic></status></tuple></presence>
         """
 
-    /// Starts a client endpoint on loopback.
+    /// Starts a client endpoint on the loopback address of the same family.
     static func client<Endpoint: ClientEndpoint>(
         _ via: TransportAddress, _ make: @escaping @Sendable ([TransportAddress]) -> Endpoint,
         start: @escaping @Sendable (Endpoint, Instant) -> Void
     ) async throws -> SIPServer {
-        let server = try await SIPServer.start(listening: [TransportAddress(via.transport, "127.0.0.1", 0)], logger: quiet) {
+        let host = via.host.contains(":") ? "::1" : "127.0.0.1"
+        let server = try await SIPServer.start(listening: [TransportAddress(via.transport, host, 0)], logger: quiet) {
             make($0.listeners)
         }
         try await server.shards[0].perform { endpoint, now in

@@ -10,6 +10,8 @@ public struct GatewayConfiguration: Hashable, Sendable {
     public var listeners: [TransportAddress]
     /// The host written into Via and Contact instead of the listener's own; nil: the listener's host.
     public var advertisedHost: String?
+    /// What is written into Via and Contact for one listener, with its real port; before ``advertisedHost``.
+    public var advertised: [TransportAddress: TransactionLayer.HostPort] = [:]
     /// Per domain name in lower case; `*` answers for every domain that is not named.
     public var domains: [String: DomainConfiguration] { didSet { identities = Self.identities(of: domains) } }
     /// Which URIs name one user, by the domains.

@@ -43,6 +43,8 @@ public struct TransactionLayer: Sendable {
         /// Value of Server in answers that the layer gives itself; empty: none.
         public var server: String
         public var limits: SIPLimits
+        /// Our Via over TLS says that requests are taken over the same connection (RFC 5923 4).
+        public var announcesReuse = false
         /// Whether the answer to a sender may go to another host of its choice (`maddr` of Via, RFC 3261 18.2.2); nil: always.
         public var isAnswerPlace: (@Sendable (String, MessageSource) -> Bool)?
         /// Sees every answer that the layer gives a whole request itself, just before it is sent: to sign it.
@@ -90,9 +92,10 @@ public struct TransactionLayer: Sendable {
         var head: String
         var sentBy: String
 
-        init(_ transport: TransportProtocol, _ local: HostPort) {
+        init(_ transport: TransportProtocol, _ local: HostPort, isAlias: Bool) {
             let via = Via(transport, host: local.host, port: local.port, branch: "")
-            head = "SIP/2.0/\(via.transportToken) \(via.sentBy)\(transport == .udp ? ";rport" : "");branch="
+            let wish = transport == .udp ? ";rport" : isAlias ? ";alias" : ""
+            head = "SIP/2.0/\(via.transportToken) \(via.sentBy)\(wish);branch="
             sentBy = via.sentBy
         }
     }
@@ -198,7 +201,9 @@ public struct TransactionLayer: Sendable {
 
     private mutating func ownVia(_ transport: TransportProtocol) -> OwnVia {
         if let known = ownVias[transport] { return known }
-        let made = OwnVia(transport, configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort))
+        let made = OwnVia(
+            transport, configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort),
+            isAlias: transport == .tls && configuration.announcesReuse)
         ownVias[transport] = made
         return made
     }

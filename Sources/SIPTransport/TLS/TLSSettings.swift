@@ -65,7 +65,8 @@ public struct TLSSettings: Sendable {
         var domain = name[...]
         while true {
             if let within = expectationsWithin[String(domain)] {
-                return within.names.isEmpty ? PeerExpectation([name], by: within.rule) : within
+                guard within.names.isEmpty else { return within }
+                return PeerExpectation([name], by: within.rule, reusesConnections: within.reusesConnections)
             }
             guard let dot = domain.firstIndex(of: ".") else { return PeerExpectation([name], by: defaultRule) }
             domain = domain[domain.index(after: dot)...]

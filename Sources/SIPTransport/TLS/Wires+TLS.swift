@@ -32,8 +32,33 @@ extension Wires {
         guard connection.state == .connecting else { return }
         endHandshake(connection)
         connection.peer = identity
+        if connection.isAccepted, let identity { host.reusable.add(connection.id, of: identity, at: connection.remote.host) }
         becomeOpen(connection, channel)
         host.schedulePump()
+    }
+
+    /// A partner that says in a request over its own connection where it takes requests takes them over this one too.
+    func noteAlias(_ connection: StreamConnection, _ bytes: [UInt8]) {
+        guard connection.aliasChances > 0, connection.isAccepted, connection.peer != nil, !bytes.starts(with: Array("SIP/2.0 ".utf8))
+        else { return }
+        connection.aliasChances -= 1
+        guard case .success(.request(let request)) = SIPParser.parse(bytes, framing: .stream), let via = request.headers.topVia,
+            let alias = ReusableConnections.Alias(via)
+        else { return }
+        connection.aliasChances = 0
+        host.reusable.announce(alias, on: connection.id)
+    }
+
+    /// Sends over a connection that the partner at this address has opened.
+    /// - Returns: false when there is none.
+    func reuse(_ message: QueuedMessage, toward address: TransportAddress) -> Bool {
+        guard address.transport == .tls, let tls = host.tls else { return false }
+        guard let id = host.reusable.connection(toward: address, proving: tls.settings.expectation(of: address)) else { return false }
+        host.counters.sendsOverReused &+= 1
+        // Of another loop it may have ended meanwhile: then that loop finds a way.
+        let outbound = OutboundMessage(bytes: message.bytes, destination: .connection(id, fallback: address), token: message.token)
+        send(outbound, for: message.shard)
+        return true
     }
 
     /// The handshake failed: nothing was sent, and what waited fails with the diagnosis.

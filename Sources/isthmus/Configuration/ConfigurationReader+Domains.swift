@@ -27,7 +27,7 @@ extension ConfigurationReader {
         let known = [
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish",
-            "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards",
+            "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards", "reuse",
             "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive",
         ]
         guard let fields = entry.fields(known) else { return nil }

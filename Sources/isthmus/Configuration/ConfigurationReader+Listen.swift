@@ -14,7 +14,13 @@ extension ConfigurationReader {
             if address.port != 0, configuration.listeners.contains(address) {
                 listener.node.refuse("is listed twice")
             } else {
+                if listener.advertised != nil, configuration.listeners.contains(where: { $0.transport == address.transport }) {
+                    listener.node.refuse(
+                        "`advertised` is for the first listener of a transport, which Via and Contact speak of; "
+                            + "others take what the partners were told of them")
+                }
                 configuration.listeners.append(address)
+                configuration.advertised.append(listener.advertised)
                 if listener.takesClientsWithoutCertificate { configuration.transport.optionalCertificateListeners.insert(address) }
                 configuration.listenerAuthentication.append(
                     listener.authentication(hosted: hosted, hasDirectory: hasDirectory, hasTLSDSK: hasTLSDSK))

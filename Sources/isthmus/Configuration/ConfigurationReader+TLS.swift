@@ -17,6 +17,8 @@ struct CertificateClaim {
     /// Any of them proves the domain's servers; in lower case. Empty: each server proves its own.
     var names: [String]
     var rule: PeerNameRule
+    /// Requests to them may go over any connection that they opened.
+    var reuses: Bool
 }
 
 /// `tls`, and what domains say of certificates: who we are, whom we trust, and what partners have to prove (RFC 5922).
@@ -60,13 +62,13 @@ extension ConfigurationReader {
         return TLSFiles.Pair(certificate: path(certificate), key: path(key))
     }
 
-    /// `domains.NAME.trust`, `.certificate-names`, `.wildcards`, and what has to be proved by whatever way the domain is reached.
+    /// `domains.NAME.trust`, `.certificate-names`, `.wildcards`, `.reuse`, and what has to be proved by whatever way the domain is reached.
     ///
     /// An enterprise partner's server proves its own host name, a standard one its domain (RFC 5922 7.1), unless names are given.
     mutating func readCertificateKeys(
         _ fields: [String: ConfigurationNode], of domain: inout DomainConfiguration, named name: String, entry: ConfigurationNode
     ) {
-        let keys = ["trust", "certificate-names", "wildcards"]
+        let keys = ["trust", "certificate-names", "wildcards", "reuse"]
         if domain.hosted {
             for key in keys { fields[key]?.refuse("is for partners: this domain is hosted here") }
             return
@@ -95,10 +97,12 @@ extension ConfigurationReader {
             }
         }
         rule.allowsWildcards = fields["wildcards"]?.bool() ?? false
+        let reuses = fields["reuse"]?.bool() ?? false
         var agreed = fields["certificate-names"].map(readCertificateNames) ?? []
         if fields["certificate-names"] == nil, domain.side == .simple, name != "*" { agreed = [name] }
         if domain.discovery != nil {
-            certificateClaims.append(CertificateClaim(domain: name, entry: entry, scope: .within, names: agreed, rule: rule))
+            certificateClaims.append(
+                CertificateClaim(domain: name, entry: entry, scope: .within, names: agreed, rule: rule, reuses: reuses))
         }
         var names = agreed
         let hasNames = !agreed.isEmpty || fields["certificate-names"] != nil
@@ -116,7 +120,8 @@ extension ConfigurationReader {
             }
             guard let first = expected.first else { return }
             address.provenName = first
-            certificateClaims.append(CertificateClaim(domain: name, entry: entry, scope: .host, names: expected, rule: rule))
+            certificateClaims.append(
+                CertificateClaim(domain: name, entry: entry, scope: .host, names: expected, rule: rule, reuses: reuses))
         }
         domain.certificate = PeerExpectation(names, by: rule)
     }
@@ -152,10 +157,13 @@ extension ConfigurationReader {
         var owners: [String: CertificateClaim] = [:]
         for claim in certificateClaims {
             guard claim.scope == .host else {
-                configuration.tls?.expectationsWithin[claim.domain] = PeerExpectation(claim.names, by: claim.rule)
+                configuration.tls?.expectationsWithin[claim.domain] = PeerExpectation(
+                    claim.names, by: claim.rule, reusesConnections: claim.reuses)
                 continue
             }
-            configuration.tls?.expectations[claim.names[0]] = PeerExpectation(claim.names, by: claim.rule)
+            let isReused = configuration.tls?.expectations[claim.names[0]]?.reusesConnections ?? false
+            configuration.tls?.expectations[claim.names[0]] = PeerExpectation(
+                claim.names, by: claim.rule, reusesConnections: claim.reuses || isReused)
             if let other = owners[claim.names[0]], other.names != claim.names || other.rule != claim.rule {
                 claim.entry.refuse(
                     "its server has to prove \(claim.names[0]), as that of \(other.domain), but by other names, roots or wildcards")

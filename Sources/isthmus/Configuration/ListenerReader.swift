@@ -14,6 +14,8 @@ struct ListenerReader {
     private var digestStatus: SIPStatus?
     /// Of a listener with TLS.
     private(set) var takesClientsWithoutCertificate = false
+    /// What others reach it at; without a port by its own.
+    private(set) var advertised: AdvertisedPlace?
 
     private enum ClientCertificate: String, CaseIterable { case required, optional }
     private enum DigestStatus: String, CaseIterable { case unauthorized = "401", proxy = "407" }
@@ -26,7 +28,11 @@ struct ListenerReader {
             self.address = address
             return
         }
-        guard let fields = node.fields(["address", "authentication", "digest-algorithms", "digest-status", "client-certificate"]) else {
+        guard
+            let fields = node.fields([
+                "address", "advertised", "authentication", "digest-algorithms", "digest-status", "client-certificate",
+            ])
+        else {
             return nil
         }
         guard let place = fields["address"] else {
@@ -35,6 +41,7 @@ struct ListenerReader {
         }
         guard let address = place.address() else { return nil }
         self.address = address
+        advertised = fields["advertised"].flatMap(Self.readAdvertised)
         // What cannot be read is one mistake, not two.
         schemes = fields["authentication"].map { $0.choice(ListenerAuthentication.Schemes.self) ?? .none }
         if let list = fields["digest-algorithms"] {
@@ -50,6 +57,18 @@ struct ListenerReader {
         if let certificate = fields["client-certificate"] {
             if address.transport != .tls { certificate.refuse("is for listeners with TLS") }
             takesClientsWithoutCertificate = certificate.choice(ClientCertificate.self) == .optional
+        }
+    }
+
+    private static func readAdvertised(_ node: ConfigurationNode) -> AdvertisedPlace? {
+        guard let text = node.string() else { return nil }
+        do throws(AddressTextError) {
+            let (host, port) = try TransportAddress.parseHostPort(text[...], defaultPort: 0)
+            if ["0.0.0.0", "::"].contains(host) { throw AddressTextError(rule: "is nobody's address: others cannot send to it") }
+            return AdvertisedPlace(host: host, port: port == 0 ? nil : port)
+        } catch {
+            node.refuse(error.rule)
+            return nil
         }
     }
 
@@ -75,6 +94,14 @@ struct ListenerReader {
         return ListenerAuthentication(
             schemes ?? (hosted == nil ? .none : .any), digestAlgorithms: digestAlgorithms, digestStatus: digestStatus)
     }
+}
+
+/// Where others reach a listener behind a NAT or a load balancer.
+struct AdvertisedPlace: Hashable {
+    /// Without brackets.
+    var host: String
+    /// nil: the listener's own.
+    var port: Int?
 }
 
 extension ConfigurationNode {

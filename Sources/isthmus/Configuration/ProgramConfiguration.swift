@@ -34,6 +34,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     /// Event loops, each with a gateway of its own.
     var shards = 1
     var listeners: [TransportAddress] = []
+    /// What each listener is called by others, in the order of `listeners`.
+    var advertised: [AdvertisedPlace?] = []
     /// What each listener asks of users of hosted domains, in the order of `listeners`.
     var listenerAuthentication: [ListenerAuthentication] = []
     var authenticationLimits = AuthenticationLimits()
@@ -78,6 +80,7 @@ struct ProgramConfiguration: Hashable, Sendable {
         keep("node.shards", \.shards, of: started, &keys)
         keep("node.epid", \.publisherEPID, of: started, &keys)
         keep("listen", \.listeners, of: started, &keys)
+        keep("listen.advertised", \.advertised, of: started, &keys)
         if (tls == nil) != (started.tls == nil) { keep("tls", \.tls, of: started, &keys) }
         keep("listen.authentication", \.listenerAuthentication, of: started, &keys)
         keep("limits of sign-in", \.authenticationLimits, of: started, &keys)
@@ -105,6 +108,10 @@ struct ProgramConfiguration: Hashable, Sendable {
         gateway.listServer = listServer
         gateway.onStop = store?.onStop ?? .terminate
         gateway.publisherEPID = publisherEPID
+        for (address, place) in zip(bound, advertised) {
+            guard let place else { continue }
+            gateway.advertised[address] = .init(place.host, place.port ?? address.port)
+        }
         for (address, authentication) in zip(bound, listenerAuthentication) { gateway.authentication[address] = authentication }
         return gateway
     }

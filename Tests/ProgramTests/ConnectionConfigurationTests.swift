@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import PresenceGateway
+import SIPCore
+import SIPTransport
+import Testing
+
+@testable import isthmus
+
+/// `transport`, `listen` and `domains` where they speak of connections and addresses, and a gateway that lives in IPv6.
+@Suite(.timeLimit(.minutes(10))) struct ConnectionConfigurationTests {
+    private func read(_ text: String) throws -> ProgramConfiguration { try ConfigurationReader.read(text, file: "x") }
+
+    @Test("pings, pauses and bounds become options, and what is not said keeps its default") func options() throws {
+        let domains = "domains: { \"*\": { refuse: 403 } }\nlisten: [ \"udp:127.0.0.1:0\" ]\n"
+        let keys = "ping-s: 30, reconnect-minimum-ms: 100, reconnect-maximum-ms: 900, connections-per-address: 7"
+        let options = try read(domains + "transport: { \(keys) }").transport
+        #expect(options.pingInterval == .seconds(30))
+        #expect(options.reconnectPause == .milliseconds(100) && options.longestReconnectPause == .milliseconds(900))
+        #expect(options.connectionsPerAddress == 7)
+        let standard = try read(domains).transport
+        #expect(standard.pingInterval == .seconds(120) && standard.pongTimeout == .seconds(10))
+        #expect(standard.reconnectPause == .milliseconds(500) && standard.longestReconnectPause == .seconds(30))
+        #expect(standard.connectionsPerAddress == 5_000)
+        #expect(throws: ConfigurationError.self) {
+            try read(domains + "transport: { reconnect-minimum-ms: 900, reconnect-maximum-ms: 100 }")
+        }
+    }
+
+    @Test("RFC 3261 8.1.1.7: a listener is advertised by its own name and port, whatever the node's others are called")
+    func advertised() throws {
+        let configuration = try read(
+            """
+            node: { name: edge1.example.net, advertised: node.example.net }
+            listen:
+              - "udp:0.0.0.0:5060"
+              - { address: "tcp:0.0.0.0:5070", advertised: "edge1.example.net:443" }
+              - { address: "tls:0.0.0.0:5071", advertised: "[2001:db8::1]" }
+            tls: { certificate: own.pem, key: own.key, trust: roots.pem }
+            domains: { example.org: { side: simple, route: "tls:sip.example.org", reuse: true } }
+            """)
+        #expect(configuration.advertised.map { $0?.host } == [nil, "edge1.example.net", "2001:db8::1"])
+        let gateway = configuration.gateway(listeners: configuration.listeners, logLevel: .error)
+        #expect(gateway.advertised[TransportAddress(.tcp, "0.0.0.0", 5_070)] == .init("edge1.example.net", 443))
+        #expect(gateway.advertised[TransportAddress(.tls, "0.0.0.0", 5_071)] == .init("2001:db8::1", 5_071))
+        #expect(gateway.advertisedHost == "node.example.net")
+        #expect(configuration.tls?.expectations["example.org"]?.reusesConnections == true)
+    }
+
+    @Test(
+        "what cannot be advertised or reused is refused",
+        arguments: [
+            ("listen: [ { address: \"udp:0.0.0.0:5060\", advertised: 0.0.0.0 } ]\n", "nobody's address"),
+            ("listen: [ { address: \"udp:0.0.0.0:5060\", advertised: \"a:b:c\" } ]\n", "brackets"),
+            ("listen: [ \"udp:0.0.0.0:5060\", { address: \"udp:0.0.0.0:5062\", advertised: a.example.net } ]\n", "first listener"),
+            ("listen: [ \"udp:0.0.0.0:5060\" ]\ndomains: { example.org: { side: simple, route: \"udp:a\", reuse: true } }\n", "over TLS"),
+        ])
+    func mistakes(text: String, words: String) throws {
+        let rest = text.contains("domains") ? "" : "domains: { \"*\": { refuse: 403 } }\n"
+        let error = #expect(throws: ConfigurationError.self) { try read(text + rest) }
+        #expect(error?.problems.contains { $0.rule.contains(words) } == true, "\(error?.problems ?? [])")
+    }
+
+    /// Whether this machine has the loopback address of IPv6.
+    private static let hasIPv6: Bool = {
+        let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        let size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 }
+        }
+    }()
+
+    @Test(
+        "RFC 3261 19.1.1: over IPv6 a watcher is answered and notified by literals in Via and Contact, over UDP and TCP",
+        .enabled(if: hasIPv6), arguments: [TransportProtocol.udp, .tcp])
+    func sixth(_ transport: TransportProtocol) async throws {
+        let text = """
+            node: { name: test.example.net }
+            listen: [ { address: "udp:[::1]:0", authentication: none }, { address: "tcp:[::1]:0", authentication: none } ]
+            domains:
+              contoso.com: { side: enterprise, route: "udp:[::1]:9" }
+              example.org: { side: simple, hosted: true, peers: [ "::1" ] }
+            """
+        let gateway = try await RunningGateway.start(try read(text), logger: RunningGatewayTests.quiet)
+        let via = try #require(gateway.server.listeners.first { $0.transport == transport })
+        #expect(via.host == "::1")
+        #expect(try await RunningGatewayTests.publish(via) == 200)
+        let (client, events) = try await RunningGatewayTests.watch(via, expires: 600)
+        var sawState = false
+        for await event in events {
+            guard case .notification(let notification) = event else { break }
+            sawState = notification.documents.contains { String(decoding: $0.body, as: UTF8.self).contains("<availability>") }
+            if sawState { break }
+        }
+        #expect(sawState)
+        await client.stop()
+        await gateway.stop(drain: .seconds(1))
+    }
+}
