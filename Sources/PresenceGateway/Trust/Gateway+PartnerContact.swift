@@ -61,9 +61,9 @@ extension Gateway {
     func noteAnswer(_ status: SIPStatus, to awaited: Awaited, at now: Instant) {
         guard let partner = partner(of: awaited.purpose) else { return }
         if status == .requestTimeout || status == .serviceUnavailable {
-            partners.failed("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
-        } else {
-            partners.answered(by: partner, after: now - awaited.sentAt, at: now)
+            noteFailure("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
+        } else if partners.answered(by: partner, after: now - awaited.sentAt, at: now), partners.isConfigured(partner) {
+            log(.notice, "partner is up again", ["partner": partner])
         }
     }
 
@@ -71,7 +71,13 @@ extension Gateway {
     func noteSilence(of purpose: Awaiting, _ reason: String, at now: Instant) {
         // Our own table is full: that says nothing of anybody.
         guard reason != TransactionLayer.limitReason, let partner = partner(of: purpose) else { return }
-        partners.failed(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
+        noteFailure(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
+    }
+
+    private func noteFailure(_ reason: String, by partner: String, isVerdict: Bool, at now: Instant) {
+        let isNews = partners.failed(reason, by: partner, isVerdict: isVerdict, at: now)
+        // Of others there may be any number.
+        if isNews, partners.isConfigured(partner) { log(.notice, "partner is down", ["partner": partner, "reason": reason]) }
     }
 }
 

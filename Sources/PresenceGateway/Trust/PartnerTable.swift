@@ -80,6 +80,8 @@ struct PartnerTable {
 
     private var records: [String: Record] = [:]
     private static let limit = 10_000
+    /// So many records are there before somebody gives way; more than the limit where too few did, so that not every new name looks for them.
+    private var room = PartnerTable.limit
     /// Those that have an entry of their own; they are never forgotten.
     private var configured: Set<String> = []
 
@@ -104,17 +106,29 @@ struct PartnerTable {
 
     mutating func sent(to name: String) { change(name) { $0.contact.sent() } }
 
-    mutating func answered(by name: String, after span: TimeSpan, at now: Instant) {
-        change(name) { $0.contact.answered(after: span, at: now) }
+    /// - Returns: whether it is up now, and was down.
+    mutating func answered(by name: String, after span: TimeSpan, at now: Instant) -> Bool {
+        change(name) { record in
+            let before = record.contact.state
+            record.contact.answered(after: span, at: now)
+            return before == .down
+        }
     }
 
-    mutating func failed(_ reason: String, by name: String, isVerdict: Bool, at now: Instant) {
-        change(name) { $0.contact.failed(reason, isVerdict: isVerdict, at: now) }
+    /// - Returns: whether it is down now, and was not.
+    mutating func failed(_ reason: String, by name: String, isVerdict: Bool, at now: Instant) -> Bool {
+        change(name) { record in
+            let before = record.contact.state
+            record.contact.failed(reason, isVerdict: isVerdict, at: now)
+            return before != .down && record.contact.state == .down
+        }
     }
 
-    private mutating func change(_ name: String, _ body: (inout Record) -> Void) {
+    func isConfigured(_ name: String) -> Bool { configured.contains(name) }
+
+    private mutating func change<Result>(_ name: String, _ body: (inout Record) -> Result) -> Result {
         makeRoom(for: name)
-        body(&records[name, default: Record()])
+        return body(&records[name, default: Record()])
     }
 
     /// Notes a message.
@@ -149,7 +163,8 @@ struct PartnerTable {
     /// Of partners that nobody configured there may be any number: names that were only claimed are forgotten first, then whoever
     /// watches nobody.
     private mutating func makeRoom(for name: String) {
-        guard records.count >= Self.limit, records[name] == nil else { return }
+        guard records.count >= room, records[name] == nil else { return }
+        defer { room = max(Self.limit, 2 * records.count) }
         let configured = configured
         records = records.filter {
             $0.value.counters.messages > 0 || $0.value.contact.requestsSent > 0 || !$0.value.watched.isEmpty || configured.contains($0.key)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PresenceGateway
 import SIPCore
+import SIPSecurity
 import SIPTransport
 import Storage
 import UserDirectory
@@ -55,6 +56,7 @@ struct CheckCommand: AsyncParsableCommand {
         let now = HostClock().now()
         let probe = PartnerProbe(configuration: configuration, settings: settings, timeout: .seconds(timeout))
         if probe.skipsOthers { Terminal.write("* not probed: it covers domains that nobody knows before they are asked for\n") }
+        for warning in settings.map({ Self.warnings(of: $0, at: now) }) ?? [] { Terminal.complain(warning) }
         var down: [String] = []
         try await probe.run { report in
             Terminal.write(report.text)
@@ -63,6 +65,15 @@ struct CheckCommand: AsyncParsableCommand {
         }
         if !down.isEmpty {
             throw CommandFailure(.inputRefused, "no server is up of \(down.joined(separator: ", "))")
+        }
+    }
+
+    /// Certificates of our own that end soon, a line each.
+    static func warnings(of settings: TLSSettings, at now: Instant) -> [String] {
+        let own = [("tls", settings.identity)] + settings.names.sorted { $0.key < $1.key }.map { ("tls.names.\($0.key)", $0.value) }
+        return own.flatMap { key, identity in
+            identity.chain.filter { $0.notAfter <= (now + settings.warningTime).secondsSince1970 }
+                .map { "\(key).certificate: \($0.ending(at: now))" }
         }
     }
 }

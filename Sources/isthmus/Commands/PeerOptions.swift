@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import PresenceGateway
 import SIPCore
 import SIPTransport
 
@@ -7,7 +8,7 @@ import SIPTransport
 struct PeerOptions: ParsableArguments {
     @Argument(help: "The presentity, as in sip:alice@example.org.")
     var uri: String
-    @Option(help: ArgumentHelp("Where requests go: udp:HOST:PORT or tcp:HOST:PORT.", valueName: "address"))
+    @Option(help: ArgumentHelp("Where requests go: udp:HOST:PORT, tcp:HOST:PORT or tls:HOST:PORT.", valueName: "address"))
     var via: String
     @Option(name: .customLong("as"), help: ArgumentHelp("Who asks; the presentity itself when not given.", valueName: "uri"))
     var identity: String?
@@ -16,12 +17,19 @@ struct PeerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sign in when asked (Digest or NTLM), with the password in the first line of this file.", valueName: "file"))
     var passwordFile: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "For --via tls: a configuration whose certificates are shown, and whose roots are believed.", valueName: "file"))
+    var config: String?
+
     func validate() throws {
         guard let parsed = SIPURI(uri), !parsed.host.isEmpty else { throw ValidationError("\(uri) is not a SIP URI with a domain") }
         if let identity, SIPURI(identity)?.host.isEmpty ?? true { throw ValidationError("\(identity) is not a SIP URI with a domain") }
         do {
             let address = try TransportAddress.parse(via)
-            if address.transport == .tls { throw ValidationError("--via \(via): watch and publish speak UDP and TCP only") }
+            guard (address.transport == .tls) == (config != nil) else {
+                throw ValidationError("--via \(via): TLS needs --config, whose `tls` says who we are; nothing else does")
+            }
             if address.port == 0 { throw ValidationError("--via \(via): the port must not be 0") }
         } catch let error as AddressTextError {
             throw ValidationError("--via \(via): \(error.rule)")
@@ -45,15 +53,28 @@ struct PeerOptions: ParsableArguments {
 
     /// Starts a client on a free port of this machine.
     func start(_ makeEndpoint: @escaping @Sendable (TransportAddress, [TransportAddress]) -> any SansIOEndpoint) async throws -> SIPServer {
-        let address: TransportAddress
+        var address: TransportAddress
         do { address = try TransportAddress.parse(via) } catch { throw CommandFailure(.usage, "--via \(via): \(error.rule)") }
         let listener = TransportAddress(address.transport, LocalAddress.toward(address), 0)
+        let logger = Logger(label: "client") { _ in SwiftLogNoOpLogHandler() }
+        let tls = try secure(&address, logger)
+        let target = address
         do {
-            return try await SIPServer.start(listening: [listener], logger: Logger(label: "client") { _ in SwiftLogNoOpLogHandler() }) {
-                makeEndpoint(address, $0.listeners)
-            }
+            return try await SIPServer.start(listening: [listener], logger: logger, tls: tls) { makeEndpoint(target, $0.listeners) }
         } catch let error as TransportError {
             throw CommandFailure(.unreachable, error.description)
         }
+    }
+
+    /// The certificates for TLS, and what the server at an address has to prove: as the presentity's domain is configured, else its host name.
+    private func secure(_ address: inout TransportAddress, _ logger: Logger) throws -> TLSService? {
+        guard let config else { return nil }
+        let configuration = try ConfigurationOption.read(config)
+        guard let files = configuration.tls else { throw CommandFailure(.inputRefused, "\(config): `tls` is missing") }
+        let settings = try files.load(at: HostClock().now())
+        if let domain = SIPURI(uri)?.domainKey, let name = configuration.domains[domain]?.certificate?.names.first {
+            address.provenName = name
+        }
+        do { return try TLSService(settings, logger: logger) } catch { throw CommandFailure(.inputRefused, "\(config): tls: \(error)") }
     }
 }

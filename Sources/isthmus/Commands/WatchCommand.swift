@@ -18,6 +18,8 @@ struct WatchCommand: AsyncParsableCommand {
                 --as sip:bob@contoso.com --format categories --once
               isthmus watch sip:alice@contoso.com --via tcp:127.0.0.1:5060 \\
                 --as sip:bob@contoso.com --password-file bob.password
+              isthmus watch sip:alice@contoso.com --via tls:sip.contoso.com:5061 \\
+                --as sip:bob@example.org --config isthmus.yaml
             """)
 
     @OptionGroup var peer: PeerOptions

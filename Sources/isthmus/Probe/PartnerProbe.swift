@@ -35,7 +35,7 @@ struct ProbeReport: Sendable {
     /// Certificates that end soon, a line each.
     func warnings(within span: TimeSpan, at now: Instant) -> [String] {
         servers.compactMap(\.certificate).filter { $0.notAfter <= (now + span).secondsSince1970 }.map {
-            "\(name): the certificate \($0) ends in \(max(0, ($0.notAfter - now.secondsSince1970) / 86_400)) days, at \($0.endText)"
+            "\(name): the certificate \($0.ending(at: now))"
         }
     }
 }
@@ -122,5 +122,12 @@ struct PartnerProbe {
         let probe = ServerProbe(configuration: configuration, settings: settings, timeout: timeout)
         for server in servers { report.servers.append(await probe.ask(server, of: way.domain)) }
         return report
+    }
+}
+
+extension Certificate {
+    /// Which it is, and in how many days it ends.
+    func ending(at now: Instant) -> String {
+        "\(self) ends in \(max(0, (notAfter - now.secondsSince1970) / 86_400)) days, at \(endText)"
     }
 }

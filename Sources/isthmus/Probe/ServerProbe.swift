@@ -34,8 +34,13 @@ struct ServerProbe {
         let silent = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }
         var tls: TLSService?
         if server.transport == .tls {
-            guard let settings, let service = try? TLSService(settings, logger: silent) else { return result }
-            tls = service
+            guard let settings else { return result }
+            do {
+                tls = try TLSService(settings, logger: silent)
+            } catch {
+                result.verdict = .down("TLS: \(error)")
+                return result
+            }
         }
         var options = TransportOptions()
         options.connectTimeout = timeout

@@ -52,7 +52,10 @@ final class PartnerBoard: Sendable {
     private func firstToEnd(_ peers: [TLSStatistics.Peer], unconfigured: Set<String>) -> [String: Certificate] {
         var found: [String: Certificate] = [:]
         for peer in peers {
-            for name in entries(of: peer.identity) + Self.domains(of: peer, among: unconfigured) {
+            for name in entries(of: peer.identity)
+                + Self.domains(
+                    named: peer.identity.sipDomains + peer.identity.dnsNames, isClient: peer.isClient, among: unconfigured)
+            {
                 if let known = found[name], known.notAfter <= peer.certificate.notAfter { continue }
                 found[name] = peer.certificate
             }
@@ -71,13 +74,13 @@ final class PartnerBoard: Sendable {
     }
 
     /// Domains without an entry of their own: those that the certificate names, and of a server's those of its host.
-    private static func domains(of peer: TLSStatistics.Peer, among names: Set<String>) -> [String] {
+    static func domains(named proved: [String], isClient: Bool, among names: Set<String>) -> [String] {
         guard !names.isEmpty else { return [] }
         var result: Set<String> = []
-        for name in peer.identity.sipDomains + peer.identity.dnsNames {
+        for name in proved {
             var name = name[...]
             if names.contains(String(name)) { result.insert(String(name)) }
-            while !peer.isClient, let dot = name.firstIndex(of: ".") {
+            while !isClient, let dot = name.firstIndex(of: ".") {
                 name = name[name.index(after: dot)...]
                 if names.contains(String(name)) { result.insert(String(name)) }
             }

@@ -67,6 +67,9 @@ import Testing
         #expect(contact.state == .up)
         #expect(contact.since == bench.now)
         #expect(contact.lastFailure?.reason == "no answer")
+        let said = bench.gateway.takeLogs().filter { $0.message.description.hasPrefix("partner is") }
+        #expect(said.map(\.message.description) == ["partner is down", "partner is up again"])
+        #expect(said.first?.metadata.map { "\($0.key)=\($0.value)" } == ["partner=example.org", "reason=answered 503"])
     }
 
     @Test("of a NOTIFY only the answer says something of the partner: silence may be one watcher's") func notifications() throws {
@@ -156,7 +159,8 @@ import Testing
         table.configure(["example.org"])
         table.sent(to: "example.org")
         table.watch("sip:alice@example.com", by: "watching.example.com")
-        table.answered(by: "asked.example.com", after: .zero, at: now)
+        let isNews = table.answered(by: "asked.example.com", after: .zero, at: now)
+        #expect(!isNews)
         table.sent(to: "asked.example.com")
         for number in 0..<9_997 { table.count(\.impostors, of: "claimed\(number).example.net") }
         #expect(table.reports.count == 10_000)

@@ -27,7 +27,7 @@ import Testing
     }
 
     /// The rows once this holds of them.
-    private static func rows(
+    static func rows(
         from address: AdministrationAddress, until isThere: ([String: PartnerRow]) -> Bool
     ) async throws -> [String: PartnerRow] {
         while true {
@@ -111,6 +111,18 @@ import Testing
         #expect(shown.contains { $0.name == "example.org" })
         #expect(shown.contains { $0.name == "other299.example.com" })
         #expect(!shown.contains { $0.name == "other99.example.com" })
+    }
+
+    @Test("a partner without an entry of its own is known by the domain that its certificate names, its server by a host of it too")
+    func discovered() {
+        let names: Set = ["example.org", "sip.example.org", "example.net"]
+        func found(_ proved: [String], isClient: Bool) -> [String] {
+            PartnerBoard.domains(named: proved, isClient: isClient, among: names)
+        }
+        #expect(found(["example.org"], isClient: true) == ["example.org"])
+        #expect(found(["edge.example.org", "example.net"], isClient: true) == ["example.net"])
+        #expect(found(["a.sip.example.org", "other.example"], isClient: false) == ["example.org", "sip.example.org"])
+        #expect(found(["badexample.org"], isClient: false).isEmpty)
     }
 
     @Test("the table has a line for each partner, and a dash for what is not known") func table() {

@@ -1,4 +1,7 @@
+import Administration
 import Foundation
+import PresenceDocuments
+import PresenceGateway
 import SIPCore
 import SIPSecurity
 import SIPTransport
@@ -36,11 +39,12 @@ import Testing
     }
 
     /// A file in that folder.
-    private static func file(_ domains: [String], showing own: String = "example", extra: String = "", in folder: URL) throws -> String {
+    private static func file(_ domains: [String], showing own: String = "example", top: String = "", in folder: URL) throws -> String {
         let text = """
             node: { name: edge.example.net }
             listen: [ { address: "tls:127.0.0.1:0", authentication: none } ]
-            tls: { certificate: \(own).pem, key: \(own).key, trust: authority.pem\(extra) }
+            tls: { certificate: \(own).pem, key: \(own).key, trust: authority.pem }
+            \(top)
             domains:
               example.net: { side: simple, hosted: true }
               \(domains.joined(separator: "\n  "))
@@ -118,6 +122,70 @@ import Testing
                     "contoso.com: the certificate \(certificate) ends in 3 days, at 2199-12-31T23:59:59Z"
                 ])
             #expect(report.warnings(within: .seconds(86_400), at: before).isEmpty)
+            let configuration = try ConfigurationOption.read(try Self.file(["contoso.com: { refuse: 403 }"], in: folder))
+            var settings = try #require(try configuration.tls?.load(at: HostClock().now()))
+            settings.names["sip.example.com"] = settings.identity
+            let own = settings.identity.chain[0]
+            #expect(
+                CheckCommand.warnings(of: settings, at: Instant(secondsSince1970: own.notAfter - 3 * 86_400)) == [
+                    "tls.certificate: \(own) ends in 3 days, at \(own.endText)",
+                    "tls.names.sip.example.com.certificate: \(own) ends in 3 days, at \(own.endText)",
+                ])
+            #expect(CheckCommand.warnings(of: settings, at: HostClock().now()).isEmpty)
+        }
+    }
+
+    @Test("a partner that is kept alive over TLS is up in `partners`, with the end of the certificate that it showed") func running()
+        async throws
+    {
+        try await Self.withPartner { folder, tls, _ in
+            let socket = folder.appendingPathComponent("a.sock").path
+            let file = try Self.file(
+                ["contoso.com: { side: simple, route: \"tls:127.0.0.1:\(tls)\", keep-alive: 10 }"],
+                top: "admin: { socket: \(socket) }", in: folder)
+            let gateway = try await RunningGateway.start(try ConfigurationOption.read(file), logger: RunningGatewayTests.quiet)
+            let row = try await PartnersTests.rows(from: .socket(socket)) { $0["contoso.com"]?.state == .up }["contoso.com"]
+            #expect(row?.certificate?.subject == "CN=sip.contoso.com (sip:contoso.com, sip.contoso.com)")
+            #expect(row?.certificate?.notAfter.text == "2199-12-31T23:59:59Z")
+            #expect(row?.certificate?.fingerprint.count == 64)
+            let metrics = try await AdministrationClient.get(.init(path: "/metrics"), from: .socket(socket)).body
+            #expect(metrics.contains("isthmus_partner_certificate_not_after_seconds{partner=\"contoso.com\"} 7258118399\n"))
+            await gateway.stop(drain: .zero)
+        }
+    }
+
+    @Test("servers of a name are found as the gateway finds them, and a partner that cannot be located is down with the reason")
+    func located() async throws {
+        try await Self.withPartner { folder, _, tcp in
+            try Data("127.0.0.1 named.example.com\n".utf8).write(to: folder.appendingPathComponent("hosts"))
+            let file = try Self.file(
+                [
+                    "found.example.com: { side: simple, route: \"tcp:named.example.com:\(tcp)\" }",
+                    "lost.example.com: { side: enterprise, discover: true }",
+                ],
+                top: "dns: { servers: [ \"127.0.0.1:1\" ], timeout-ms: 100, tries: 1, hosts: hosts }", in: folder)
+            let reports = try await Self.reports(file)
+            #expect(reports.map(\.isUp) == [true, false])
+            #expect(reports[0].text.hasPrefix("found.example.com tcp:127.0.0.1:\(tcp) up 200 in "), "\(reports[0].text)")
+            #expect(reports[1].text.hasPrefix("lost.example.com down: cannot be located: lost.example.com: "), "\(reports[1].text)")
+        }
+    }
+
+    @Test("watch and publish speak TLS with the certificates of a configuration, to whoever proves the presentity's domain")
+    func clients() async throws {
+        try await Self.withPartner { folder, tls, _ in
+            let document = folder.appendingPathComponent("bob.xml").path
+            try Data(RunningGatewayTests.pidf.replacingOccurrences(of: RunningGatewayTests.alice, with: "sip:bob@contoso.com").utf8)
+                .write(to: URL(fileURLWithPath: document))
+            func run(_ domain: String, _ command: String, _ extra: [String]) async throws -> Int32 {
+                let file = try Self.file(["\(domain): { side: simple, route: \"tls:127.0.0.1:\(tls)\" }"], in: folder)
+                return await Isthmus.run([command, "sip:bob@\(domain)", "--via", "tls:127.0.0.1:\(tls)", "--config", file] + extra)
+            }
+            #expect(try await run("contoso.com", "watch", ["--once"]) == 0)
+            #expect(try await run("fabrikam.com", "watch", ["--once"]) == 3, "it does not prove fabrikam.com")
+            #expect(try await run("contoso.com", "publish", [document]) == 0)
+            #expect(await Isthmus.run(["watch", "sip:bob@contoso.com", "--via", "tls:127.0.0.1:\(tls)"]) == 2)
+            #expect(await Isthmus.run(["watch", "sip:bob@contoso.com", "--via", "tcp:127.0.0.1:1", "--config", document]) == 2)
         }
     }
 }
