@@ -27,10 +27,12 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
         guard connection.state != .closed else { return }
         let buffer = unwrapInboundIn(data)
         // Signs of life alone keep no connection open for ever.
-        if !connection.isPong(buffer) { connection.lastActivity = .now() }
+        let isPong = !isResting && !framer.isInsideMessage && connection.isPong(buffer)
+        if isPong { host.wires.notePong(connection) } else { connection.lastActivity = .now() }
         host.wires.noteHeard(connection)
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
-        guard !isRefused else { return }
+        // Two answers one after the other are no ping of the peer's.
+        guard !isRefused, !isPong else { return }
         framer.append(buffer.readableBytesView)
         if !isResting { takeMessages(isLast: false) }
     }

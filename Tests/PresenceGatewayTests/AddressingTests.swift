@@ -57,17 +57,4 @@ import Testing
         #expect(via.received == "192.0.2.10" && via.rport == 34_567)
         #expect(via.sentBy == "10.0.0.7:5060")
     }
-
-    @Test("RFC 3581 3: our requests over UDP ask for rport, and an answer whose Via was translated is still ours") func ownRport() throws {
-        let bench = Bench()
-        let request = try upstream(bench, at: Bench.simple)
-        #expect(request.headers.topVia?.wantsRport == true)
-        var translated = request
-        translated.headers.topVia?.received = "203.0.113.7"
-        translated.headers.topVia?.rport = 40_000
-        bench.answer(translated, 404, from: Bench.simple)
-        #expect(bench.gateway.tableSizes["transactions"] == 0 || bench.isQuiet(at: Bench.simple))
-        bench.pass(.seconds(1))
-        #expect(bench.isQuiet(at: Bench.simple), "nothing is sent again")
-    }
 }
