@@ -199,7 +199,8 @@ import Testing
         #expect(reasons.contains("the peer reads too slowly"))
         let counters = await echo.server.statistics().counters
         #expect(counters.queueOverflows == 1)
-        #expect(counters.connectionsOpened == 2)
+        // What was sent to it before the end was heard of has gone over a new one.
+        #expect((2...3).contains(counters.connectionsOpened))
         await echo.server.stop()
     }
 }
