@@ -54,12 +54,15 @@ import Testing
         let bench = Bench { $0.limits.transactions = 40 }
         let old = try Self.begin(bench)
         bench.pass(.seconds(40))
-        for number in 0..<32 {
-            bench.send(
-                "OPTIONS sip:example.com SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.20:5060;branch=z9hG4bKo\(number)\r\nMax-Forwards: 70\r\n"
-                    + "From: <sip:dan@example.org>;tag=o\r\nTo: <sip:example.com>\r\nCall-ID: o\(number)\r\nCSeq: 1 OPTIONS\r\n"
-                    + "Content-Length: 0\r\n\r\n", from: Bench.simple)
-            _ = try bench.nextResponse(200, at: Bench.simple)
+        // One host alone may have half of them.
+        for (host, count) in [(Bench.simple, 12), (Bench.enterprise, 20)] {
+            for number in 0..<count {
+                bench.send(
+                    "OPTIONS sip:example.com SIP/2.0\r\nVia: SIP/2.0/UDP \(host.host):5060;branch=z9hG4bKo\(number)\r\nMax-Forwards: 70\r\n"
+                        + "From: <sip:dan@example.org>;tag=o\r\nTo: <sip:example.com>\r\nCall-ID: o\(host.host)\(number)\r\n"
+                        + "CSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n", from: host)
+                _ = try bench.nextResponse(200, at: host)
+            }
         }
         try Self.expectOverload(bench, old)
         // They end, and there is room again.

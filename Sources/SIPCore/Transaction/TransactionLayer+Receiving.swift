@@ -125,7 +125,8 @@ extension TransactionLayer {
         case .postponed: return [.dropped(.postponed)]
         }
         if request.method == .cancel { return receiveCancel(request, key, source, now) }
-        guard serverCount < configuration.serverLimit else {
+        let share = (configuration.serverLimit + 1) / 2
+        guard serverCount < configuration.serverLimit, hostServers[source.remote.host, default: 0] < share else {
             turnedAway += 1
             var response = refusal(of: request, .serviceUnavailable)
             response.headers.retryAfter = RetryAfter(seconds: configuration.retryAfter)
@@ -139,6 +140,7 @@ extension TransactionLayer {
         if request.method == .invite { return refuseInvite(id, request, key, source, now) }
         let machine = ServerNonInviteTransaction(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
         servers[id] = Server(machine: machine, key: key, merged: merged, source: source, destination: destination, last: nil)
+        hostServers[source.remote.host, default: 0] += 1
         serverKeys[key] = id
         if let merged { mergedKeys[merged] = id }
         deadlines.set(id, at: machine.nextDeadline)

@@ -30,7 +30,7 @@ public struct TransactionLayer: Sendable {
         public var timers: TransactionTimers
         /// Host and port that our Via carries, per transport.
         public var sentBy: [TransportProtocol: HostPort]
-        /// More server transactions than this are answered 503.
+        /// More server transactions than this are answered 503; of one host half as many, so that no host takes all room from the others.
         public var serverLimit: Int
         /// More client transactions than this fail at once.
         public var clientLimit: Int
@@ -127,6 +127,8 @@ public struct TransactionLayer: Sendable {
     var clients = SlotTable<Client>()
     var servers: [UInt64: Server] = [:]
     var refusals: [UInt64: Refusal] = [:]
+    /// How many server transactions each host has.
+    var hostServers: [String: Int] = [:]
     var serverKeys: [ServerTransactionKey: UInt64] = [:]
     var mergedKeys: [MergedRequestKey: UInt64] = [:]
     /// Client transactions whose request went over this very connection.
@@ -295,6 +297,9 @@ public struct TransactionLayer: Sendable {
         guard let server = servers[id] else { return }
         guard server.machine.state == .terminated else { return deadlines.set(id, at: server.machine.nextDeadline) }
         servers[id] = nil
+        let host = server.source.remote.host
+        let left = hostServers[host, default: 1] - 1
+        hostServers[host] = left > 0 ? left : nil
         serverKeys[server.key] = nil
         if let merged = server.merged, mergedKeys[merged] == id { mergedKeys[merged] = nil }
         deadlines.set(id, at: nil)

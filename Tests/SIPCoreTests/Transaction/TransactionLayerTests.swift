@@ -149,6 +149,26 @@ import Testing
         #expect(layer.takeTurnedAway() == 0, "told once")
     }
 
+    @Test("one host has half of the server transactions at most, and gets its room back as they end; another has the rest")
+    func hostShare() throws {
+        var layer = layer(serverLimit: 4)
+        func status(_ number: Int, from host: String = "192.0.2.20") -> SIPStatus? {
+            let text = requestText().replacing("z9hG4bKabc", with: "z9hG4bK\(number)").replacing("c1@", with: "c\(number)@")
+            var message = inbound(text)
+            message.remote = TransportAddress(message.remote.transport, host, message.remote.port)
+            return sent(layer.receive(message, at: start + .seconds(number))).first?.status
+        }
+        #expect([status(1), status(2), status(3)] == [nil, nil, .serviceUnavailable])
+        #expect(
+            [status(4, from: "192.0.2.30"), status(5, from: "192.0.2.30"), status(6, from: "192.0.2.30")] == [
+                nil, nil, .serviceUnavailable,
+            ])
+        #expect(layer.serverCount == 4)
+        _ = layer.advance(to: start + .seconds(400))
+        #expect(layer.serverCount == 0)
+        #expect([status(401), status(402), status(403)] == [nil, nil, .serviceUnavailable])
+    }
+
     @Test("a request that is never answered is forgotten")
     func abandonment() {
         var layer = layer()
