@@ -34,7 +34,9 @@ import Testing
     @Test("RFC 5922 4: requests go where the partner has to prove its name, with TLS in Via and Contact") func proven() throws {
         let bench = bench()
         let upstream = try subscribed(bench, contact: "<sip:192.0.2.20:5061;transport=tls>")
-        #expect(upstream.headers.first(.via)?.hasPrefix("SIP/2.0/TLS 192.0.2.1:5061;branch=") == true)
+        let via = try #require(upstream.headers.topVia)
+        #expect(via.description.hasPrefix("SIP/2.0/TLS 192.0.2.1:5061;"))
+        #expect(via.parameters.contains("alias"), "RFC 5923 5: the partner may use this connection too")
         #expect(upstream.headers.first(.contact) == "<sip:192.0.2.1:5061;transport=tls>")
     }
 

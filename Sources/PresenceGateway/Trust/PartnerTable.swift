@@ -164,12 +164,14 @@ struct PartnerTable {
     /// watches nobody.
     private mutating func makeRoom(for name: String) {
         guard records.count >= room, records[name] == nil else { return }
-        defer { room = max(Self.limit, 2 * records.count) }
+        // Unless a quarter gave way, the next look is far off: else one would be taken for each new name.
+        let enough = Self.limit / 4 * 3
+        defer { room = records.count <= enough ? Self.limit : 2 * records.count }
         let configured = configured
         records = records.filter {
             $0.value.counters.messages > 0 || $0.value.contact.requestsSent > 0 || !$0.value.watched.isEmpty || configured.contains($0.key)
         }
-        guard records.count >= Self.limit else { return }
+        guard records.count > enough else { return }
         records = records.filter { !$0.value.watched.isEmpty || configured.contains($0.key) }
     }
 }

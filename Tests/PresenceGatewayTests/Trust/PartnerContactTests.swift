@@ -168,7 +168,8 @@ import Testing
         #expect(table.reports.map(\.name) == ["asked.example.com", "example.org", "one-more.example.net", "watching.example.com"])
         for number in 0..<9_997 { table.sent(to: "asked\(number).example.net") }
         table.sent(to: "one-more.example.org")
-        #expect(table.reports.map(\.name) == ["example.org", "one-more.example.org", "watching.example.com"])
+        #expect(
+            table.reports.map(\.name) == ["asked9996.example.net", "example.org", "one-more.example.org", "watching.example.com"])
     }
 
     @Test("a reload brings rows of new partners and takes those of old ones away") func reload() throws {
