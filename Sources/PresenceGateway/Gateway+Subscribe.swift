@@ -303,17 +303,6 @@ extension Gateway {
         if dialogsOfConnection[connection]?.isEmpty == true { dialogsOfConnection[connection] = nil }
     }
 
-    /// A connection ended: so do the dialogs that live on it, and what its endpoints published for as long as they are there.
-    func connectionClosed(_ connection: ConnectionID, at now: Instant) {
-        for tag in (dialogsOfConnection.removeValue(forKey: connection) ?? []).sorted() {
-            guard let watcher = dialogs[tag] else { continue }
-            perform(watcher.notifier.notifyFailed(), on: watcher, at: now)
-        }
-        endpointsClosed(connection, at: now)
-        homeDialogsLost(connection, at: now)
-        bindingsLost(connection, at: now)
-    }
-
     /// Forgets a dialog and lets go of what it watched.
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }

@@ -20,7 +20,7 @@ extension Gateway {
             "bridgeConnections": bridgeConnections.count,
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
-            "watchedByPartners": partners.watchedCount,
+            "watchedByPartners": partners.watchedCount, "losses": losses.count,
         ]
     }
 }

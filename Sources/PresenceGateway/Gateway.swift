@@ -104,6 +104,8 @@ public final class Gateway: SansIOEndpoint {
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
+    /// What ended with a connection and waits for its turn.
+    var losses: ArraySlice<Loss> = []
     var output: [OutboundMessage] = []
     var work = WorkMeasure()
     var logs: [GatewayLog] = []
@@ -143,6 +145,8 @@ public final class Gateway: SansIOEndpoint {
         case undeliverable
         /// A domain is asked whether it lives.
         case keepAlive(String)
+        /// The rest of what ended with a connection.
+        case losses
         /// Tries again to keep what the store refused.
         case store
     }
@@ -209,12 +213,13 @@ public final class Gateway: SansIOEndpoint {
 
     public func receive(_ notice: TransportNotice, at now: Instant) {
         desk.now = now
-        perform(transactions.receive(notice, at: now), at: now)
+        let actions = transactions.receive(notice, at: now)
+        if case .closed(let connection) = notice { return connectionClosed(connection, actions, at: now) }
+        perform(actions, at: now)
         switch notice {
-        case .closed(let connection): connectionClosed(connection, at: now)
         case .late(let span): work.lateness = span
         case .answered(let question, let answer): receive(answer, to: question, at: now)
-        case .failed: break
+        case .failed, .closed: break
         }
     }
 
@@ -305,6 +310,8 @@ public final class Gateway: SansIOEndpoint {
             tellUndeliverable(at: now)
         case .keepAlive(let name):
             wakeKeepAlive(name, at: now)
+        case .losses:
+            workOffLosses(at: now)
         case .store:
             // The next takeOutput() tries.
             break
