@@ -12,9 +12,9 @@ extension Gateway {
     }
 
     /// So many are done in one turn: some milliseconds.
-    private static let lossesPerTurn = 256
-    /// Sockets are read before the next turn.
-    private static let lossPause = TimeSpan.milliseconds(1)
+    static let lossesPerTurn = 64
+    /// From the beginning of one turn to the next; longer than a turn takes, for what is due already is done before sockets are read.
+    private static let lossPause = TimeSpan.milliseconds(20)
 
     /// A connection ended: so do the dialogs that live on it, and what its endpoints published for as long as they are there.
     /// - Parameter actions: of the transactions that it takes with it.
