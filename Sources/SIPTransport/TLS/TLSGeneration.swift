@@ -100,9 +100,6 @@ final class TLSGeneration: Sendable {
 
         /// What the peer does with its certificate.
         var role: TrustAnchors.Role { if case .server = self { .server } else { .client } }
-
-        /// Of a server: the set of roots that has to vouch for it.
-        var roots: String? { if case .server(let expectation) = self { expectation.rule.roots } else { nil } }
     }
 
     /// Verifies the chain that a peer presented, and the name that it has to prove.
@@ -116,12 +113,11 @@ final class TLSGeneration: Sendable {
         let others = chain.dropFirst().prefix(Self.chainLimit).compactMap { Certificate(octets: $0) }
         var roots: Set<String> = []
         var refusal: ChainRefusal?
-        for (name, set) in inOrder(demand) {
+        // Of a server too: what it says over this connection later may be for other domains, with other roots.
+        for (name, set) in anchors {
             do throws(ChainRefusal) {
                 try set.verify([leaf] + others, as: demand.role, at: now)
                 roots.insert(name)
-                // Nothing but these roots vouches for the server that we asked for.
-                if name == demand.roots { break }
             } catch {
                 let order = ChainRefusal.Rule.allCases
                 if refusal.map({ order.firstIndex(of: error.rule)! < order.firstIndex(of: $0.rule)! }) ?? true { refusal = error }
@@ -136,14 +132,8 @@ final class TLSGeneration: Sendable {
         }
         let identity = PeerIdentity(leaf, roots: roots)
         if let verdict = shortcoming(of: identity, demand) { throw HandshakeFailure(verdict, certificate: leaf, expected: expected) }
-        remember(identity)
+        if demand.role == .client { remember(identity) }
         return (identity, leaf)
-    }
-
-    /// The roots that have to vouch for a server come first; a client may be anybody whom any of them vouches for.
-    private func inOrder(_ demand: Demand) -> [(key: String, value: TrustAnchors)] {
-        guard let first = demand.roots, let set = anchors[first] else { return Array(anchors) }
-        return [(first, set)] + anchors.filter { $0.key != first }
     }
 
     /// Why the peer does not prove what it has to; nil: it does.

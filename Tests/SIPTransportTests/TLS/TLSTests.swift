@@ -200,6 +200,18 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         for node in [one, pinned, common, other, client] { await node.stop() }
     }
 
+    @Test("a server proves its name to every domain whose roots vouch for it, and not only to the one that it was called for")
+    func sharedRoots() async throws {
+        var settings = try made().settings("example")
+        settings.roots["contoso.com"] = try made().certificates("authority")
+        settings.expectations["contoso.com"] = PeerExpectation(["contoso.com"], by: PeerNameRule(roots: "contoso.com"))
+        let one = try await SecureNode(settings)
+        let partner = try await SecureNode("contoso")
+        try await one.send(to: partner, proving: "contoso.com")
+        #expect(try await one.outcome().peer?.roots == ["contoso.com", PeerIdentity.commonRoots])
+        for node in [one, partner] { await node.stop() }
+    }
+
     @Test("wildcards and the common name prove a partner whose entry allows them") func lenientPartner() async throws {
         var settings = try made().settings("example")
         settings.expectations["sip.contoso.com"] = PeerExpectation(
