@@ -43,7 +43,8 @@ public final class Gateway: SansIOEndpoint {
     var peerTable: PeerTable
     /// Peers that were met lately.
     var knownPeers: [PeerKey: Peer] = [:]
-    var impostors = ImpostorNotes()
+    /// Impostors that were noted lately: a flood of them fills neither the log nor the journal.
+    var impostors = RecentNotes<ImpostorKey>(limit: 256)
     /// What they were taken and refused, and how they answer.
     var partners = PartnerTable()
     /// Partners that are asked now and then whether they live.
@@ -214,12 +215,11 @@ public final class Gateway: SansIOEndpoint {
     public func receive(_ notice: TransportNotice, at now: Instant) {
         desk.now = now
         let actions = transactions.receive(notice, at: now)
-        if case .closed(let connection) = notice { return connectionClosed(connection, actions, at: now) }
-        perform(actions, at: now)
         switch notice {
+        case .closed(let connection): connectionClosed(connection, actions, at: now)
         case .late(let span): work.lateness = span
         case .answered(let question, let answer): receive(answer, to: question, at: now)
-        case .failed, .closed: break
+        case .failed: perform(actions, at: now)
         }
     }
 

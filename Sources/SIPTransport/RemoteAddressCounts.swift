@@ -1,4 +1,3 @@
-import NIOCore
 import SIPCore
 import Synchronization
 
@@ -10,32 +9,12 @@ final class RemoteAddressCounts: Sendable {
     struct Key: Hashable, Sendable {
         private let word: UInt64
 
-        /// nil for what is neither.
-        init?(host: String) {
-            guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return nil }
-            switch address {
-            case .v4:
-                // struct sockaddr_in: family, port, address.
-                word = Self.mapped(address.withSockAddr { pointer, _ in Self.word(pointer, at: 4) as UInt32 })
-            case .v6:
-                // struct sockaddr_in6: family, port, flow, address.
-                let halves = address.withSockAddr { pointer, _ in
-                    (Self.word(pointer, at: 8) as UInt64, Self.word(pointer, at: 16) as UInt64)
-                }
-                // ::ffff:a.b.c.d is an IPv4 host on a socket of both kinds.
-                let isMapped = halves.0 == 0 && halves.1 >> 32 == 0xFFFF
-                word = isMapped ? Self.mapped(UInt32(truncatingIfNeeded: halves.1)) : halves.0
-            case .unixDomainSocket:
-                return nil
-            }
+        init(host: String) {
+            let octets = IPAddressOctets(host).octets(isIPv6: true)
+            // ::ffff:a.b.c.d is an IPv4 host, on a socket of both kinds too; no IPv6 host is in its block.
+            let isIPv4 = octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
+            word = (isIPv4 ? octets[8...] : octets[..<8]).reduce(0) { $0 << 8 | UInt64($1) }
         }
-
-        private static func word<Word: FixedWidthInteger & BitwiseCopyable>(_ pointer: UnsafeRawPointer, at offset: Int) -> Word {
-            Word(bigEndian: pointer.loadUnaligned(fromByteOffset: offset, as: Word.self))
-        }
-
-        /// In a block that no IPv6 host is in.
-        private static func mapped(_ address: UInt32) -> UInt64 { 0xFFFF << 32 | UInt64(address) }
     }
 
     enum Verdict { case taken, full(isNews: Bool) }

@@ -56,7 +56,7 @@ final class Wires {
         }
         guard transport != .tls || mayBeginHandshake(from: remote.transportAddress(transport)) else { return nil }
         let share = RemoteAddressCounts.Key(host: remote.ipAddress ?? "")
-        if let share, case .full(let isNews) = host.remoteAddresses.take(share, limit: host.options.connectionsPerAddress, at: host.now()) {
+        if case .full(let isNews) = host.remoteAddresses.take(share, limit: host.options.connectionsPerAddress, at: host.now()) {
             host.counters.connectionsOverShare &+= 1
             if isNews {
                 host.logger.notice(

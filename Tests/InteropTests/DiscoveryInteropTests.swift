@@ -36,17 +36,7 @@ extension RealSockets {
             #expect(servers[1].hasPrefix("2. tcp:127.0.0.1:\(kamailio.port), TTL 60 s, by "), "\(printed)")
 
             let publisher = SIPpPublisher(presentity: alice, port: kamailio.port, transport: "udp", scratch: scratch)
-            try await publisher.publish(.open)
-            let watcher = try SIPp(
-                "category-watcher", name: "watcher", to: gateway.port, transport: "udp",
-                keys: ["presentity": alice, "watcher": "sip:bob@contoso.com"], in: scratch)
-            #expect(await watcher.reaches("available"), "\(watcher.account)\n\(gateway.log)")
-            try await publisher.publish(.busy)
-            #expect(await watcher.reaches("busy"), "\(watcher.account)\n\(gateway.log)")
-            #expect(await watcher.reaches("refreshed"), "\(watcher.account)")
-            try await publisher.publish(.closed)
-            #expect(await watcher.reaches("offline"), "\(watcher.account)\n\(gateway.log)")
-            #expect(await watcher.succeeds(), "\(watcher.account)\n\(gateway.log)")
+            try await RealSockets.followThreeStates(of: publisher, at: gateway, in: scratch)
             let down = gateway.log.split(separator: "\n").filter { $0.contains("next hop is down") }
             #expect(!down.isEmpty && down.allSatisfy { $0.contains("tcp:127.0.0.1:\(dead)") }, "\(gateway.log.suffix(3_000))")
             #expect(await gateway.stop() == 0, "\(gateway.log)")

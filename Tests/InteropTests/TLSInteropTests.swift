@@ -33,17 +33,7 @@ extension RealSockets {
                 certificate: (certificates.certificate("example-org"), certificates.roots))
             let gateway = try await gateway(in: scratch, certificates, toward: kamailio)
             let publisher = SIPpPublisher(presentity: alice, port: kamailio.port, transport: "udp", scratch: scratch)
-            try await publisher.publish(.open)
-            let watcher = try SIPp(
-                "category-watcher", name: "watcher", to: gateway.port, transport: "udp",
-                keys: ["presentity": alice, "watcher": "sip:bob@contoso.com"], in: scratch)
-            #expect(await watcher.reaches("available"), "\(watcher.account)\n\(gateway.log)")
-            try await publisher.publish(.busy)
-            #expect(await watcher.reaches("busy"), "\(watcher.account)\n\(gateway.log)")
-            #expect(await watcher.reaches("refreshed"), "\(watcher.account)")
-            try await publisher.publish(.closed)
-            #expect(await watcher.reaches("offline"), "\(watcher.account)\n\(gateway.log)")
-            #expect(await watcher.succeeds(), "\(watcher.account)\n\(gateway.log)")
+            let watcher = try await RealSockets.followThreeStates(of: publisher, at: gateway, in: scratch)
             #expect(watcher.categories.contains { $0.availability == 6500 })
             #expect(!gateway.log.contains("TLS handshake failed"), "\(gateway.log)")
             #expect(await gateway.stop() == 0, "\(gateway.log)")

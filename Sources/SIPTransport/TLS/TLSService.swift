@@ -1,5 +1,4 @@
 import Logging
-import NIOCore
 import NIOSSL
 import SIPCore
 import SIPSecurity
@@ -20,12 +19,17 @@ public final class TLSService: Sendable {
         var lastMet: Instant
     }
 
+    private struct FailureNote: Hashable {
+        var host: String
+        var kind: HandshakeFailure.Kind
+    }
+
     private struct State {
         var generation: TLSGeneration
         var completed: [TrustAnchors.Role: UInt64] = [:]
         var failures: [TLSStatistics.FailureKey: UInt64] = [:]
         var peers: [String: Peer] = [:]
-        var pauses = WarningPauses()
+        var told = RecentNotes<FailureNote>(limit: 1_024)
         var warnedAt: Instant?
         var reloads: UInt64 = 0
     }
@@ -83,10 +87,10 @@ public final class TLSService: Sendable {
 
     /// Counts every failure, and logs one of each kind and peer address a minute.
     /// - Parameter role: The peer's.
-    func failed(_ failure: HandshakeFailure, role: TrustAnchors.Role, remote: TransportAddress) {
+    func failed(_ failure: HandshakeFailure, role: TrustAnchors.Role, remote: TransportAddress, at now: Instant) {
         let isNews = state.withLock { state in
             state.failures[TLSStatistics.FailureKey(failure.kind, failure.refusedBy), default: 0] += 1
-            return state.pauses.isNews(remote.host, failure.kind, at: .now())
+            return state.told.isNews(FailureNote(host: remote.host, kind: failure.kind), at: now)
         }
         guard isNews else { return }
         var metadata = failure.metadata

@@ -6,7 +6,7 @@ extension Wires {
     /// Whether one more peer at an address may begin a handshake; one that may not is counted.
     func mayBeginHandshake(from remote: TransportAddress) -> Bool {
         guard let tls = host.tls else { return false }
-        if acceptedHandshakes.mayBegin(from: remote.host, limit: tls.settings.maximumHandshakes) { return true }
+        if acceptedHandshakes.mayBegin(from: .init(host: remote.host), limit: tls.settings.maximumHandshakes) { return true }
         host.counters.connectionsRefused &+= 1
         tls.refusedTooMany()
         return false
@@ -15,14 +15,14 @@ extension Wires {
     func beginHandshake(_ connection: StreamConnection, isAccepted: Bool) {
         guard connection.state == .connecting, connection.handshakeSince == nil else { return }
         connection.handshakeSince = .now()
-        if isAccepted { acceptedHandshakes.begin(from: connection.remote.host) }
+        if isAccepted { acceptedHandshakes.begin(from: .init(host: connection.remote.host)) }
     }
 
     /// However it ended.
     func endHandshake(_ connection: StreamConnection) {
         guard connection.handshakeSince != nil else { return }
         connection.handshakeSince = nil
-        if connection.isAccepted { acceptedHandshakes.end(from: connection.remote.host) }
+        if connection.isAccepted { acceptedHandshakes.end(from: .init(host: connection.remote.host)) }
     }
 
     /// The peer has proved what it had to: what waited for that is sent.
@@ -76,7 +76,7 @@ extension Wires {
             guard let since = connection.handshakeSince, since < oldest else { continue }
             let failure = HandshakeFailure(
                 .timeout, by: .here, reason: "the handshake was not over after \(tls.settings.handshakeTimeout.seconds) seconds")
-            tls.failed(failure, role: connection.isAccepted ? .client : .server, remote: connection.remote)
+            tls.failed(failure, role: connection.isAccepted ? .client : .server, remote: connection.remote, at: host.now())
             let channel = connection.channel
             unsecured(connection, failure)
             channel?.close(promise: nil)

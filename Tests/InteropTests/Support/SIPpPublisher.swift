@@ -27,7 +27,7 @@ enum PublishedState: String, CustomStringConvertible {
 
 /// A source that publishes one state after another, each with the entity-tag of the one before.
 final class SIPpPublisher {
-    private let presentity: String
+    let presentity: String
     private let port: Int
     private let transport: String
     private let scratch: ScratchDirectory

@@ -61,8 +61,8 @@ import XMLCore
             from: Bench.simple)
     }
 
-    @Test("RFC 5263 4.4, RFC 4662 5.2: one broken member of a list is fetched again three times, not as fast as the far side answers")
-    func brokenMember() throws {
+    /// A list of two that a batch watches, with the whole state of both.
+    private func watchedList() throws -> (Bench, SIPRequest) {
         let bench = lists()
         bench.send(bench.batch("ulla@fabrikam.com", .subscribe("a@example.org", "b@example.org")), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
@@ -71,6 +71,12 @@ import XMLCore
         try notify(
             bench, list, version: 0, isFull: true, cSeq: 1,
             [("a@example.org", Self.full("a@example.org", 1)), ("b@example.org", Self.full("b@example.org", 1))])
+        return (bench, list)
+    }
+
+    @Test("RFC 5263 4.4, RFC 4662 5.2: one broken member of a list is fetched again three times, not as fast as the far side answers")
+    func brokenMember() throws {
+        let (bench, list) = try watchedList()
         var refreshes = 0
         for round in 1...20 {
             // Those of a are in order, those of b never.
@@ -136,14 +142,7 @@ import XMLCore
 
     @Test("RFC 4662 5.2: a list with more resources than are kept is reported, and not fetched for it: the full state would be no less")
     func overfullList() throws {
-        let bench = lists()
-        bench.send(bench.batch("ulla@fabrikam.com", .subscribe("a@example.org", "b@example.org")), from: Bench.enterprise)
-        _ = try bench.nextResponse(200, at: Bench.enterprise)
-        let list = try #require(try asked(bench).first)
-        accept(bench, list)
-        try notify(
-            bench, list, version: 0, isFull: true, cSeq: 1,
-            [("a@example.org", Self.full("a@example.org", 1)), ("b@example.org", Self.full("b@example.org", 1))])
+        let (bench, list) = try watchedList()
         for version in UInt32(1)...2 {
             var notification = ResourceListNotification(RLMIDocument(uri: Self.service, version: version, fullState: false))
             for number in 0..<600 {
@@ -162,14 +161,7 @@ import XMLCore
 
     @Test("RFC 4662 5.5: an entry that is active without its state grants nothing while the list as a whole is pending")
     func pendingList() throws {
-        let bench = lists()
-        bench.send(bench.batch("ulla@fabrikam.com", .subscribe("a@example.org", "b@example.org")), from: Bench.enterprise)
-        _ = try bench.nextResponse(200, at: Bench.enterprise)
-        let list = try #require(try asked(bench).first)
-        accept(bench, list)
-        try notify(
-            bench, list, version: 0, isFull: true, cSeq: 1,
-            [("a@example.org", Self.full("a@example.org", 1)), ("b@example.org", Self.full("b@example.org", 1))])
+        let (bench, list) = try watchedList()
         _ = try bench.takeNotifies()
         bench.notify(list, "pending;expires=3600", cSeq: 2, from: Bench.simple)
         #expect(try !bench.takeNotifies().isEmpty)
