@@ -34,7 +34,10 @@ extension Gateway {
             case .refused(let error, let source):
                 counters.malformedReceived += 1
                 log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])
+            case .answerRefused(let fault, let source):
+                noteRefusedAnswer(fault, from: source, at: now)
             case .dropped(let reason):
+                if reason == .strayResponse || reason == .foreignSentBy { counters.responsesStray += 1 }
                 log(.debug, "message dropped", ["reason": reason.rawValue])
             }
         }

@@ -45,6 +45,8 @@ public final class Gateway: SansIOEndpoint {
     var knownPeers: [PeerKey: Peer] = [:]
     /// Impostors that were noted lately: a flood of them fills neither the log nor the journal.
     var impostors = RecentNotes<ImpostorKey>(limit: 256)
+    /// Hosts whose answers were refused lately.
+    var answerers = RecentNotes<String>(limit: 256)
     /// What they were taken and refused, and how they answer.
     var partners = PartnerTable()
     /// Partners that are asked now and then whether they live.
@@ -207,7 +209,11 @@ public final class Gateway: SansIOEndpoint {
 
     public func receive(_ message: InboundMessage, at now: Instant) {
         desk.now = now
-        let actions = transactions.receive(message, at: now) { admission(of: $0, from: $1, in: message, at: now) }
+        let actions = transactions.receive(message, at: now) {
+            admission(of: $0, from: $1, in: message, at: now)
+        } believing: {
+            mayAnswer($0, from: $1)
+        }
         perform(actions, at: now)
         counters.limitsReached += transactions.takeTurnedAway()
     }
@@ -219,7 +225,7 @@ public final class Gateway: SansIOEndpoint {
         case .closed(let connection): connectionClosed(connection, actions, at: now)
         case .late(let span): work.lateness = span
         case .answered(let question, let answer): receive(answer, to: question, at: now)
-        case .failed: perform(actions, at: now)
+        case .failed, .carried: perform(actions, at: now)
         }
     }
 

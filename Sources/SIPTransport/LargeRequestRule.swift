@@ -17,9 +17,12 @@ struct LargeRequestRule {
         memory = options.datagramFallbackMemory.amount
     }
 
+    /// Whether a message goes over TCP if it is a request and the peer takes it.
+    func isLarge(_ message: OutboundMessage) -> Bool { largest.map { message.bytes.count > $0 } ?? false }
+
     /// The request as it goes over TCP; nil when it stays on UDP. Responses always stay: they follow their request (RFC 3261 18.2.2).
     func moved(_ message: OutboundMessage, to address: TransportAddress, at now: NIODeadline) -> [UInt8]? {
-        guard let largest, message.bytes.count > largest, !datagramOnly.contains(address) else { return nil }
+        guard isLarge(message), !datagramOnly.contains(address) else { return nil }
         if let until = refusals[address], now < until { return nil }
         return Self.withViaOverTCP(message.bytes)
     }

@@ -45,7 +45,8 @@ public final class ShardHost: @unchecked Sendable {
     /// What one shard hands to another.
     enum Mail: Sendable {
         case inbound(InboundMessage)
-        case outbound(OutboundMessage, shard: Int)
+        /// - isUnnamed: the shard did not name the connection that the destination names.
+        case outbound(OutboundMessage, shard: Int, isUnnamed: Bool)
         case notice(TransportNotice)
     }
 
@@ -126,6 +127,8 @@ public final class ShardHost: @unchecked Sendable {
     func report(_ notice: TransportNotice, to shard: Int) {
         guard shard != index else {
             endpoint?.receive(notice, at: now())
+            // To know its carrier makes an endpoint send nothing.
+            if case .carried = notice { return }
             schedulePump()
             return
         }
@@ -160,7 +163,7 @@ public final class ShardHost: @unchecked Sendable {
         for mail in batch {
             switch mail {
             case .inbound(let message): endpoint?.receive(message, at: now())
-            case .outbound(let message, let shard): wires.send(message, for: shard)
+            case .outbound(let message, let shard, let isUnnamed): wires.send(message, for: shard, isUnnamed: isUnnamed)
             case .notice(let notice): endpoint?.receive(notice, at: now())
             }
         }

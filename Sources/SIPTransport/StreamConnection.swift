@@ -9,6 +9,8 @@ struct QueuedMessage {
     var shard: Int
     /// The same request as it was before it was moved from UDP to TCP (RFC 3261 18.1.1), for when TCP is refused.
     var datagram: OutboundMessage?
+    /// The shard does not know by which connection it leaves, and is told.
+    var isUnnamed = false
 }
 
 /// One TCP or TLS connection, accepted or opened, confined to its event loop.

@@ -4,15 +4,20 @@ import SIPCore
 
 /// Messages over UDP.
 extension Wires {
-    func sendDatagram(_ message: OutboundMessage, to address: TransportAddress, from local: TransportAddress?, for shard: Int) {
+    /// - Parameter isUnnamed: the shard may take it to have gone by another carrier.
+    func sendDatagram(
+        _ message: OutboundMessage, to address: TransportAddress, from local: TransportAddress?, for shard: Int, isUnnamed: Bool
+    ) {
+        // Only an IPv4 literal is surely written as the sources of datagrams are.
+        let isUnnamed = isUnnamed || !address.isNumeric || address.host.utf8.contains(UInt8(ascii: ":"))
         if let target = resolver.resolved(address) {
-            return write(message, to: target, from: local, for: shard)
+            return write(message, to: target, from: local, for: shard, isUnnamed: isUnnamed)
         }
         resolver.resolve(address).assumeIsolated().whenComplete { result in
             switch result {
             case .success(let target):
                 self.resolver.store(target, for: address)
-                self.write(message, to: target, from: local, for: shard)
+                self.write(message, to: target, from: local, for: shard, isUnnamed: isUnnamed)
             case .failure(let error):
                 self.fail(message.token, shard, "\(address.host): \(TransportError.reason(error))")
             }
@@ -20,10 +25,15 @@ extension Wires {
         }
     }
 
-    private func write(_ message: OutboundMessage, to target: SocketAddress, from local: TransportAddress?, for shard: Int) {
+    private func write(
+        _ message: OutboundMessage, to target: SocketAddress, from local: TransportAddress?, for shard: Int, isUnnamed: Bool
+    ) {
         let wantsIPv6 = target.protocol == .inet6
         guard let port = ports.first(where: { $0.local == local }) ?? ports.first(where: { $0.isIPv6 == wantsIPv6 }) else {
             return fail(message.token, shard, "no UDP listener for this kind of address")
+        }
+        if isUnnamed, message.token != 0, let literal = target.ipAddress {
+            host.report(.carried(token: message.token, by: .datagram(host: literal)), to: shard)
         }
         host.counters.messagesSent &+= 1
         host.counters.bytesSent &+= UInt64(message.bytes.count)

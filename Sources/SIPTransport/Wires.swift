@@ -90,14 +90,16 @@ final class Wires {
 
     // MARK: Sending
 
-    func send(_ message: OutboundMessage, for shard: Int) {
+    /// - Parameter isUnnamed: the shard did not name the connection that the destination names.
+    func send(_ message: OutboundMessage, for shard: Int, isUnnamed: Bool = false) {
         switch message.destination {
         case .connection(let id, let fallback):
             let owner = self.shard(of: id)
             if owner != host.index {
-                host.post(.outbound(message, shard: shard), to: owner)
+                host.post(.outbound(message, shard: shard, isUnnamed: isUnnamed), to: owner)
             } else if let connection = connections[id], connection.state != .closed {
-                enqueue(QueuedMessage(bytes: message.bytes, token: message.token, shard: shard), on: connection)
+                enqueue(
+                    QueuedMessage(bytes: message.bytes, token: message.token, shard: shard, isUnnamed: isUnnamed), on: connection)
             } else if let fallback {
                 send(message, to: fallback, from: nil, for: shard)
             } else {
@@ -116,15 +118,16 @@ final class Wires {
                 var original = message
                 original.destination = .address(address, from: local)
                 enqueue(
-                    QueuedMessage(bytes: moved, token: message.token, shard: shard, datagram: original),
+                    QueuedMessage(bytes: moved, token: message.token, shard: shard, datagram: original, isUnnamed: true),
                     to: TransportAddress(.tcp, address.host, address.port))
             } else {
-                sendDatagram(message, to: address, from: local, for: shard)
+                // A copy that was sent before may have gone over TCP.
+                sendDatagram(message, to: address, from: local, for: shard, isUnnamed: largeRequests.isLarge(message))
             }
         case .tls where host.tls == nil:
             fail(message.token, shard, "TLS is not configured")
         case .tcp, .tls:
-            enqueue(QueuedMessage(bytes: message.bytes, token: message.token, shard: shard), to: address)
+            enqueue(QueuedMessage(bytes: message.bytes, token: message.token, shard: shard, isUnnamed: true), to: address)
         }
     }
 
@@ -162,7 +165,12 @@ final class Wires {
             abandon(connection, reason: "the peer reads too slowly")
             return
         }
+        if message.isUnnamed, message.token != 0 {
+            host.report(.carried(token: message.token, by: .connection(connection.id)), to: message.shard)
+        }
         if connection.state == .connecting {
+            var message = message
+            message.isUnnamed = false
             connection.waitingBytes += message.bytes.count
             connection.waiting.append(message)
             return
@@ -242,7 +250,7 @@ final class Wires {
     /// A message whose connection cannot be made: what was moved from UDP goes there, the rest fails.
     func turnBack(_ message: QueuedMessage, _ reason: String) {
         if let datagram = message.datagram, case .address(let address, let local) = datagram.destination {
-            sendDatagram(datagram, to: address, from: local, for: message.shard)
+            sendDatagram(datagram, to: address, from: local, for: message.shard, isUnnamed: true)
         } else {
             fail(message.token, message.shard, reason)
         }

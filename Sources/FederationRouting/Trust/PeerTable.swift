@@ -180,6 +180,13 @@ public struct PeerTable: Hashable, Sendable {
         host == peer.host || partners.contains { entry in peer.domains.contains(entry.name) && entry.blocks.contains { $0.contains(host) } }
     }
 
+    /// Whether an address is that of a server of one partner: by `peers` or its plain routes, or as its names lead there.
+    public func isServer(_ host: String, of partner: String, at now: Instant) -> Bool {
+        guard let (name, _) = routes.entry(for: partner) else { return false }
+        return located.domains(of: host, at: now).contains(name)
+            || partners.contains { $0.name == name && $0.blocks.contains { $0.contains(host) } }
+    }
+
     private func rule(of name: String) -> PeerNameRule { partners.first { $0.name == name }?.rule ?? .domain }
 
     private func reason(_ peer: Peer, _ name: String, _ domain: String) -> String {

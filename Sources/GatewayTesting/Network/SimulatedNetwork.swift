@@ -221,15 +221,23 @@ public final class SimulatedNetwork {
         if address.transport == .udp {
             sendDatagram(message, to: address, from: sender, local: local)
         } else if let id = liveConnection(of: sender, to: address), let stream = streams[id] {
+            name(id, to: sender, carrying: message)
             send(message, over: id, stream)
         } else if let receiver = listeners[address], !stations[receiver].isDown,
             conditions(from: sender, to: receiver).connectionDeath < 1
         {
             let id = connect(sender, to: receiver, at: address)
+            name(id, to: sender, carrying: message)
             if let stream = streams[id] { send(message, over: id, stream) }
         } else {
             refuse(message, from: sender, to: address.description, address.transport)
         }
+    }
+
+    /// Says by which connection a message leaves whose destination did not name it.
+    private func name(_ connection: ConnectionID, to sender: Int, carrying message: OutboundMessage) {
+        guard message.token != 0 else { return }
+        stations[sender].endpoint.receive(.carried(token: message.token, by: .connection(connection)), at: now)
     }
 
     private func sendDatagram(_ message: OutboundMessage, to address: TransportAddress, from sender: Int, local: TransportAddress?) {

@@ -34,6 +34,8 @@ public final class Impostor: SansIOEndpoint {
             OutboundMessage(bytes: Array(text.utf8), destination: .address(target, from: address.transport == .udp ? address : nil)))
     }
 
+    public func say(_ response: SIPResponse) { say(String(decoding: response.serialized(), as: UTF8.self)) }
+
     public func say(_ request: SIPRequest) { say(String(decoding: request.serialized(), as: UTF8.self)) }
 
     public func receive(_ message: InboundMessage, at now: Instant) {

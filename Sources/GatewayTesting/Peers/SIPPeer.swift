@@ -237,7 +237,7 @@ public class SIPPeer: SansIOEndpoint {
             unanswered.removeValue(forKey: token)?()
             let branches = client.filter { $0.value.token == token }.keys.sorted()
             for branch in branches { finish(branch, .unreachable(reason), at: now) }
-        case .late, .answered:
+        case .late, .answered, .carried:
             break
         }
     }

@@ -38,6 +38,10 @@ public struct GatewayLog: Hashable, Sendable {
 public struct GatewayCounters: Hashable, Sendable {
     public var requestsReceived: UInt64 = 0
     public var responsesReceived: UInt64 = 0
+    /// Responses that name a request of ours and are not believed: from elsewhere than it went to, or with other identifiers.
+    public var responsesRefused: UInt64 = 0
+    /// Responses to no request that is open: late, misrouted or made up.
+    public var responsesStray: UInt64 = 0
     public var malformedReceived: UInt64 = 0
     public var requestsSent: UInt64 = 0
     public var responsesSent: UInt64 = 0

@@ -37,7 +37,7 @@ extension Gateway {
     }
 
     /// Whose servers are asked.
-    private func partner(of purpose: Awaiting) -> String? {
+    func partner(of purpose: Awaiting) -> String? {
         switch purpose {
         case .notify(let watcher): watcher.partner
         case .homeNotify: nil

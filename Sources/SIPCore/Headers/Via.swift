@@ -97,11 +97,19 @@ struct ViaSpans {
 extension ViaSpans {
     /// Whether ``Via/sentBy`` would be this text.
     func isSentBy(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var written = String(decoding: bytes[host], as: UTF8.self)
-        written = ASCII.lowercased(written)
-        if written.utf8.contains(0x3A) { written = "[\(written)]" }
-        if let port { written += ":\(port)" }
-        return written == text
+        var rest = text.utf8[...]
+        let isLiteral = bytes[host].contains(0x3A)
+        if isLiteral, rest.popFirst() != 0x5B { return false }
+        for byte in bytes[host] {
+            guard rest.popFirst() == ASCII.lower(byte) else { return false }
+        }
+        if isLiteral, rest.popFirst() != 0x5D { return false }
+        guard var digits = port else { return rest.isEmpty }
+        repeat {
+            guard rest.popLast() == 0x30 + UInt8(digits % 10) else { return false }
+            digits /= 10
+        } while digits > 0
+        return rest.popLast() == 0x3A && rest.isEmpty
     }
 }
 

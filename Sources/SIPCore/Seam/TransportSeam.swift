@@ -96,8 +96,18 @@ public struct OutboundMessage: Hashable, Sendable {
     }
 }
 
+/// What a request left by; its answer comes back the same way.
+public enum Carrier: Hashable, Sendable {
+    case connection(ConnectionID)
+    /// A datagram to this host: an address literal, written as the transport writes the source of a datagram.
+    case datagram(host: String)
+}
+
 /// What the transport reports besides messages.
 public enum TransportNotice: Hashable, Sendable {
+    /// The carrier of the message with this token, which its destination does not name: a stream was addressed, the named connection is
+    /// gone, a name was resolved, or the transport was changed (RFC 3261 18.1.1). Comes before any answer.
+    case carried(token: UInt64, by: Carrier)
     /// The connection ended, by either side.
     case closed(ConnectionID)
     /// The message with this token could not be sent.

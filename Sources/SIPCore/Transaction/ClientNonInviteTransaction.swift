@@ -24,7 +24,7 @@ public struct ClientNonInviteTransaction: Equatable, Sendable {
 
     public private(set) var state = State.trying
     private let timers: TransactionTimers
-    private let isReliable: Bool
+    let isReliable: Bool
     private var interval: TimeSpan
     /// Retransmission; nil on reliable transports and once completed.
     private var timerE: Instant?

@@ -7,6 +7,10 @@ struct QuickAnswer {
     var via: ViaSpans
     var branch: Range<Int>
     var method: Range<Int>
+    var number: UInt32
+    /// The whole values.
+    var callID: Range<Int>
+    var from: Range<Int>
 
     /// nil for everything but a plain 2xx: one Via, no new Contact, no folded line among those that count. It is then for
     /// ``SIPParser`` to read or refuse.
@@ -22,6 +26,9 @@ struct QuickAnswer {
         var via: ViaSpans?
         var branch: Range<Int>?
         var method: Range<Int>?
+        var number: UInt32?
+        var callID: Range<Int>?
+        var from: Range<Int>?
         reading: while true {
             switch reader.next() {
             case .field(_, let value, .via, let isFolded):
@@ -35,10 +42,17 @@ struct QuickAnswer {
                 guard isWhole, scanner.isAtEnd else { return nil }
             case .field(_, let value, .cSeq, let isFolded):
                 var scanner = ByteScanner(bytes, value)
-                guard method == nil, !isFolded, scanner.number(limit: UInt64(CSeq.limit)) != nil else { return nil }
+                guard method == nil, !isFolded, let value = scanner.number(limit: UInt64(CSeq.limit)) else { return nil }
+                number = UInt32(value)
                 scanner.skipLWS()
                 method = scanner.token()
                 guard scanner.isAtEnd else { return nil }
+            case .field(_, let value, .callID, let isFolded):
+                guard callID == nil, !isFolded else { return nil }
+                callID = value
+            case .field(_, let value, .from, let isFolded):
+                guard from == nil, !isFolded else { return nil }
+                from = value
             case .field(_, _, .contact, _), .malformed, .truncated:
                 return nil
             case .field:
@@ -47,7 +61,20 @@ struct QuickAnswer {
                 break reading
             }
         }
-        guard let via, let branch, let method else { return nil }
-        (self.via, self.branch, self.method) = (via, branch, method)
+        guard let via, let branch, let method, let number, let callID, let from else { return nil }
+        (self.via, self.branch, self.method, self.number, self.callID, self.from) = (via, branch, method, number, callID, from)
+    }
+
+    /// The name that ends the branch (see ``TransactionLayer/send(_:to:over:isBrief:at:)``).
+    func transaction(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64? {
+        guard let dot = bytes[branch].lastIndex(of: 0x2E) else { return nil }
+        return UInt64(String(decoding: bytes[(dot + 1)..<branch.upperBound], as: UTF8.self), radix: 32)
+    }
+
+    /// Whether it repeats what the request said, octet by octet. An answer whose From is the same and written otherwise is no quick one.
+    func fits(_ client: TransactionLayer.Client, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        func isSame(_ text: String, _ range: Range<Int>) -> Bool { text.utf8.elementsEqual(bytes[range]) }
+        return number == client.number && isSame(client.branch, branch) && isSame(client.method.rawValue, method)
+            && isSame(client.callID, callID) && isSame(client.from, from) && via.isSentBy(client.sentBy, bytes)
     }
 }

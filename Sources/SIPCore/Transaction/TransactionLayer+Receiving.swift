@@ -10,16 +10,20 @@ extension TransactionLayer {
         case postponed
     }
 
+    /// Asked whether the answer to a request that left as a datagram may come from a host other than the one it was sent to.
+    public typealias AnswerJudge = (ClientTransactionID, MessageSource) -> Bool
+
     /// Takes one framed message in.
     public mutating func receive(
-        _ inbound: InboundMessage, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted }
+        _ inbound: InboundMessage, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted },
+        believing judge: AnswerJudge = { _, _ in false }
     ) -> [TransactionAction] {
         let source = MessageSource(inbound)
-        if let actions = receiveQuickly(inbound, source, at: now) { return actions }
+        if let actions = receiveQuickly(inbound, source, at: now, believing: judge) { return actions }
         let framing: SIPParser.Framing = inbound.remote.transport.isReliable ? .stream : .datagram
         switch SIPParser.parse(inbound.bytes, framing: framing, limits: configuration.limits) {
         case .success(let message):
-            return receive(message, from: source, at: now, asking: doorkeeper)
+            return receive(message, from: source, at: now, asking: doorkeeper, believing: judge)
         case .failure(var error):
             error.request?.noteReception(from: source, isPlace: configuration.isAnswerPlace)
             guard let response = error.response(toTag: tokens.tag()) else { return [.refused(error, source)] }
@@ -29,21 +33,26 @@ extension TransactionLayer {
 
     /// Takes one parsed message in.
     public mutating func receive(
-        _ message: SIPMessage, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted }
+        _ message: SIPMessage, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted },
+        believing judge: AnswerJudge = { _, _ in false }
     ) -> [TransactionAction] {
         switch message {
         case .request(let request): return receive(request, from: source, at: now, asking: doorkeeper)
-        case .response(let response): return receive(response, from: source, at: now)
+        case .response(let response): return receive(response, from: source, at: now, believing: judge)
         }
     }
 
-    /// Takes the transport's report in: a failed message or a closed connection ends the transactions that hang on it (RFC 3261 17.1.4).
+    /// Takes the transport's report in: a failed message or a closed connection ends the transactions that hang on it (RFC 3261 17.1.4),
+    /// and answers come only by the carrier of their request.
     public mutating func receive(_ notice: TransportNotice, at now: Instant) -> [TransactionAction] {
         switch notice {
         case .failed(let token, let reason):
             return fail(token, reason)
         case .closed(let connection):
             return (connectionClients[connection] ?? []).sorted().flatMap { fail($0, "connection closed") }
+        case .carried(let token, let carrier):
+            setCarrier(carrier, of: token)
+            return []
         case .late, .answered:
             return []
         }
@@ -65,31 +74,52 @@ extension TransactionLayer {
     // MARK: Responses
 
     /// The answer to a request of which only the success counts; nil: it is to be read whole.
-    private mutating func receiveQuickly(_ inbound: InboundMessage, _ source: MessageSource, at now: Instant) -> [TransactionAction]? {
+    private mutating func receiveQuickly(
+        _ inbound: InboundMessage, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
+    ) -> [TransactionAction]? {
         guard inbound.bytes.count <= configuration.limits.headerBytes else { return nil }
         let found: (id: UInt64, status: Int)? = inbound.bytes.withUnsafeBufferPointer { bytes in
-            guard let answer = QuickAnswer(bytes) else { return nil }
-            let branch = UnsafeBufferPointer(rebasing: bytes[answer.branch])
-            guard let dot = branch.lastIndex(of: 0x2E),
-                let id = UInt64(String(decoding: branch[(dot + 1)...], as: UTF8.self), radix: 32), let client = clients[id], client.isBrief,
-                client.branch.utf8.elementsEqual(branch), client.method.rawValue.utf8.elementsEqual(bytes[answer.method]),
-                answer.via.isSentBy(client.sentBy, bytes)
+            guard let answer = QuickAnswer(bytes), let id = answer.transaction(bytes), let client = clients[id], client.isBrief,
+                answer.fits(client, bytes)
             else { return nil }
             return (id, answer.status)
         }
-        guard let found else { return nil }
-        let response = SIPResponse(SIPStatus(rawValue: found.status), reason: "")
-        guard clients[found.id]?.machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
-        settleClient(found.id)
-        return [.response(ClientTransactionID(rawValue: found.id), response, source)]
+        guard let found, let client = clients[found.id] else { return nil }
+        return take(SIPResponse(SIPStatus(rawValue: found.status), reason: ""), for: found.id, client, source, at: now, believing: judge)
     }
 
-    private mutating func receive(_ response: SIPResponse, from source: MessageSource, at now: Instant) -> [TransactionAction] {
-        guard let via = response.headers.topVia, let branch = via.branch, let method = response.method,
-            let id = client(ofBranch: branch), let client = clients[id], client.branch == branch, client.method == method
+    private mutating func receive(
+        _ response: SIPResponse, from source: MessageSource, at now: Instant, believing judge: AnswerJudge
+    ) -> [TransactionAction] {
+        let headers = response.headers
+        guard let via = headers.topVia, let branch = via.branch, let cSeq = headers.cSeq, let id = client(ofBranch: branch),
+            let client = clients[id], client.branch == branch, client.method == cSeq.method
         else { return [.dropped(.strayResponse)] }
-        // A second Via means that the response was meant for somebody behind us; we are nobody's proxy.
-        guard via.sentBy == client.sentBy, response.headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
+        // A second Via means that the response was meant for a client behind this node, and this node is no proxy.
+        guard via.sentBy == client.sentBy, headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
+        guard cSeq.number == client.number, headers.callID == client.callID, headers.fromTag == NameAddr(client.from)?.tag else {
+            return [.answerRefused(.identifiers, source)]
+        }
+        return take(response, for: id, client, source, at: now, believing: judge)
+    }
+
+    /// Hands on what is the answer by all that it says, if it came from where the answer comes from.
+    private mutating func take(
+        _ response: SIPResponse, for id: UInt64, _ client: Client, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
+    ) -> [TransactionAction] {
+        switch client.carrier {
+        case .connection(let connection)?:
+            guard source.connection == connection else { return [.answerRefused(.origin, source)] }
+        case .datagram(let host)?:
+            guard source.remote.transport == .udp else { return [.answerRefused(.origin, source)] }
+            if source.remote.host != host {
+                // The user knows nothing of a request any more whose answer it has.
+                if client.machine.state == .completed { return [.dropped(.copy)] }
+                guard judge(ClientTransactionID(rawValue: id), source) else { return [.answerRefused(.origin, source)] }
+            }
+        case nil:
+            return [.answerRefused(.origin, source)]
+        }
         guard clients[id]?.machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
         settleClient(id)
         return [.response(ClientTransactionID(rawValue: id), response, source)]

@@ -13,12 +13,21 @@ public enum TransactionAction: Equatable, Sendable {
     case send(OutboundMessage)
     /// A message was refused before it became a request of anybody; for logs and counters.
     case refused(SIPParseError, MessageSource)
+    /// A response that names a request of ours and cannot be its answer; dropped.
+    case answerRefused(AnswerFault, MessageSource)
     /// A message was dropped: a response that matches nothing, an ACK, a copy, an unanswered request that was not let in, or one that
     /// comes again; for counters.
     case dropped(DropReason)
 
     public enum DropReason: String, Hashable, Sendable {
         case strayResponse, foreignSentBy, ack, copy, refused, postponed
+    }
+
+    /// Why a response is not believed; the raw value is for an operator.
+    public enum AnswerFault: String, Hashable, Sendable {
+        /// Not over the connection, or not from a host of the domain, to which the request went.
+        case origin = "it did not come from where the request went"
+        case identifiers = "its Call-ID, From tag or CSeq number is not that of the request"
     }
 }
 
@@ -81,8 +90,14 @@ public struct TransactionLayer: Sendable {
         var machine: ClientNonInviteTransaction
         var branch: String
         var method: SIPMethod
+        /// The values of the request that its answer repeats (RFC 3261 8.2.6.2).
+        var callID: String
+        var from: String
+        var number: UInt32
         var sentBy: String
         var message: OutboundMessage
+        /// Where the answer comes from; nil until the transport has chosen a connection.
+        var carrier: Carrier?
         /// Of a 2xx only the status is told.
         var isBrief: Bool
     }
@@ -131,7 +146,7 @@ public struct TransactionLayer: Sendable {
     var hostServers: [String: Int] = [:]
     var serverKeys: [ServerTransactionKey: UInt64] = [:]
     var mergedKeys: [MergedRequestKey: UInt64] = [:]
-    /// Client transactions whose request went over this very connection.
+    /// Client transactions whose request went over this very connection, and which end with it: no answer can come any more.
     var connectionClients: [ConnectionID: Set<UInt64>] = [:]
     var deadlines = DeadlineQueue<UInt64>()
     private var lastID: UInt64 = 0
@@ -186,9 +201,11 @@ public struct TransactionLayer: Sendable {
             let branch = token + "." + String(id, radix: 32)
             let message = Self.seal(request, destination, via: via.head + branch, token: id)
             return Client(
-                machine: machine, branch: branch, method: request.method, sentBy: via.sentBy, message: message, isBrief: isBrief)
+                machine: machine, branch: branch, method: request.method, callID: request.headers.first(.callID) ?? "",
+                from: request.headers.first(.from) ?? "", number: request.headers.cSeq?.number ?? 0, sentBy: via.sentBy,
+                message: message, isBrief: isBrief)
         }
-        if case .connection(let connection, _) = destination { connectionClients[connection, default: []].insert(id) }
+        if let carrier = Self.carrier(to: destination) { setCarrier(carrier, of: id) }
         deadlines.set(id, at: machine.nextDeadline)
         return (ClientTransactionID(rawValue: id), clients[id].map { [.send($0.message)] } ?? [])
     }
@@ -285,11 +302,8 @@ public struct TransactionLayer: Sendable {
     }
 
     mutating func removeClient(_ id: UInt64) {
-        guard let client = clients.remove(id) else { return }
-        if case .connection(let connection, _) = client.message.destination {
-            connectionClients[connection]?.remove(id)
-            if connectionClients[connection]?.isEmpty == true { connectionClients[connection] = nil }
-        }
+        setCarrier(nil, of: id)
+        guard clients.remove(id) != nil else { return }
         deadlines.set(id, at: nil)
     }
 

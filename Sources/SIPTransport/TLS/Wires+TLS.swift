@@ -57,7 +57,7 @@ extension Wires {
         host.counters.sendsOverReused &+= 1
         // Of another loop it may have ended meanwhile: then that loop finds a way.
         let outbound = OutboundMessage(bytes: message.bytes, destination: .connection(id, fallback: address), token: message.token)
-        send(outbound, for: message.shard)
+        send(outbound, for: message.shard, isUnnamed: true)
         return true
     }
 

@@ -125,7 +125,7 @@ class ClientEndpoint: SansIOEndpoint {
             case .response(let id, let response, _): if !response.status.isProvisional { finish(id, .response(response), at: now) }
             case .timeout(let id): finish(id, .none(reason: "no answer within 32 seconds"), at: now)
             case .transportFailed(let id, let reason): finish(id, .none(reason: reason), at: now)
-            case .refused, .dropped: break
+            case .refused, .answerRefused, .dropped: break
             }
         }
     }

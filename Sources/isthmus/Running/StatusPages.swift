@@ -113,6 +113,7 @@ final class StatusPages: Sendable {
     private static var counterPaths: [(String, WritableKeyPath<GatewayCounters, UInt64>)] {
         [
             ("requests_received", \.requestsReceived), ("responses_received", \.responsesReceived),
+            ("responses_refused", \.responsesRefused), ("responses_stray", \.responsesStray),
             ("malformed_received", \.malformedReceived), ("requests_sent", \.requestsSent), ("responses_sent", \.responsesSent),
             ("subscriptions_accepted", \.subscriptionsAccepted), ("subscriptions_refused", \.subscriptionsRefused),
             ("subscriptions_ended", \.subscriptionsEnded), ("notifications_sent", \.notificationsSent),

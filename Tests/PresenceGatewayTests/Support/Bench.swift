@@ -23,6 +23,8 @@ final class Bench {
     private var inboxes: [TransportAddress: [SIPMessage]] = [:]
     private var seen: [TransportAddress: Set<[UInt8]>] = [:]
     private var serial = 0
+    /// The connections of requests of the gateway, by branch.
+    private var carriers: [String: ConnectionID] = [:]
 
     static func configuration() -> GatewayConfiguration {
         var configuration = GatewayConfiguration(
@@ -108,7 +110,21 @@ final class Bench {
     }
 
     func send(_ message: SIPMessage, from peer: TransportAddress, connection: ConnectionID? = nil) {
+        var connection = connection
+        if case .response(let response) = message { connection = connection ?? response.headers.topVia?.branch.flatMap { carriers[$0] } }
         send(String(decoding: SIPSerializer.serialize(message), as: UTF8.self), from: peer, connection: connection)
+    }
+
+    /// Notes the connection of a request, over which its answer comes back, and says by which it went.
+    private func carry(_ message: SIPMessage, _ token: UInt64, by connection: ConnectionID) {
+        guard case .request(let request) = message, let branch = request.headers.topVia?.branch else { return }
+        carriers[branch] = connection
+        gateway.receive(.carried(token: token, by: .connection(connection)), at: now)
+    }
+
+    /// The one connection that a gateway has opened to an address.
+    private static func connection(to peer: TransportAddress) -> ConnectionID {
+        ConnectionID(rawValue: peer.description.utf8.reduce(1 << 32) { $0 &* 31 &+ UInt64($1) })
     }
 
     /// Sorts what the gateway has to send into the peers' inboxes.
@@ -120,8 +136,12 @@ final class Bench {
             }
             let place: TransportAddress
             switch outbound.destination {
-            case .address(let address, _): place = address
-            case .connection(_, let fallback): place = fallback ?? TransportAddress(.tcp, "connection", 0)
+            case .address(let address, _):
+                place = address
+                if address.transport.isReliable { carry(message, outbound.token, by: Self.connection(to: address)) }
+            case .connection(let connection, let fallback):
+                place = fallback ?? TransportAddress(.tcp, "connection", 0)
+                carry(message, outbound.token, by: connection)
             }
             // A copy that a retransmission timer sent tells a test nothing.
             guard seen[place, default: []].insert(outbound.bytes).inserted else { continue }
