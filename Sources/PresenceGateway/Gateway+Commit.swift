@@ -126,6 +126,7 @@ extension Gateway {
             guard let presentity = presentities[key] ?? before.map({ makePresentity(key, $0.uri) }) else { return }
             presentities[key] = presentity
             presentity.published = before ?? makePresentity(key, presentity.uri).published
+            composeAgain(presentity)
             tellWatchers(of: presentity, at: now)
             settle(presentity)
             schedule(presentity)
@@ -154,6 +155,7 @@ extension HostedPresentity {
             enhanced = newValue.enhanced
             publications = newValue.publications
             documents = newValue.documents
+            documentsChanged()
             bodies = newValue.bodies
             isSimpleNewer = newValue.isSimpleNewer
         }

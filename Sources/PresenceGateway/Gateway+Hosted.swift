@@ -32,14 +32,14 @@ extension Gateway {
         counters.publicationsAccepted += 1
         respond(response, transaction, at: now)
         if isChanged {
-            presentity.isSimpleNewer = true
-            tellWatchers(of: presentity, at: now)
+            presentity.documentsChanged()
+            published.append(presentity.key)
         }
         schedule(presentity)
     }
 
     /// Does to the documents what the table did to their tags.
-    /// - Returns: whether the composed document changed.
+    /// - Returns: whether they are to be composed anew.
     private func commit(
         _ operation: PublicationTable.Operation, _ body: [UInt8], until: DateTime, _ presentity: HostedPresentity, at now: Instant
     ) throws(Refusal) -> Bool {
@@ -48,21 +48,56 @@ extension Gateway {
         do throws(CompositionError) {
             switch (operation, document) {
             case (.create(let tag), let document?):
-                return try presentity.documents.publish(document, tag: tag.value, until: until, at: moment)
+                try presentity.documents.publish(document, tag: tag.value, until: until, at: moment)
+                return true
             case (.modify(let old, let tag), let document?):
-                return try presentity.documents.publish(document, tag: tag.value, replacing: old.value, until: until, at: moment)
+                try presentity.documents.publish(document, tag: tag.value, replacing: old.value, until: until, at: moment)
+                return true
             case (.refresh(let old, let tag), _):
                 try presentity.documents.refresh(old.value, tag: tag.value, until: until)
                 return false
             case (.remove(let tag), _):
-                return try presentity.documents.remove(tag.value)
+                try presentity.documents.remove(tag.value)
+                return true
             default:
                 return false
             }
         } catch {
-            throw error.code == .unknownTag
-                ? Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
-                : .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
+            switch error.code {
+            case .unknownTag: throw Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
+            case .tooLarge:
+                counters.limitsReached += 1
+                throw Refusal(.requestEntityTooLarge, "RFC 3261 21.4.11: \(error.message)", errorID: 2010)
+            default: throw .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
+            }
+        }
+    }
+
+    /// Composes what PUBLISH changed, once for all the requests before; watchers are notified when the tick ends.
+    func composePublished(_ presentity: HostedPresentity) {
+        guard composeAgain(presentity) else { return }
+        presentity.isSimpleNewer = true
+        presentity.hasUntoldDocument = true
+        presentity.changed()
+    }
+
+    /// - Returns: whether the composed document changed.
+    @discardableResult
+    func composeAgain(_ presentity: HostedPresentity) -> Bool {
+        if !presentity.isComposed { counters.documentsComposed += 1 }
+        return presentity.compose()
+    }
+
+    /// Notifies the watchers of all presentities that PUBLISH changed in this tick.
+    func tellPublished(at now: Instant) {
+        let keys = published
+        published = []
+        for key in keys {
+            guard let presentity = presentities[key] else { continue }
+            composePublished(presentity)
+            guard presentity.hasUntoldDocument else { continue }
+            presentity.hasUntoldDocument = false
+            tellWatchers(of: presentity, at: now)
         }
     }
 
@@ -138,7 +173,9 @@ extension Gateway {
         var change = presentity.enhanced.expire(at: DateTime(now))
         if let due = presentity.serverPublicationsDue, due <= now { change.formUnion(publishForServer(presentity)) }
         let lapsed = presentity.publications.advance(to: now)
-        _ = presentity.documents.expire(at: DateTime(now))
+        composePublished(presentity)
+        if presentity.documents.expire(at: DateTime(now)) { presentity.documentsChanged() }
+        composeAgain(presentity)
         for tag in lapsed {
             presentity.bodies[tag.value] = nil
             keep(.publication(presentity: presentity.key, tag: tag.value))
@@ -192,7 +229,7 @@ extension Gateway {
         let record = HostedPresentity(
             key: key, uri: uri, policy: presencePolicy,
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
-            publicationLimit: configuration.limits.publicationsPerPresentity)
+            limits: configuration.limits.composition)
         publishForServer(record)
         return record
     }

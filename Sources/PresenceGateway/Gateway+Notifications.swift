@@ -217,6 +217,7 @@ extension Gateway {
 
     /// The resource in the watcher's format; made once per state.
     func rendered(_ resource: WatchedResource, for watcher: WatcherDialog, at now: Instant) -> RenderedPresence {
+        if !published.isEmpty, resource.upstream == nil, let presentity = presentities[resource.key] { composePublished(presentity) }
         if let rendered = resource.rendered { return rendered }
         let made: RenderedPresence
         if let presentity = presentities[resource.key], resource.upstream == nil {

@@ -93,6 +93,7 @@ extension Gateway {
         let before = counts.publications
         for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
             awaitEndpoints(of: presentity, at: now)
+            composeAgain(presentity)
             advance(presentity, at: now)
             schedule(presentity)
         }
@@ -146,6 +147,7 @@ extension Gateway {
             standing: PublicationComposer.Standing(
                 number: stored.number, arrived: DateTime(stored.arrived),
                 until: DateTime(stored.expiry), ids: stored.ids))
+        presentity.documentsChanged()
         presentity.bodies[stored.tag] = stored.document
         state.publications += 1
         return true

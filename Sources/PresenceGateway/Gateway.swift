@@ -79,6 +79,8 @@ public final class Gateway: SansIOEndpoint {
     var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
     var redirects: RedirectGuard
     var presentities: [String: HostedPresentity] = [:]
+    /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
+    var published: [String] = []
     var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]
     /// The resources of all dialogs.
@@ -256,6 +258,7 @@ public final class Gateway: SansIOEndpoint {
     }
 
     public func takeOutput() -> [OutboundMessage] {
+        tellPublished(at: desk.now)
         settleStore()
         let taken = output
         output.removeAll(keepingCapacity: true)

@@ -1,7 +1,7 @@
 import PresenceDocuments
 import XMLCore
 
-/// The composition policy: pure functions from publications to one document.
+/// The composition policy: pure functions from publications to one document, in time linear in what is published.
 struct Composition {
     /// Newest body first.
     private let publications: [Publication]
@@ -15,14 +15,14 @@ struct Composition {
         result.tuples = tuples()
         result.persons = persons()
         result.devices = devices()
+        var notes: Set<PIDFNote> = []
+        var extensions: Set<XMLFragment> = []
+        var attributes: Set<ExpandedName> = []
         for publication in publications {
             let document = publication.document
-            for note in document.notes where !result.notes.contains(note) { result.notes.append(note) }
-            for fragment in document.extensions where !result.extensions.contains(fragment) { result.extensions.append(fragment) }
-            for attribute in document.attributes
-            where !result.attributes.contains(where: { $0.localName == attribute.localName && $0.namespace == attribute.namespace }) {
-                result.attributes.append(attribute)
-            }
+            result.notes += document.notes.filter { notes.insert($0).inserted }
+            result.extensions += document.extensions.filter { extensions.insert($0).inserted }
+            result.attributes += document.attributes.filter { attributes.insert(ExpandedName($0)).inserted }
             result.rpid.fill(from: document.rpid)
             result.cipid.fill(from: document.cipid)
             result.exact = result.exact ?? document.exact
@@ -61,28 +61,31 @@ struct Composition {
     }
 
     private func persons() -> [PIDFPerson] {
-        var result: [PIDFPerson] = []
-        for (publication, person) in newestFirst({ $0.persons }, age: { $0.timestamp }) {
-            if let index = result.firstIndex(where: { $0.rpid.classes.map(\.text) == person.rpid.classes.map(\.text) }) {
-                result[index].fill(from: person)
-            } else {
-                var person = person
-                person.id = publication.ids[person.id] ?? person.id
-                result.append(person)
-            }
-        }
-        return result
+        merged({ $0.persons }, age: { $0.timestamp }) { $0.rpid.classes.map(\.text) }
     }
 
     private func devices() -> [PIDFDevice] {
-        var result: [PIDFDevice] = []
-        for (publication, device) in newestFirst({ $0.devices }, age: { $0.timestamp }) {
-            if let index = result.firstIndex(where: { $0.deviceID == device.deviceID }) {
-                result[index].fill(from: device)
+        merged({ $0.devices }, age: { $0.timestamp }) { $0.deviceID }
+    }
+
+    /// One part for each key, from its newest report, filled from the older ones.
+    private func merged<Part: ComposedPart, Key: Hashable>(
+        _ parts: (PIDFDocument) -> [Part], age: (Part) -> DateTime?, by key: (Part) -> Key
+    ) -> [Part] {
+        var result: [Part] = []
+        var places: [Key: Int] = [:]
+        var extensions: [Set<ExpandedName>] = []
+        for (publication, part) in newestFirst(parts, age: age) {
+            let key = key(part)
+            if let place = places[key] {
+                result[place].fill(from: part)
+                result[place].extensions += part.extensions.filter { extensions[place].insert(ExpandedName($0)).inserted }
             } else {
-                var device = device
-                device.id = publication.ids[device.id] ?? device.id
-                result.append(device)
+                places[key] = result.count
+                extensions.append(Set(part.extensions.map { ExpandedName($0) }))
+                var part = part
+                part.id = publication.ids[part.id] ?? part.id
+                result.append(part)
             }
         }
         return result
@@ -103,38 +106,52 @@ struct Composition {
     }
 }
 
-extension PIDFPerson {
-    /// Takes from an older report what this one does not say.
-    mutating func fill(from older: PIDFPerson) {
+/// The name of an element or attribute, of which a composed part has one.
+private struct ExpandedName: Hashable {
+    var namespace: String
+    var localName: String
+
+    init(_ fragment: XMLFragment) {
+        namespace = fragment.namespace
+        localName = fragment.localName
+    }
+
+    init(_ attribute: XMLAttribute) {
+        namespace = attribute.namespace
+        localName = attribute.localName
+    }
+}
+
+/// A person or a device: what several reports become one of.
+private protocol ComposedPart {
+    var id: String { get set }
+    var extensions: [XMLFragment] { get set }
+    /// Takes from an older report what this one does not say, ``extensions`` apart.
+    mutating func fill(from older: Self)
+}
+
+extension PIDFPerson: ComposedPart {
+    fileprivate mutating func fill(from older: PIDFPerson) {
         rpid.fill(from: older.rpid)
         cipid.fill(from: older.cipid)
         if notes.isEmpty { notes = older.notes }
         if timestamp == nil { timestamp = older.timestamp }
-        for fragment in older.extensions
-        where !extensions.contains(where: { $0.localName == fragment.localName && $0.namespace == fragment.namespace }) {
-            extensions.append(fragment)
-        }
     }
 }
 
-extension PIDFDevice {
-    /// Takes from an older report what this one does not say.
-    mutating func fill(from older: PIDFDevice) {
+extension PIDFDevice: ComposedPart {
+    fileprivate mutating func fill(from older: PIDFDevice) {
         rpid.fill(from: older.rpid)
         cipid.fill(from: older.cipid)
         capabilities = capabilities ?? older.capabilities
         if notes.isEmpty { notes = older.notes }
         if timestamp == nil { timestamp = older.timestamp }
-        for fragment in older.extensions
-        where !extensions.contains(where: { $0.localName == fragment.localName && $0.namespace == fragment.namespace }) {
-            extensions.append(fragment)
-        }
     }
 }
 
 extension RPID {
     /// Takes from an older source each kind of element that is missing here.
-    mutating func fill(from older: RPID) {
+    fileprivate mutating func fill(from older: RPID) {
         if activities.isEmpty { activities = older.activities }
         if classes.isEmpty { classes = older.classes }
         if moods.isEmpty { moods = older.moods }
@@ -151,7 +168,7 @@ extension RPID {
 }
 
 extension CIPID {
-    mutating func fill(from older: CIPID) {
+    fileprivate mutating func fill(from older: CIPID) {
         card = card ?? older.card
         displayName = displayName ?? older.displayName
         homepage = homepage ?? older.homepage

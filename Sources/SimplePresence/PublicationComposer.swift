@@ -13,6 +13,8 @@ public struct CompositionError: Error, Hashable, Sendable, CustomStringConvertib
         public static let tagInUse = Code("tag-in-use")
         /// The presentity has as many publications as it may.
         public static let tooManyPublications = Code("too-many-publications")
+        /// With this body the presentity's publications would be larger than they may be together (RFC 3261 21.4.11: 413).
+        public static let tooLarge = Code("too-large")
     }
 
     public var code: Code
@@ -26,22 +28,25 @@ public struct CompositionError: Error, Hashable, Sendable, CustomStringConvertib
 /// tuples stay apart under unique ids, unless two have the same id and the same contact, where the newer counts; persons of one class
 /// become one, element by element from the newest that has it; so do reports on one device. Pure: time is an argument.
 public struct PublicationComposer: Hashable, Sendable {
-    /// Publications that one presentity may have at a time.
-    public var maximumPublications: Int
+    public var limits: CompositionLimits
     /// The presentity's URI, which the composed document carries whatever the publications say.
     public let entity: String
-    /// The composition of all publications; without tuples when there are none.
-    public private(set) var document: PIDFDocument
+    /// What all publications together are.
+    public private(set) var size = PublicationSize()
     private var publications: [Publication] = []
     private var lastNumber: UInt64 = 0
+    /// Ids of the composed document.
+    private var ids: Set<String> = []
 
-    public init(entity: String, maximumPublications: Int = 64) {
+    public init(entity: String, limits: CompositionLimits = CompositionLimits()) {
         self.entity = entity
-        self.maximumPublications = maximumPublications
-        document = PIDFDocument(entity: entity)
+        self.limits = limits
     }
 
     public var isEmpty: Bool { publications.isEmpty }
+
+    /// The composition of all publications; without tuples when there are none. Made anew at each call.
+    public var document: PIDFDocument { Composition(publications).document(entity: entity) }
 
     /// Entity-tags of the live publications, oldest first.
     public var tags: [String] { publications.map(\.tag) }
@@ -51,14 +56,13 @@ public struct PublicationComposer: Hashable, Sendable {
 
     /// Takes a publication with a body: a new one, or with `replacing` the next version of one (RFC 3903 4.1, 4.3).
     ///
+    /// A body that is no larger than the one it replaces is taken, even where a limit was lowered meanwhile.
     /// - Parameters:
     ///   - until: When it expires.
     ///   - now: Its age, where it has no timestamps of its own.
-    /// - Returns: Whether the composed document changed.
-    @discardableResult
     public mutating func publish(
         _ published: PIDFDocument, tag: String, replacing oldTag: String? = nil, until: DateTime, at now: DateTime
-    ) throws(CompositionError) -> Bool {
+    ) throws(CompositionError) {
         var publication: Publication
         let index: Int
         if let oldTag {
@@ -67,25 +71,31 @@ public struct PublicationComposer: Hashable, Sendable {
             publication = publications[index]
         } else {
             try check(tag, besides: nil)
-            guard publications.count < maximumPublications else {
+            guard publications.count < limits.publications else {
                 throw CompositionError(
                     code: .tooManyPublications, message: "\(entity) has \(publications.count) publications, as many as allowed")
             }
             index = publications.count
             publication = Publication(tag: tag, until: until)
         }
+        let newSize = PublicationSize(published)
+        if let excess = (size - publication.size + newSize).excess(over: limits.size, from: size) {
+            throw CompositionError(
+                code: .tooLarge,
+                message: "\(excess.value) \(excess.name) in all publications of \(entity), more than the \(excess.limit) allowed")
+        }
         lastNumber += 1
         publication.tag = tag
         publication.until = until
         publication.arrived = now
         publication.number = lastNumber
-        let taken = Set(publications.enumerated().filter { $0.offset != index }.flatMap { $0.element.ids.values })
-        publication.take(published, taken: taken)
+        if index < publications.count { drop(publications[index]) }
+        publication.size = newSize
+        take(&publication, published)
         if index < publications.count { publications[index] = publication } else { publications.append(publication) }
-        return compose()
     }
 
-    /// Prolongs a publication without a body (RFC 3903 4.2); the composed document stays as it is.
+    /// Prolongs a publication without a body (RFC 3903 4.2); ``document`` stays as it is.
     public mutating func refresh(_ oldTag: String, tag: String, until: DateTime) throws(CompositionError) {
         let index = try find(oldTag)
         try check(tag, besides: index)
@@ -94,22 +104,19 @@ public struct PublicationComposer: Hashable, Sendable {
     }
 
     /// Takes a publication away (RFC 3903 4.4).
-    ///
-    /// - Returns: Whether the composed document changed.
-    @discardableResult
-    public mutating func remove(_ tag: String) throws(CompositionError) -> Bool {
-        publications.remove(at: try find(tag))
-        return compose()
+    public mutating func remove(_ tag: String) throws(CompositionError) {
+        drop(publications.remove(at: try find(tag)))
     }
 
     /// Takes away what has expired: `until` itself is too late.
     ///
-    /// - Returns: Whether the composed document changed.
+    /// - Returns: Whether there was any.
     @discardableResult
     public mutating func expire(at now: DateTime) -> Bool {
-        let before = publications.count
+        let expired = publications.filter { $0.until <= now }
+        expired.forEach { drop($0) }
         publications.removeAll { $0.until <= now }
-        return publications.count == before ? false : compose()
+        return !expired.isEmpty
     }
 
     /// What is known of a live publication besides its document.
@@ -142,10 +149,10 @@ public struct PublicationComposer: Hashable, Sendable {
         publication.arrived = standing.arrived
         publication.number = standing.number
         publication.ids = standing.ids
-        publication.take(published, taken: Set(publications.flatMap { $0.ids.values }).union(standing.ids.values))
+        publication.size = PublicationSize(published)
+        take(&publication, published)
         lastNumber = max(lastNumber, standing.number)
         publications.append(publication)
-        _ = compose()
     }
 
     private func find(_ tag: String) throws(CompositionError) -> Int {
@@ -158,10 +165,15 @@ public struct PublicationComposer: Hashable, Sendable {
         throw CompositionError(code: .tagInUse, message: "RFC 3903 4.1: an entity-tag is used twice")
     }
 
-    private mutating func compose() -> Bool {
-        let composed = Composition(publications).document(entity: entity)
-        defer { document = composed }
-        return composed != document
+    private mutating func take(_ publication: inout Publication, _ published: PIDFDocument) {
+        publication.take(published, taken: ids)
+        ids.formUnion(publication.ids.values)
+        size = size + publication.size
+    }
+
+    private mutating func drop(_ publication: Publication) {
+        ids.subtract(publication.ids.values)
+        size = size - publication.size
     }
 }
 
@@ -173,6 +185,7 @@ struct Publication: Hashable, Sendable {
     /// Grows with every body; decides between equal ages.
     var number: UInt64 = 0
     var document = PIDFDocument(entity: "")
+    var size = PublicationSize()
     /// From an id of the document to that of the composition; kept from version to version, so that watchers see steady ids.
     var ids: [String: String] = [:]
 
@@ -185,12 +198,13 @@ struct Publication: Hashable, Sendable {
     mutating func take(_ published: PIDFDocument, taken: Set<String>) {
         document = published
         let own = published.tuples.map(\.id) + published.persons.map(\.id) + published.devices.map(\.id)
-        var kept = ids.filter { own.contains($0.key) }
-        var used = taken.union(kept.values)
+        let present = Set(own)
+        var kept = ids.filter { present.contains($0.key) }
+        var used = Set(kept.values)
         for id in own where kept[id] == nil {
             var free = id
             var number = 2
-            while used.contains(free) {
+            while used.contains(free) || taken.contains(free) {
                 free = "\(id)-\(number)"
                 number += 1
             }

@@ -1,6 +1,7 @@
 import EnhancedPresence
 import FederationRouting
 import SIPCore
+import SimplePresence
 
 /// Everything that one gateway shard needs to know, as a plain value; the program builds it from the configuration file.
 public struct GatewayConfiguration: Hashable, Sendable {
@@ -245,6 +246,14 @@ public struct GatewayLimits: Hashable, Sendable {
     public var presentities = 200_000
     /// Live publications of one presentity, of either model; beyond it 413 (SERVICE) or 503 (PUBLISH).
     public var publicationsPerPresentity = 200
+    /// Octets of all documents that one presentity published by PUBLISH, as they are written to watchers; beyond it 413 (RFC 3903 4.5).
+    public var composedBytes = 262_144
+    /// Elements in them; beyond it 413.
+    public var composedElements = 5_000
+    /// Notes in them; beyond it 413.
+    public var composedNotes = 1_000
+    /// Elements of unknown vocabularies in them; beyond it 413.
+    public var composedExtensions = 1_000
     /// Octets of the body of one published instance; beyond it 413 (MS-PRES 3.2.5.4).
     public var publicationBytes = 65_536
     /// Octets of all instances of one category of a user; beyond it 413 (MS-PRES 3.2.5.4).
@@ -279,6 +288,12 @@ public struct GatewayLimits: Hashable, Sendable {
     public var journalEntries = 1_000
 
     public init() {}
+
+    var composition: CompositionLimits {
+        CompositionLimits(
+            publications: publicationsPerPresentity,
+            size: PublicationSize(octets: composedBytes, elements: composedElements, notes: composedNotes, extensions: composedExtensions))
+    }
 
     /// From so many live transactions on only what was begun is carried on.
     var transactionsBeforeOverload: Int { max(transactions - transactions / 5, 1) }

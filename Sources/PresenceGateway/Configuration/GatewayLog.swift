@@ -80,6 +80,8 @@ public struct GatewayCounters: Hashable, Sendable {
     /// Requests answered 503 because too much was unfinished.
     public var overloadRefusals: UInt64 = 0
     public var bodiesEncoded: UInt64 = 0
+    /// Documents composed of the publications of one presentity (RFC 3903 4.5).
+    public var documentsComposed: UInt64 = 0
     public var bodiesShared: UInt64 = 0
     public var logRecordsDropped: UInt64 = 0
     public var requestsAuthenticated: UInt64 = 0

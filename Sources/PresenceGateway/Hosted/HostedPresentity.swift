@@ -26,6 +26,12 @@ final class HostedPresentity {
     /// When the server publishes its data again, because a client has changed them.
     var serverPublicationsDue: Instant?
     private var watchers = WatcherList()
+    /// The composition of ``documents``, as of the last ``compose()``.
+    private(set) var document: PIDFDocument
+    /// Whether ``document`` is the composition of ``documents``.
+    private(set) var isComposed = true
+    /// Whether a PUBLISH changed ``document`` and the watchers have not been notified yet.
+    var hasUntoldDocument = false
     /// Whether the last change came by PUBLISH.
     var isSimpleNewer = false
     private var views: [ViewKey: RenderedPresence] = [:]
@@ -43,12 +49,13 @@ final class HostedPresentity {
         var entity: SIPURI
     }
 
-    init(key: String, uri: SIPURI, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy, publicationLimit: Int) {
+    init(key: String, uri: SIPURI, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy, limits: CompositionLimits) {
         self.key = key
         self.uri = uri
         enhanced = EnhancedPresentity(uri: uri.description, policy: policy)
-        publications = PublicationTable(expiry: expiry, limit: publicationLimit)
-        documents = PublicationComposer(entity: uri.description, maximumPublications: publicationLimit)
+        publications = PublicationTable(expiry: expiry, limit: limits.publications)
+        documents = PublicationComposer(entity: uri.description, limits: limits)
+        document = PIDFDocument(entity: uri.description)
     }
 
     /// Nothing is published, nobody watches, no membership was set: the record can go.
@@ -89,6 +96,21 @@ final class HostedPresentity {
 
     /// Every watcher in the order in which they came, with the tag of its dialog.
     var watchersInOrder: [(tag: String, resource: WatchedResource)] { watchers.all }
+
+    /// ``documents`` has changed: ``document`` is out of date until the next ``compose()``.
+    func documentsChanged() { isComposed = false }
+
+    /// Brings ``document`` up to date, where it is not.
+    ///
+    /// - Returns: Whether it changed.
+    func compose() -> Bool {
+        guard !isComposed else { return false }
+        isComposed = true
+        let composed = documents.document
+        guard composed != document else { return false }
+        document = composed
+        return true
+    }
 
     /// Something was published or withdrawn: every view is to be made anew.
     func changed() {
@@ -166,9 +188,9 @@ final class HostedPresentity {
             // A category watcher sees empty markers, everybody else somebody offline.
             return .one(hasCategories || isCategories ? .categories(categories) : .offline)
         }
-        guard hasCategories else { return .one(.pidf(documents.document)) }
-        if isCategories { return .both(categories, documents.document) }
-        return .one(isSimpleNewer || ownInstanceCount == 0 ? .pidf(documents.document) : .categories(categories))
+        guard hasCategories else { return .one(.pidf(document)) }
+        if isCategories { return .both(categories, document) }
+        return .one(isSimpleNewer || ownInstanceCount == 0 ? .pidf(document) : .categories(categories))
     }
 
     /// Makes the view; nothing is kept of it here.

@@ -12,6 +12,8 @@ extension ConfigurationReader {
             ("body-bytes", \.bodyBytes), ("transactions", \.transactions),
             ("presentities", \.presentities), ("registrations", \.registrations), ("registrations-per-user", \.registrationsPerUser),
             ("publications-per-presentity", \.publicationsPerPresentity), ("publication-bytes", \.publicationBytes),
+            ("composed-bytes", \.composedBytes), ("composed-elements", \.composedElements), ("composed-notes", \.composedNotes),
+            ("composed-extensions", \.composedExtensions),
             ("category-bytes", \.categoryBytes), ("members-per-user", \.membersPerUser),
             ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
             ("subscribers-per-user", \.subscribersPerUser), ("context-bytes-per-user", \.contextBytesPerUser),

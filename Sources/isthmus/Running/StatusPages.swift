@@ -127,6 +127,7 @@ final class StatusPages: Sendable {
             ("overload_refusals", \.overloadRefusals), ("impostors_refused", \.impostorsRefused),
             ("rights_refused", \.rightsRefused),
             ("directory_searches", \.directorySearches),
+            ("documents_composed", \.documentsComposed),
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
             ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
             ("authentication_failures", \.authenticationFailures),

@@ -25,6 +25,7 @@ final class Bench {
     private var serial = 0
     /// The connections of requests of the gateway, by branch.
     private var carriers: [String: ConnectionID] = [:]
+    private var isTickOpen = false
 
     static func configuration() -> GatewayConfiguration {
         var configuration = GatewayConfiguration(
@@ -127,8 +128,17 @@ final class Bench {
         ConnectionID(rawValue: peer.description.utf8.reduce(1 << 32) { $0 &* 31 &+ UInt64($1) })
     }
 
+    /// Everything that `work` sends arrives in one tick of the event loop: the gateway is asked for its output once, afterwards.
+    func inOneTick(_ work: () -> Void) {
+        isTickOpen = true
+        work()
+        isTickOpen = false
+        sort()
+    }
+
     /// Sorts what the gateway has to send into the peers' inboxes.
     func sort() {
+        if isTickOpen { return }
         for outbound in gateway.takeOutput() {
             guard case .success(let message) = SIPParser.parse(outbound.bytes) else {
                 Issue.record("the gateway wrote a message that cannot be read: \(String(decoding: outbound.bytes, as: UTF8.self))")

@@ -110,6 +110,8 @@ extension Gateway {
         answer(&response, presentity.enhanced, changed, moment)
         counters.publicationsAccepted += 1
         respond(response, service.transaction, at: now)
+        // What came by PUBLISH before came before.
+        composePublished(presentity)
         // What is said to blocked watchers says nothing about which of the two models spoke last.
         if changed.pairs.contains(where: { $0.container != .blocked }) { presentity.isSimpleNewer = false }
         tellAll(of: presentity, changed, at: now)
