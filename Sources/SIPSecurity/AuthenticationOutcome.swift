@@ -68,14 +68,17 @@ public struct AuthenticationLimits: Hashable, Sendable {
     public var associationsPerUser = 32
     /// Digest nonces in use; beyond it the oldest become stale.
     public var nonces = 100_000
-    /// Failed attempts of one source address within `failureWindow`; beyond it 503 with Retry-After.
+    /// Failed attempts of one source address to sign in as one user within `failureWindow`; beyond it 503 with Retry-After.
     public var failures = 20
     public var failureWindow: TimeSpan = .seconds(60)
-    /// Source addresses whose failures are counted apart; beyond it the others share a count.
-    public var failureSources = 10_000
+    /// Pairs of source address and user whose failures are counted; beyond it the oldest count is dropped.
+    public var failureUsers = 10_000
+    /// Connections over which users have signed in and are not paused; beyond it the older half is forgotten.
+    public var knownFlows = 100_000
     /// How long a security association lives (MS-SIPAE 3.2.2).
     public var associationLifetime: TimeSpan = .seconds(8 * 3_600)
-    /// TLS handshakes under way, of all clients and of one source address; beyond it 503 with Retry-After.
+    /// TLS handshakes under way, of all clients and of one source address. Beyond it those that were never continued are dropped, the
+    /// oldest first; where there are none, 503 with Retry-After.
     public var handshakes = 2_000
     public var handshakesPerSource = 100
     /// What one TLS handshake may take; beyond it the client is challenged anew.

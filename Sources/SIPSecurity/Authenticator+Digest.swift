@@ -18,21 +18,27 @@ extension Authenticator {
         guard given.names(request) else {
             return .refused(AuthenticationAnswer(.badRequest, "RFC 7616 3.4.6: the digest uri is not the Request-URI"))
         }
-        if let pause = pause(claim, at: now) { return pause }
+        // First the nonce: without one of its own address a response may come from any other, and says nothing about the users there.
+        guard
+            let issued = DigestNonce.issued(
+                given.nonce, realm: claim.domain, host: claim.source.remote.host, key: keys.digestNonce),
+            issued <= now, now - issued < limits.nonceLifetime
+        else { return challenge(claim, demand, .stale, at: now) }
         let login = LoginName(digestUser: given.user, realm: claim.domain)
+        let attempt = SignInAttempt(user: "\(login.user)@\(login.domain)", from: claim.source)
+        if let pause = pause(attempt, at: now) { return pause }
         let account = lookup(login)
         // Always made, so that a user who does not exist takes no less work than one who does.
         let nobody = given.algorithm.hash.authenticationCode(given.user.utf8, key: keys.unknownUser)
         let userHash = account.map { given.algorithm == .md5 ? $0.verifiers.md5 : $0.verifiers.sha256 } ?? nobody
         let isRight = ConstantTime.equal(given.expectedResponse(userHash: userHash, method: request.method), given.response)
-        guard isRight, let account else { return fail(claim, demand, at: now) }
-        guard let issued = DigestNonce.issued(given.nonce, realm: claim.domain, key: keys.digestNonce),
-            issued <= now, now - issued < limits.nonceLifetime,
-            tables.withLock({
-                $0.nonces.accept(
-                    given.nonce, issued: issued, counter: given.counter, until: issued + limits.nonceLifetime, at: now)
-            })
-        else { return challenge(claim, demand, .stale, at: now) }
+        guard isRight, let account else { return fail(attempt, claim, demand, at: now) }
+        let isFresh = tables.withLock { tables in
+            tables.failures.noteSuccess(of: attempt)
+            return tables.nonces.accept(
+                given.nonce, issued: issued, counter: given.counter, until: issued + limits.nonceLifetime, at: now)
+        }
+        guard isFresh else { return challenge(claim, demand, .stale, at: now) }
         guard account.identity == claim.identity else { return Self.wrongIdentity }
         return .accepted(identity: account.identity, association: nil)
     }

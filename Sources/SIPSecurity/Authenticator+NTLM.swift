@@ -46,7 +46,7 @@ extension Authenticator {
         NTLMChallenge(serverChallenge: serverChallenge(opaque), domain: claim.domain, server: targetName).encoded()
     }
 
-    /// The name of a handshake: its second, random octets, and a keyed hash that binds both to user and endpoint.
+    /// The name of a handshake: its second, random octets, and a keyed hash that binds both to user, endpoint and address.
     private func handshake(at now: Instant, random: [UInt8], _ claim: Claim) -> String {
         let seconds = UInt32(clamping: now.secondsSince1970)
         let head = (0..<4).reversed().map { UInt8(truncatingIfNeeded: seconds >> UInt32($0 * 8)) } + random
@@ -54,11 +54,11 @@ extension Authenticator {
     }
 
     private func seal(_ head: [UInt8], _ claim: Claim) -> [UInt8] {
-        let bound = Array("\(claim.identity)\n\(claim.endpoint)".utf8)
+        let bound = Array("\(claim.identity)\n\(claim.endpoint)\n\(claim.source.remote.host)".utf8)
         return Array(HashAlgorithm.sha256.authenticationCode(head + bound, key: keys.ntlmChallenge).prefix(12))
     }
 
-    /// Whether the handshake is ours, of this user and endpoint, and young enough; if so, when it ends.
+    /// Whether the handshake is ours, of this user, endpoint and address, and young enough; if so, when it ends.
     private func handshakeEnd(_ opaque: String, _ claim: Claim, at now: Instant) -> Instant? {
         guard opaque.utf8.count == 48, let bytes = Hexadecimal.bytes(opaque) else { return nil }
         let head = Array(bytes.prefix(12))
@@ -78,28 +78,28 @@ extension Authenticator {
         _ token: String, _ opaque: String, _ value: AuthorizationValue, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
         _ demand: AuthenticationDemand, at now: Instant
     ) -> AuthenticationOutcome {
-        if let pause = pause(claim, at: now) { return pause }
         // In lower case, because that is how it was given; a spelling of one's own would be another key of the tables.
         let opaque = opaque.lowercased()
         guard let end = handshakeEnd(opaque, claim, at: now), !tables.withLock({ $0.associations.isSpent(opaque) }) else {
-            return fail(claim, demand, at: now)
+            return challenge(claim, demand, .unknownChallenge, at: now)
         }
         let message: NTLMAuthenticate
         do throws(NTLMAuthenticate.Problem) {
             guard let bytes = Base64.bytes(token) else { throw .header }
             message = try NTLMAuthenticate(bytes)
         } catch {
-            tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
             return .refused(AuthenticationAnswer(.badRequest, error.rawValue))
         }
         let login = LoginName(message, from: claim.domain)
+        let attempt = SignInAttempt(user: "\(login.user)@\(login.domain)", from: claim.source)
+        if let pause = pause(attempt, at: now) { return pause }
         let account = lookup(login)
         // Always made, so that a user who does not exist takes no less work than one who does.
         let nobody = Array(HashAlgorithm.sha256.authenticationCode(message.user.utf8, key: keys.unknownUser).prefix(16))
         let exported = NTLMv2.exportedSessionKey(
             message, ntHash: account?.verifiers.ntHash ?? nobody, serverChallenge: serverChallenge(opaque))
         guard let exported, let account, message.isIntact(challenge: challengeMessage(opaque, claim), exportedSessionKey: exported)
-        else { return fail(claim, demand, at: now) }
+        else { return fail(attempt, claim, demand, at: now) }
         guard account.identity == claim.identity else { return Self.wrongIdentity }
         let version = min(4, value["version"].flatMap { Int($0) } ?? 2)
         let association = SecurityAssociation(
@@ -109,18 +109,19 @@ extension Authenticator {
         var number: UInt32?
         if value["response"] != nil || version >= 4 {
             number = verifiedNumber(value, association, request)
-            guard number != nil else { return fail(claim, demand, at: now) }
+            guard number != nil else { return challenge(claim, demand, .wrong, at: now) }
         }
         enum Insertion { case done, spent, full }
         let insertion: Insertion = tables.withLock {
             if $0.associations.isSpent(opaque) { return .spent }
             guard $0.associations.insert(association, flow: claim.flow, spentUntil: end, at: now) else { return .full }
             if let number { _ = $0.associations.accept(opaque, number: number, flow: claim.flow, isProxy: isProxy) }
+            $0.failures.noteSuccess(of: attempt)
             return .done
         }
         switch insertion {
         case .done: return .accepted(identity: account.identity, association: opaque)
-        case .spent: return fail(claim, demand, at: now)
+        case .spent: return challenge(claim, demand, .unknownChallenge, at: now)
         case .full: return Self.noRoom
         }
     }

@@ -2,20 +2,22 @@ import SIPCore
 import Synchronization
 
 /// What follows every handshake of MS-SIPAE: requests and answers signed under its association (3.1.4, 3.3.4, 3.3.5.2).
+///
+/// A wrong signature is not counted against its address: a key of 128 bits is not guessed, and a forged datagram must not pause the users there.
 extension Authenticator {
     func checkSignature(
         _ value: AuthorizationValue, _ opaque: String, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
         _ demand: AuthenticationDemand, at now: Instant
     ) -> AuthenticationOutcome {
-        guard let (association, number) = verified(value, opaque, request) else { return fail(claim, demand, at: now) }
+        guard let (association, number) = verified(value, opaque, request) else { return challenge(claim, demand, .wrong, at: now) }
         guard association.identity == claim.identity else { return Self.wrongIdentity }
         guard isStillUser(association) else {
             tables.withLock { $0.associations.end(association.id) }
-            return fail(claim, demand, at: now)
+            return challenge(claim, demand, .wrong, at: now)
         }
         guard association.endpoint == claim.endpoint,
             tables.withLock({ $0.associations.accept(association.id, number: number, flow: claim.flow, isProxy: isProxy) })
-        else { return fail(claim, demand, at: now) }
+        else { return challenge(claim, demand, .wrong, at: now) }
         return .accepted(identity: association.identity, association: association.id)
     }
 

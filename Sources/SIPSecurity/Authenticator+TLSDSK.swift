@@ -20,7 +20,7 @@ extension Authenticator {
         }
         switch (value["gssapi-data"], value["opaque"]) {
         case (let token?, let opaque):
-            if let pause = pause(claim, at: now) { return pause }
+            if let pause = pause(SignInAttempt(user: claim.identity, from: claim.source), at: now) { return pause }
             guard let octets = Base64.bytes(token) else {
                 return .refused(AuthenticationAnswer(.badRequest, "MS-SIPAE 2.2.2: gssapi-data is not base 64"))
             }
@@ -38,7 +38,7 @@ extension Authenticator {
     ) -> AuthenticationOutcome {
         let host = claim.source.remote.host
         guard let offer = tables.withLock({ $0.tlsDSK }) else { return challenge(claim, demand, .missing, at: now) }
-        guard tables.withLock({ $0.handshakes.hasRoom(for: host) }), let handshake = offer.credentials.handshake() else {
+        guard tables.withLock({ $0.handshakes.makeRoom(for: host) }), let handshake = offer.credentials.handshake() else {
             return .refused(
                 AuthenticationAnswer(
                     .serviceUnavailable, "too many TLS handshakes under way", headers: [.init(.retryAfter, "60")]))
@@ -58,30 +58,36 @@ extension Authenticator {
         _ id: String, _ octets: [UInt8], _ claim: Claim, _ demand: AuthenticationDemand, at now: Instant
     ) -> AuthenticationOutcome {
         guard let known = tables.withLock({ $0.handshakes[id] }), known.identity == claim.identity, known.endpoint == claim.endpoint,
-            let entry = tables.withLock({ $0.handshakes.charge(id, octets: octets.count) })
-        else { return fail(claim, demand, at: now) }
+            known.host == claim.source.remote.host, let entry = tables.withLock({ $0.handshakes.charge(id, octets: octets.count) })
+        else { return challenge(claim, demand, .unknownChallenge, at: now) }
+        let attempt = SignInAttempt(user: claim.identity, from: claim.source)
+        func fail(_ reason: ChallengeReason) -> AuthenticationOutcome {
+            // The first flight may have been sent from any address in the name of this one.
+            entry.isContinued ? self.fail(attempt, claim, demand, reason, at: now) : challenge(claim, demand, reason, at: now)
+        }
         guard entry.rounds <= limits.handshakeRounds, entry.octets <= limits.handshakeOctets else {
             tables.withLock { $0.handshakes.remove(id) }
-            return fail(claim, demand, .handshake("it takes too many rounds or octets"), at: now)
+            return fail(.handshake("it takes too many rounds or octets"))
         }
         switch entry.handshake.step(octets, at: now) {
         case .more(let flight):
             return answer(id, flight, at: now)
         case .failed(let problem):
             tables.withLock { $0.handshakes.remove(id) }
-            return fail(claim, demand, .handshake(problem), at: now)
+            return fail(.handshake(problem))
         case .done(let flight, let established):
             tables.withLock { $0.handshakes.remove(id) }
             guard established.peer.names(user: claim.identity) else {
-                tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
+                tables.withLock { $0.failures.noteFailure(of: attempt, at: now) }
                 return Self.wrongIdentity
             }
-            guard isUser(claim.identity) else { return fail(claim, demand, at: now) }
+            guard isUser(claim.identity) else { return fail(.wrong) }
             let association = SecurityAssociation(
                 id: id, identity: claim.identity, proof: .certificate, endpoint: claim.endpoint, targetName: targetName,
                 version: entry.version, keys: .tlsDSK(established.keys),
                 expiry: min(now + limits.associationLifetime, established.peer.end))
             guard tables.withLock({ $0.associations.insert(association, flow: nil, spentUntil: now, at: now) }) else { return Self.noRoom }
+            tables.withLock { $0.failures.noteSuccess(of: attempt) }
             return answer(id, flight, at: now)
         }
     }

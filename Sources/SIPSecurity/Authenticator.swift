@@ -4,14 +4,16 @@ import Synchronization
 /// Decides who sent a request: NTLM or TLS-DSK with signatures (MS-SIPAE), or Digest (RFC 7616), without I/O and without a clock.
 ///
 /// All shards share one, because a client's requests go to the shards of those they are about; its tables are behind one lock, which is
-/// held for look-ups only, never for hashing. Attempts without a right password leave nothing behind but a count per source address: Digest
-/// nonces and NTLM challenges carry their own proof of origin. TLS handshakes must be remembered; they are few, and not for long.
+/// held for look-ups only, never for hashing. Attempts without a right password leave nothing behind but a count per address and user:
+/// Digest nonces and NTLM challenges carry their own proof of origin, and of the address that they were given to. Credentials without that
+/// proof are neither checked nor counted, so that forged source addresses lock no users out. TLS handshakes must be remembered; they are
+/// few, and not for long.
 ///
 ///     request --> NTLM, opaque only ------> signature, number ----------> accepted, association
 ///             --> NTLM, empty token ------> 401 with CHALLENGE
 ///             --> NTLM, AUTHENTICATE -----> password, signature --------> accepted, association
 ///             --> TLS-DSK, token ---------> certificate ----------------> 401 with the next flight, association
-///             --> Digest -----------------> password, nonce, counter ---> accepted
+///             --> Digest -----------------> nonce, password, counter ---> accepted
 ///             --> nothing of these -------> 401 or 407
 public final class Authenticator: Sendable {
     /// The realm of all MS-SIPAE schemes.
@@ -57,7 +59,8 @@ public final class Authenticator: Sendable {
                 associations: AssociationTable(limit: limits.associations, limitPerUser: limits.associationsPerUser),
                 nonces: NonceTable(limit: limits.nonces),
                 failures: FailureLimiter(
-                    failures: limits.failures, window: limits.failureWindow, sourceLimit: limits.failureSources)))
+                    failures: limits.failures, window: limits.failureWindow, userLimit: limits.failureUsers,
+                    knownFlowLimit: limits.knownFlows)))
     }
 
     /// Live security associations.
@@ -72,7 +75,7 @@ public final class Authenticator: Sendable {
     /// Everything that is remembered, for tests of bounds.
     var rememberedCount: Int {
         tables.withLock {
-            $0.handshakes.count + $0.associations.count + $0.associations.spentCount + $0.nonces.count + $0.failures.sourceCount
+            $0.handshakes.count + $0.associations.count + $0.associations.spentCount + $0.nonces.count + $0.failures.count
         }
     }
 
@@ -124,6 +127,8 @@ public final class Authenticator: Sendable {
     /// Why a sender is to try (again).
     enum ChallengeReason: Equatable {
         case missing, wrong, stale
+        /// The token answers no challenge that this address was given lately.
+        case unknownChallenge
         /// The TLS handshake came to nothing, in OpenSSL's words.
         case handshake(String)
 
@@ -132,7 +137,8 @@ public final class Authenticator: Sendable {
             switch self {
             case .missing: "RFC 3261 22.1: credentials are needed"
             case .wrong: "RFC 3261 22.1: the credentials are not right"
-            case .stale: "RFC 7616 3.3: the nonce is too old or was used"
+            case .stale: "RFC 7616 3.3: the nonce is too old, was used, or was not given to this address"
+            case .unknownChallenge: "MS-SIPAE 3.3.5.1: the challenge is too old, was used, or was not given to this address"
             case .handshake(let problem): "MS-SIPAE 3.3.5.2: the TLS handshake failed: \(problem)"
             }
         }
@@ -140,7 +146,7 @@ public final class Authenticator: Sendable {
         var isFailure: Bool {
             switch self {
             case .missing, .stale: false
-            case .wrong, .handshake: true
+            case .wrong, .unknownChallenge, .handshake: true
             }
         }
     }
@@ -161,7 +167,8 @@ public final class Authenticator: Sendable {
         }
         if !demand.digestAlgorithms.isEmpty {
             let random = tables.withLock { $0.keys.draw(8) }
-            let nonce = DigestNonce.text(at: now, realm: claim.domain, random: random, key: keys.digestNonce)
+            let nonce = DigestNonce.text(
+                at: now, realm: claim.domain, host: claim.source.remote.host, random: random, key: keys.digestNonce)
             for algorithm in demand.digestAlgorithms {
                 let stale = reason == .stale ? ", stale=true" : ""
                 headers.append(
@@ -174,25 +181,23 @@ public final class Authenticator: Sendable {
         return .challenge(AuthenticationAnswer(status, reason.text, headers: headers, isFailure: reason.isFailure))
     }
 
-    /// The one answer to every wrong password, unknown user and bad signature: a count for the source, then a fresh challenge.
+    /// The one answer to every wrong password and unknown user: counts the failure, then challenges anew. Call it only for answers to a
+    /// challenge that the address was given.
     func fail(
-        _ claim: Claim, _ demand: AuthenticationDemand, _ reason: ChallengeReason = .wrong, at now: Instant
+        _ attempt: SignInAttempt, _ claim: Claim, _ demand: AuthenticationDemand, _ reason: ChallengeReason = .wrong, at now: Instant
     ) -> AuthenticationOutcome {
-        if let pause = tables.withLock({ $0.failures.pause(of: claim.source.remote.host, at: now) }) { return tooMany(pause) }
-        tables.withLock { $0.failures.note(claim.source.remote.host, at: now) }
+        tables.withLock { $0.failures.noteFailure(of: attempt, at: now) }
         return challenge(claim, demand, reason, at: now)
     }
 
-    /// nil while the source has not failed too often; ask before a password is tried.
-    func pause(_ claim: Claim, at now: Instant) -> AuthenticationOutcome? {
-        tables.withLock { $0.failures.pause(of: claim.source.remote.host, at: now) }.map(tooMany)
-    }
-
-    private func tooMany(_ pause: Int) -> AuthenticationOutcome {
-        .refused(
-            AuthenticationAnswer(
-                .serviceUnavailable, "too many failed attempts to sign in from this address",
-                headers: [.init(.retryAfter, String(pause))]))
+    /// nil while the attempt is to be looked at; ask before a password is tried.
+    func pause(_ attempt: SignInAttempt, at now: Instant) -> AuthenticationOutcome? {
+        tables.withLock { $0.failures.pause(of: attempt, at: now) }.map { pause in
+            .refused(
+                AuthenticationAnswer(
+                    .serviceUnavailable, "too many failed attempts to sign in as this user from this address",
+                    headers: [.init(.retryAfter, String(pause))]))
+        }
     }
 
     static let noRoom = AuthenticationOutcome.refused(

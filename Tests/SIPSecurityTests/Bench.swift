@@ -80,12 +80,13 @@ struct Bench {
 
     /// Both challenges; the AUTHENTICATE request is returned unsent.
     func handshake(
-        _ client: inout NTLMClient, from user: String = "alice@contoso.com", epid: String = "e1", at now: Instant = Bench.start
+        _ client: inout NTLMClient, from user: String = "alice@contoso.com", epid: String = "e1", source: MessageSource? = nil,
+        at now: Instant = Bench.start
     ) -> SIPRequest {
         for cSeq in 1...2 {
             var request = Self.request(from: user, epid: epid, cSeq: cSeq)
             client.authorize(&request)
-            if let response = Self.response(check(request, at: now), to: request) { _ = client.receive(challenge: response) }
+            if let response = Self.response(check(request, from: source, at: now), to: request) { _ = client.receive(challenge: response) }
         }
         var request = Self.request(from: user, epid: epid, cSeq: 3)
         client.authorize(&request)

@@ -87,12 +87,26 @@ import Testing
         #expect(mayTakeLast && !mayTakeAgain)
     }
 
-    @Test("the table of failing addresses is bounded; beyond it strangers share a count")
+    @Test("the table of failures is bounded: the oldest count is dropped, and no user is paused for the failures of others")
     func limiterBound() {
-        var limiter = FailureLimiter(failures: 2, window: .seconds(60), sourceLimit: 10)
-        for host in 0..<100 { limiter.note("192.0.2.\(host)", at: Bench.start) }
-        #expect(limiter.sourceCount == 11)
-        #expect(limiter.pause(of: "192.0.2.1", at: Bench.start) == nil, "one failure of its own")
-        #expect(limiter.pause(of: "198.51.100.1", at: Bench.start) == 60, "the shared count is used up")
+        var limiter = FailureLimiter(failures: 2, window: .seconds(60), userLimit: 10, knownFlowLimit: 4)
+        func attempt(_ host: Int) -> SignInAttempt {
+            SignInAttempt(
+                user: String(repeating: "u", count: 60_000) + "@contoso.com",
+                from: MessageSource(
+                    local: TransportAddress(.udp, "192.0.2.1", 5060), remote: TransportAddress(.udp, "198.51.100.\(host)", 5060),
+                    connection: nil))
+        }
+        for host in 0..<100 {
+            for _ in 0..<2 { limiter.noteFailure(of: attempt(host), at: Bench.start + .milliseconds(host)) }
+        }
+        let now = Bench.start + .seconds(1)
+        #expect(limiter.count == 10)
+        let pauses = (0...100).map { limiter.pause(of: attempt($0), at: now) }
+        #expect(pauses == (0...100).map { (90..<100).contains($0) ? 59 : nil })
+        #expect(attempt(1).flow.identity.utf8.count == 128)
+        for host in 0..<100 { limiter.noteSuccess(of: attempt(host)) }
+        #expect(limiter.knownFlowCount <= 4)
+        #expect(limiter.pause(of: attempt(99), at: now) == nil)
     }
 }

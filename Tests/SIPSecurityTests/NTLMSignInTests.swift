@@ -321,9 +321,73 @@ import Testing
         let outcome = bench.check(request)
         #expect(outcome.status == 503 && outcome.values(.retryAfter) == ["60"])
         let elsewhere = MessageSource(local: bench.source.local, remote: TransportAddress(.tcp, "192.0.2.77", 1), connection: nil)
-        #expect(bench.check(request, from: elsewhere).isAccepted)
+        #expect(bench.check(request, from: elsewhere).status == 401, "the challenge was given to another address")
+        var there = Bench.client(salt: 6)
+        #expect(bench.check(bench.handshake(&there, source: elsewhere), from: elsewhere).isAccepted)
         var later = Bench.client(salt: 5)
         #expect(bench.signIn(&later, at: Bench.start + .seconds(60)) != nil)
+    }
+
+    @Test("MS-SIPAE 3.3.5.1: tokens for challenges that were not given to an address are no failures of its users")
+    func madeUpChallenges() throws {
+        let bench = try Bench { $0.failures = 3 }
+        var stranger = Bench.client(password: "wrong")
+        let given = bench.handshake(&stranger)
+        let elsewhere = MessageSource(
+            local: bench.source.local, remote: TransportAddress(.tcp, "192.0.2.77", 1), connection: ConnectionID(rawValue: 8))
+        let opaque = try #require(given.headers.first(.authorization).flatMap { AuthorizationValue($0)?["opaque"] })
+        for attempt in 0..<20 {
+            var made = given
+            let other = String(repeating: String(attempt % 10), count: 48)
+            made.headers.set(.authorization, (given.headers.first(.authorization) ?? "").replacing(opaque, with: other))
+            #expect(bench.check(attempt % 2 == 0 ? given : made, from: elsewhere).status == 401)
+            // Signed under an association that does not exist.
+            made.headers.set(
+                .authorization,
+                "NTLM qop=\"auth\", opaque=\"\(other)\", realm=\"\(Authenticator.realm)\", targetname=\"edge1.example.net\", "
+                    + "crand=\"1\", cnum=\"1\", response=\"00\"")
+            #expect(bench.check(made, from: elsewhere).status == 401)
+        }
+        #expect(bench.authenticator.rememberedCount == 0)
+    }
+
+    @Test("passwords guessed for one user hold up neither another user of the address nor the same one over another connection")
+    func failuresOfOthers() throws {
+        let bench = try Bench { $0.failures = 3 }
+        for user in ["bob", "alice"] {
+            for _ in 0..<3 {
+                var guess = Bench.client(user: user, password: "guess")
+                #expect(bench.check(bench.handshake(&guess, from: "\(user)@contoso.com")).status == 401)
+            }
+        }
+        let connection = MessageSource(
+            local: bench.source.local, remote: TransportAddress(.tcp, bench.source.remote.host, 9), connection: ConnectionID(rawValue: 9))
+        var alice = Bench.client()
+        let request = bench.handshake(&alice)
+        #expect(bench.check(request).status == 503)
+        #expect(bench.check(request, from: connection).isAccepted)
+    }
+
+    @Test("of a password guessed over ever new connections one guess is checked at a time, and known clients are not paused")
+    func guessesOverNewConnections() throws {
+        let bench = try Bench { $0.failures = 3 }
+        func source(_ number: Int) -> MessageSource {
+            MessageSource(
+                local: bench.source.local, remote: TransportAddress(.tcp, bench.source.remote.host, number),
+                connection: ConnectionID(rawValue: UInt64(number)))
+        }
+        var known = Bench.client(salt: 2)
+        #expect(bench.check(bench.handshake(&known), from: source(1)).isAccepted)
+        var looked = 0
+        for number in 2...200 {
+            var guess = Bench.client(password: "guess")
+            let now = Bench.start + .milliseconds(number * 100)
+            if bench.check(bench.handshake(&guess, at: now), from: source(number), at: now).status == 401 { looked += 1 }
+        }
+        #expect(looked == 3 + 1, "beyond the three one in 20 s")
+        let now = Bench.start + .milliseconds(20_000)
+        var again = Bench.client(salt: 3)
+        #expect(bench.check(bench.handshake(&again, at: now), from: source(1), at: now).isAccepted)
     }
 
     @Test("a full table of associations is 503, and takes the next user when one has ended")

@@ -377,6 +377,7 @@ import Testing
             $0.handshakesPerSource = 2
             $0.handshakes = 3
         }
+        // As far as the second flight, the first that shows where the client is.
         func begin(from host: String, at now: Instant = TLSBench.start) throws -> AuthenticationOutcome {
             let source = MessageSource(local: bench.source.local, remote: TransportAddress(.tcp, host, 1), connection: nil)
             var client = try TLSBench.client()
@@ -384,6 +385,12 @@ import Testing
             _ = client.receive(challenge: try #require(Bench.response(bench.check(offer, from: source, at: now), to: offer)), at: now)
             var request = Bench.request(cSeq: 2)
             client.authorize(&request)
+            let hello = bench.check(request, from: source, at: now)
+            guard let opaque = hello.values(.wwwAuthenticate).first.flatMap({ AuthorizationValue($0) })?["opaque"] else { return hello }
+            request.headers.set(
+                .authorization,
+                "TLS-DSK qop=\"auth\", realm=\"\(Authenticator.realm)\", targetname=\"edge1.example.net\", opaque=\"\(opaque)\", "
+                    + "gssapi-data=\"\", version=4")
             return bench.check(request, from: source, at: now)
         }
         #expect(try begin(from: "192.0.2.1").status == 401)
@@ -408,6 +415,34 @@ import Testing
         #expect(bench.authenticator.rememberedCount == 1)
         var client = try TLSBench.client()
         #expect(bench.signIn(&client).status == 503)
+    }
+
+    @Test("handshakes that are begun with a forged address, and never continued, make room for those of its users")
+    func madeUpHandshakes() throws {
+        let bench = try TLSBench {
+            $0.failures = 3
+            $0.handshakesPerSource = 2
+            $0.handshakes = 3
+        }
+        let hello = Bench.request(cSeq: 2)
+        func forge(_ opaque: String?, _ octets: [UInt8], from host: String = "192.0.2.9") {
+            var request = hello
+            request.headers.set(
+                .authorization,
+                "TLS-DSK qop=\"auth\", realm=\"\(Authenticator.realm)\", targetname=\"edge1.example.net\", "
+                    + (opaque.map { "opaque=\"\($0)\", " } ?? "") + "gssapi-data=\"\(Base64.text(octets))\", version=4")
+            let source = MessageSource(local: bench.source.local, remote: TransportAddress(.udp, host, 1), connection: nil)
+            #expect(bench.check(request, from: source).status == 401)
+        }
+        for number in 0..<20 {
+            // The beginning of a TLS record, what is none, and the continuation of an unknown handshake.
+            forge(nil, [22, 3, 1], from: "192.0.2.\(number % 5 + 7)")
+            forge(nil, [UInt8](repeating: 0, count: 30))
+            forge(String(repeating: "0", count: 32), [22, 3, 1])
+        }
+        #expect((2...3).contains(bench.authenticator.handshakeCount))
+        var client = try TLSBench.client()
+        #expect(bench.association(&client) != nil)
     }
 
     @Test("a full table of associations is 503")

@@ -12,13 +12,19 @@ struct HandshakeTable: Sendable {
         var version: Int
         var rounds = 0
         var octets = 0
+
+        /// Whether the client has answered what it was sent, and so is at its address.
+        var isContinued: Bool { rounds > 1 }
     }
 
     let limit: Int
     let limitPerHost: Int
     private var entries: [String: Entry] = [:]
-    private var ofHost: [String: Int] = [:]
+    /// Oldest first.
+    private var ofHost: [String: [String]] = [:]
     private var order = ExpiryOrder()
+    /// Handshakes that may not have been continued, oldest first.
+    private var begun = ExpiryOrder()
 
     init(limit: Int, limitPerHost: Int) {
         self.limit = limit
@@ -33,13 +39,25 @@ struct HandshakeTable: Sendable {
         while let id = order.popDue(at: now) { remove(id) }
     }
 
-    /// Whether one more may begin from this address.
-    func hasRoom(for host: String) -> Bool { entries.count < limit && ofHost[host, default: 0] < limitPerHost }
+    /// Whether one more may begin from this address, after the oldest that was never continued has been dropped if need be: what was begun
+    /// in the name of an address, and is not continued from there, keeps its users from nothing.
+    mutating func makeRoom(for host: String) -> Bool {
+        if let own = ofHost[host], own.count >= limitPerHost {
+            guard let oldest = own.first(where: { entries[$0]?.isContinued == false }) else { return false }
+            remove(oldest)
+        }
+        while entries.count >= limit {
+            guard let oldest = begun.popFirst()?.key else { return false }
+            if entries[oldest]?.isContinued == false { remove(oldest) }
+        }
+        return true
+    }
 
     mutating func insert(_ entry: Entry, as id: String, from now: Instant, until end: Instant) {
         entries[id] = entry
-        ofHost[entry.host, default: 0] += 1
+        ofHost[entry.host, default: []].append(id)
         order.append(id, made: now, until: end)
+        begun.append(id, made: now, until: end)
     }
 
     /// Counts one more round; the entry with it, nil if there is none.
@@ -51,11 +69,12 @@ struct HandshakeTable: Sendable {
 
     mutating func remove(_ id: String) {
         guard let entry = entries.removeValue(forKey: id) else { return }
-        let rest = ofHost[entry.host, default: 1] - 1
-        ofHost[entry.host] = rest > 0 ? rest : nil
-        if order.count > entries.count * 2 + 1_024 {
+        ofHost[entry.host]?.removeAll { $0 == id }
+        if ofHost[entry.host]?.isEmpty == true { ofHost[entry.host] = nil }
+        if max(order.count, begun.count) > entries.count * 2 + 1_024 {
             let live = entries
             order.keep { live[$0] != nil }
+            begun.keep { live[$0]?.isContinued == false }
         }
     }
 }

@@ -1,25 +1,25 @@
 import SIPCore
 
-/// A server nonce that needs no memory until it is used: moment, random octets, and a keyed hash over both and the realm
-/// (RFC 7616 3.3).
+/// A server nonce that needs no memory until it is used: moment, random octets, and a keyed hash over both, the realm and the address that
+/// it is given to (RFC 7616 3.3).
 enum DigestNonce {
-    static func text(at now: Instant, realm: String, random: [UInt8], key: [UInt8]) -> String {
+    static func text(at now: Instant, realm: String, host: String, random: [UInt8], key: [UInt8]) -> String {
         let milliseconds = UInt64(clamping: now.nanosecondsSince1970 / 1_000_000)
         let head = (0..<8).reversed().map { UInt8(truncatingIfNeeded: milliseconds >> UInt64($0 * 8)) } + random.prefix(8)
-        return Hexadecimal.text(head + seal(head, realm, key))
+        return Hexadecimal.text(head + seal(head, realm, host, key))
     }
 
-    /// When the nonce was made; nil: not by this server for this realm.
-    static func issued(_ text: String, realm: String, key: [UInt8]) -> Instant? {
+    /// When the nonce was made; nil: not by this server for this realm and address.
+    static func issued(_ text: String, realm: String, host: String, key: [UInt8]) -> Instant? {
         guard text.utf8.count == 64, let bytes = Hexadecimal.bytes(text) else { return nil }
         let head = Array(bytes.prefix(16))
-        guard ConstantTime.equal(Array(bytes.suffix(16)), seal(head, realm, key)) else { return nil }
+        guard ConstantTime.equal(Array(bytes.suffix(16)), seal(head, realm, host, key)) else { return nil }
         let milliseconds = head.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Instant(nanosecondsSince1970: Int64(clamping: milliseconds) * 1_000_000)
     }
 
-    private static func seal(_ head: [UInt8], _ realm: String, _ key: [UInt8]) -> [UInt8] {
-        Array(HashAlgorithm.sha256.authenticationCode(head + Array(realm.utf8), key: key).prefix(16))
+    private static func seal(_ head: [UInt8], _ realm: String, _ host: String, _ key: [UInt8]) -> [UInt8] {
+        Array(HashAlgorithm.sha256.authenticationCode(head + Array("\(realm)\n\(host)".utf8), key: key).prefix(16))
     }
 }
 

@@ -73,11 +73,13 @@ import Testing
         return try bench.nextResponse(200, at: Self.client)
     }
 
-    private func publish(_ bench: Bench, from: String = "ann@example.com", to: String = "ann@example.com") throws -> SIPRequest {
+    private func publish(
+        _ bench: Bench, from: String = "ann@example.com", to: String = "ann@example.com", via agent: TransportAddress = Self.agent
+    ) throws -> SIPRequest {
         let id = bench.number()
         let body = Bench.pidf("ann@example.com")
         return try request(
-            "PUBLISH sip:\(to) SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.40:5060;branch=z9hG4bKa\(id)\r\nMax-Forwards: 70\r\n"
+            "PUBLISH sip:\(to) SIP/2.0\r\nVia: SIP/2.0/UDP \(agent.host):\(agent.port);branch=z9hG4bKa\(id)\r\nMax-Forwards: 70\r\n"
                 + "From: <sip:\(from)>;tag=a\(id)\r\nTo: <sip:\(to)>\r\nCall-ID: a\(id)\r\nCSeq: 1 PUBLISH\r\nEvent: presence\r\n"
                 + "Content-Type: application/pidf+xml\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
     }
@@ -312,6 +314,57 @@ import Testing
             #expect(response.headers.contains(.retryAfter) == (attempt == 2))
             #expect(bench.gateway.counters.limitsReached == (attempt == 2 ? 1 : 0))
         }
+    }
+
+    // MARK: made-up credentials
+
+    /// Publishes with the right password after one challenge; the status of the second answer.
+    private func publishWithDigest(_ bench: Bench, _ user: String, password: String? = nil, from agent: TransportAddress) throws -> Int {
+        var client = digest(user, password: password)
+        bench.send(.request(try publish(bench, from: "\(user)@example.com", to: "\(user)@example.com", via: agent)), from: agent)
+        _ = client.receive(challenge: try bench.nextResponse(401, at: agent))
+        var request = try publish(bench, from: "\(user)@example.com", to: "\(user)@example.com", via: agent)
+        client.authorize(&request)
+        bench.send(.request(request), from: agent)
+        guard case .response(let response) = try bench.next(at: agent) else { throw Bench.Unexpected() }
+        return response.status.rawValue
+    }
+
+    @Test("RFC 7616 3.3: credentials with nonces that were not given to an address never pause the users behind it")
+    func madeUpNonces() throws {
+        let bench = try bench(.digest, failures: 3)
+        var elsewhere = digest("ann", password: "wrong")
+        let stranger = TransportAddress(.udp, "192.0.2.66", 5060)
+        bench.send(.request(try publish(bench, via: stranger)), from: stranger)
+        _ = elsewhere.receive(challenge: try bench.nextResponse(401, at: stranger))
+        for attempt in 0..<20 {
+            var request = try publish(bench)
+            elsewhere.authorize(&request)
+            if attempt % 2 == 0 {
+                let given = try #require(request.headers.first(.authorization))
+                let start = try #require(given.firstRange(of: "nonce=\"")).upperBound
+                let made = String(repeating: "0", count: 64)
+                request.headers.set(.authorization, given.replacing(given[start...].prefix(64), with: made))
+            }
+            bench.send(.request(request), from: Self.agent)
+            let answer = try bench.nextResponse(401, at: Self.agent)
+            #expect(answer.headers.values(.wwwAuthenticate).allSatisfy { $0.hasSuffix("stale=true") })
+        }
+        #expect(bench.gateway.counters.authenticationFailures == 0)
+        #expect(try publishWithDigest(bench, "ann", from: Self.agent) == 200)
+    }
+
+    @Test("failures of one user do not pause another behind the same address, nor the same user over a connection that has not failed")
+    func failuresOfOthers() throws {
+        let bench = try bench(.digest, failures: 3)
+        let guesser = TransportAddress(.udp, Self.agent.host, 40_000)
+        for user in ["ann", "zoe"] {
+            for attempt in 0..<5 {
+                #expect(try publishWithDigest(bench, user, password: "guess", from: guesser) == (attempt < 3 ? 401 : 503))
+            }
+        }
+        #expect(try publishWithDigest(bench, "ann", from: Self.agent) == 200)
+        #expect(try publishWithDigest(bench, "ann", from: guesser) == 503, "what comes from the guesser is not looked at")
     }
 
     // MARK: who is asked
