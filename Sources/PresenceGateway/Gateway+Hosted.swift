@@ -227,11 +227,21 @@ extension Gateway {
     func makePresentity(_ key: String, _ uri: SIPURI) -> HostedPresentity {
         let range = configuration.timing.publication
         let record = HostedPresentity(
-            key: key, uri: uri, policy: presencePolicy,
+            key: key, uri: uri, side: side(of: uri), policy: presencePolicy,
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
             limits: configuration.limits.composition)
         publishForServer(record)
         return record
+    }
+
+    private func side(of uri: SIPURI) -> DomainSide { configuration.domain(uri.domainKey)?.side ?? .enterprise }
+
+    /// Shows presentities as users of the side that their domains are on now.
+    func renewSides(at now: Instant) {
+        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) where presentity.side != side(of: presentity.uri) {
+            presentity.side = side(of: presentity.uri)
+            tellWatchers(of: presentity, at: now)
+        }
     }
 
     var presencePolicy: EnhancedPresencePolicy {

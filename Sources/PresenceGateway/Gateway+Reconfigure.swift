@@ -29,7 +29,10 @@ extension Gateway {
         if let newTables { translator = PresenceTranslator(mapper: newTables) }
         noteMappings()
         keepPartnersAlive(at: now)
-        if configuration.domains != before.domains { withdrawRights(at: now) }
+        if configuration.domains != before.domains {
+            withdrawRights(at: now)
+            renewSides(at: now)
+        }
         if newTables != nil { tellAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
         if isOther || configuration.domains != before.domains { renewBridges(after: before, isAll: isOther, at: now) }

@@ -179,6 +179,42 @@ import Testing
         #expect(bench.gateway.counts == GatewayCounts())
     }
 
+    @Test("MS-PRES 3.7.5.5: a hosted simple user who signs off with Expires 0 is 18500 to category watchers, as over two nodes [R230]")
+    func signOff() throws {
+        let bench = Bench()
+        func states(_ text: String) -> [String] {
+            text.split(separator: "<state ").dropFirst().compactMap { $0.split(separator: "</state>").first.map(String.init) }
+        }
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.com"), from: Bench.enterprise)
+        let before = states(try bench.nextResponse(200, at: Bench.enterprise).text)
+        bench.send(bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        _ = try bench.takeNotifies(at: Bench.simple)
+        publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com", activity: "busy"))
+        let tag = try #require(try bench.nextResponse(200, at: Self.client).headers.sipETag)
+        #expect(try bench.takeNotifies().last?.text.contains("<availability>6500</availability>") == true)
+        _ = try bench.takeNotifies(at: Bench.simple)
+        publish(bench, "alice@example.com", body: "", ifMatch: tag, expires: 0)
+        _ = try bench.nextResponse(200, at: Self.client)
+        let gone = try bench.takeNotifies()
+        #expect(gone.count == 1 && gone[0].text.contains("<availability>18500</availability>"))
+        bench.pass(.seconds(5))
+        bench.send(bench.categorySubscribe("otto@contoso.com", to: "alice@example.com", expires: 0), from: Bench.enterprise)
+        let poll = states(try bench.nextResponse(200, at: Bench.enterprise).text)
+        #expect(poll.count == 1 && poll[0].contains("<availability>18500</availability>") && poll == before)
+
+        // The second node reads the document of the first.
+        let document = try #require(try bench.takeNotifies(at: Bench.simple).last?.text)
+        let second = Bench()
+        second.send(second.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
+        _ = try second.nextResponse(200, at: Bench.enterprise)
+        let leg = try second.nextRequest(.subscribe, at: Bench.simple)
+        second.answer(leg, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        second.notify(leg, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: document, from: Bench.simple)
+        let over = try second.takeNotifies().last { $0.text.contains("name=\"state\"") }
+        #expect(states(try #require(over).text).last == poll[0])
+    }
+
     @Test("watchers of one view share one encoding")
     func sharedBodies() throws {
         let bench = Bench()

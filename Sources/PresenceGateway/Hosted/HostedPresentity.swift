@@ -14,6 +14,8 @@ import XMLCore
 final class HostedPresentity {
     let key: String
     let uri: SIPURI
+    /// The side of its domain.
+    var side: DomainSide
     var enhanced: EnhancedPresentity
     var publications: PublicationTable
     var documents: PublicationComposer
@@ -49,9 +51,10 @@ final class HostedPresentity {
         var entity: SIPURI
     }
 
-    init(key: String, uri: SIPURI, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy, limits: CompositionLimits) {
+    init(key: String, uri: SIPURI, side: DomainSide, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy, limits: CompositionLimits) {
         self.key = key
         self.uri = uri
+        self.side = side
         enhanced = EnhancedPresentity(uri: uri.description, policy: policy)
         publications = PublicationTable(expiry: expiry, limit: limits.publications)
         documents = PublicationComposer(entity: uri.description, limits: limits)
@@ -185,8 +188,9 @@ final class HostedPresentity {
             ])
         }
         guard !documents.isEmpty, !plan.isPlaced else {
-            // A category watcher sees empty markers, everybody else somebody offline.
-            return .one(hasCategories || isCategories ? .categories(categories) : .offline)
+            // Without any publication a category watcher of an enterprise user sees empty markers (MS-PRES 4.5); a user of a simple domain
+            // is offline in every format, because a client keeps the last state when it gets an empty one.
+            return .one(hasCategories || isCategories && side == .enterprise ? .categories(categories) : .offline)
         }
         guard hasCategories else { return .one(.pidf(document)) }
         if isCategories { return .both(categories, document) }

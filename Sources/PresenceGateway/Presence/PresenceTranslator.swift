@@ -23,7 +23,9 @@ struct PresenceTranslator {
         case .categories:
             if case .categories(let merge) = source { return .categories(CategoryView(uri: uri, merge)) }
             guard source.isKnown else { return .categories(CategoryView(uri: uri, CategoryMerge())) }
-            let document = value(mapper.categories(from: canonical(source, entity: uri), requested: requested, at: moment))
+            // What shows nothing was published at no moment, so that its octets depend on none (MS-PRES 2.2.2.1: optional).
+            let published = source == .offline ? nil : moment
+            let document = value(mapper.categories(from: canonical(source, entity: uri), requested: requested, at: published))
             return .categories(CategoryView(uri: uri, CategoryMerge(document.categories)))
         case .msrtc:
             counters.bodiesEncoded += 1
