@@ -2,8 +2,41 @@ import PresenceDocuments
 import XMLCore
 
 extension ContainerID {
-    /// Where a user puts those whom he blocks (product convention, MS-PRES 4.4.2). To the server it is a container like any other.
+    /// Container 32000, in which a user puts blocked watchers (product convention, MS-PRES 4.4.2).
     public static let blocked = ContainerID(32_000) ?? .default
+}
+
+extension ContainerResolver {
+    /// The container in which the memberships place a watcher, whatever the containers hold: the first rule that finds the watcher, and
+    /// its highest container (MS-PRES 3.2.5.3). Nil: no container but the default one.
+    public func place(of watcher: WatcherIdentity) -> ContainerResolution? {
+        for rule in ResolutionRule.inOrder {
+            let highest = memberships.keys.lazy.filter { matches(rule, $0, watcher) }.max()
+            if let highest { return ContainerResolution(container: highest, rule: rule) }
+        }
+        return nil
+    }
+
+    /// Whether a watcher is blocked: the memberships place it in container 32000 (MS-PRES 4.4.2).
+    public func isBlocked(_ watcher: WatcherIdentity) -> Bool {
+        // Most users block no watcher.
+        guard let blocked = memberships[.blocked], !blocked.members.isEmpty else { return false }
+        return place(of: watcher)?.container == .blocked
+    }
+}
+
+extension EnhancedPresentity {
+    /// The containers that can decide about a category, highest number first: those that hold it (MS-PRES 3.2.5.3), and container 32000
+    /// as soon as it has a member.
+    ///
+    /// Without the addition a block would hold for those categories only that the user's client has published there, and a contact card
+    /// for colleagues would reach a blocked watcher.
+    func candidates(for category: CategoryName) -> [ContainerID] {
+        var holders = store.containers(holding: category)
+        guard memberships[.blocked]?.members.isEmpty == false, !holders.contains(.blocked) else { return holders }
+        holders.insert(.blocked, at: holders.firstIndex { $0 < .blocked } ?? holders.endIndex)
+        return holders
+    }
 }
 
 extension EnhancedPresentity {

@@ -82,7 +82,7 @@ public struct ContainerResolver: Sendable {
         ResolutionRule.inOrder.map { rule in (rule, candidates.filter { matches(rule, $0, watcher) }) }
     }
 
-    private func matches(_ rule: ResolutionRule, _ container: ContainerID, _ watcher: WatcherIdentity) -> Bool {
+    func matches(_ rule: ResolutionRule, _ container: ContainerID, _ watcher: WatcherIdentity) -> Bool {
         if container == .default || rule == .defaultContainer { return container == .default && rule == .defaultContainer }
         guard let membership = memberships[container] else { return false }
         switch rule {

@@ -14,7 +14,7 @@ extension EnhancedPresentity {
 
     /// The container that a watcher sees a category from (MS-PRES 3.2.5.3).
     public func resolve(_ category: CategoryName, for watcher: WatcherIdentity) -> ContainerResolution {
-        resolver.resolve(category, heldBy: store.containers(holding: category), for: watcher)
+        resolver.resolve(category, heldBy: candidates(for: category), for: watcher)
     }
 
     /// Changes memberships, all or none (MS-PRES 3.5.5.2).

@@ -71,7 +71,7 @@ extension EnhancedPresentity {
             uri: uri,
             categories: categories.compactMap { name in
                 guard !policy.privateCategories.contains(name), seen.insert(name).inserted else { return nil }
-                let resolution = resolver.resolve(name, heldBy: store.containers(holding: name), for: watcher)
+                let resolution = resolver.resolve(name, heldBy: candidates(for: name), for: watcher)
                 let instances = resolution.container.map {
                     store.instances(of: ContainerCategory(category: name, container: $0))
                 }
@@ -91,6 +91,6 @@ extension EnhancedPresentity {
     public func resolveLegacyInterop(for watcher: WatcherIdentity) -> ContainerResolution {
         var open = resolver
         open.policy.privateCategories.remove(.legacyInterop)
-        return open.resolve(.legacyInterop, heldBy: store.containers(holding: .legacyInterop), for: watcher)
+        return open.resolve(.legacyInterop, heldBy: candidates(for: .legacyInterop), for: watcher)
     }
 }

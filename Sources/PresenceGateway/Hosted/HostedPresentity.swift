@@ -221,6 +221,7 @@ final class HostedPresentity {
     ///
     /// Asked of every container that has members or a state, so that a state that comes and goes moves nobody.
     private func isPlaced(_ identity: WatcherIdentity) -> Bool {
+        if enhanced.resolver.isBlocked(identity) { return true }
         let candidates = enhanced.containerIDs.filter { container in
             !enhanced.membership(of: container).members.isEmpty
                 || !enhanced.instances(of: ContainerCategory(category: .state, container: container)).isEmpty

@@ -28,6 +28,20 @@ import Testing
         #expect(try Self.resolve(members, holding: [300], "sip:alice@contoso.com", .sameEnterprise) == "container 300 (sameEnterprise)")
     }
 
+    @Test("MS-PRES 4.4.2 container 32000 decides about a category that it does not hold, for watchers that it finds first [R093]")
+    func blockedContainer() throws {
+        let members: [Int: [ContainerMember]] = [
+            100: [ContainerMember(.federated)], 400: [ContainerMember(.user, value: "fred@contoso.com")],
+            32_000: [ContainerMember(.domain, value: "contoso.com")],
+        ]
+        #expect(try Self.resolve(members, holding: [100, 400], "sip:eve@contoso.com", .federated) == "container 32000 (domain)")
+        #expect(try Self.resolve(members, holding: [100, 400], "sip:fred@contoso.com", .federated) == "container 400 (user)")
+        #expect(try Self.resolve(members, holding: [100, 400], "sip:dan@example.org", .federated) == "container 100 (federated)")
+        #expect(
+            try Self.resolve([100: [ContainerMember(.federated)], 32_000: []], holding: [100], "sip:eve@contoso.com", .federated)
+                == "container 100 (federated)")
+    }
+
     @Test("MS-PRES 3.2.5.3 rule 2: the domain beats the class [R075]")
     func domain() throws {
         let members: [Int: [ContainerMember]] = [
@@ -152,10 +166,11 @@ import Testing
         }
     }
 
-    /// Section 3.2.5.3 sentence by sentence.
+    /// Section 3.2.5.3 sentence by sentence, but for container 32000, which decides about every category as soon as it has a member.
     private static func literally(_ members: [Int: [ContainerMember]], _ holding: [Int], _ watcher: String, _ network: String) -> Int? {
+        let candidates = members[32_000] == nil ? holding : holding + [32_000]
         func highest(_ type: String, _ value: String?) -> Int? {
-            holding.filter { $0 > 0 && (members[$0] ?? []).contains { $0.type.rawValue == type && $0.value == value } }.max()
+            candidates.filter { $0 > 0 && (members[$0] ?? []).contains { $0.type.rawValue == type && $0.value == value } }.max()
         }
         let address = String(watcher.dropFirst(4))
         return highest("user", address) ?? highest("domain", address.split(separator: "@").last.map(String.init)) ?? highest(network, nil)
