@@ -162,9 +162,9 @@ public final class Gateway: SansIOEndpoint {
     ///   - authenticator: one for all shards; needed where `configuration` asks users to sign in.
     ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: the tables are all there is.
     ///   - directory: the users of the hosted enterprise domains; see ``use(directory:at:)``.
-    ///   - seed: of every identifier that is made; take it from the system's randomness in production, from the test otherwise.
+    ///   - key: of every identifier that is made, and of no other gateway.
     public init(
-        configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, seed: UInt64,
+        configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, key: TokenKey,
         store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none
     ) {
         self.configuration = configuration
@@ -176,7 +176,8 @@ public final class Gateway: SansIOEndpoint {
         peerTable = PeerTable(routes)
         contacts = Self.contacts(Self.sentBy(configuration))
         places = Self.places(Self.sentBy(configuration))
-        tokens = TokenGenerator(seed: (seed, 0, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards))
+        let prefix = ShardRouter.prefix(of: shard, among: shards)
+        tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
         var layer = TransactionLayer.Configuration(sentBy: Self.sentBy(configuration))
         layer.take(configuration)
         layer.allow = Refusal.allowedMethods
@@ -187,11 +188,11 @@ public final class Gateway: SansIOEndpoint {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
         transactions = TransactionLayer(
-            configuration: layer, tokens: TokenGenerator(seed: (seed, 1, 0, 0), prefix: ShardRouter.prefix(of: shard, among: shards)))
+            configuration: layer, tokens: TokenGenerator(key: key.derived(for: "transactions"), prefix: prefix))
         translator = PresenceTranslator(mapper: mapper)
         journal = Journal(limit: configuration.limits.journalEntries)
-        redirects = RedirectGuard(seed: seed)
-        hops = HopDesk(configuration.naming ?? NamingConfiguration(), seed: seed)
+        redirects = RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects")))
+        hops = HopDesk(configuration.naming ?? NamingConfiguration(), random: TokenGenerator(key: key.derived(for: "hops")))
         home = HomeServer(configuration: configuration)
         partners.configure(Self.configuredPartners(routes))
         parser = Self.parser(configuration.limits)

@@ -195,7 +195,7 @@ final class Wires {
     func refuse(_ connection: StreamConnection, _ error: SIPParseError) {
         host.counters.framingErrors &+= 1
         host.logger.info("unframeable input", metadata: ["reason": "\(error)", "connection": "\(connection.id.rawValue)"])
-        if let response = error.response(toTag: "unframed\(connection.id.rawValue)") {
+        if let response = error.response(toTag: String(random.next(), radix: 32) + String(random.next(), radix: 32)) {
             let bytes = response.serialized()
             connection.outgoing.writeBytes(bytes)
             host.tap?.copy(bytes, from: connection.local, to: connection.remote, at: host.now())

@@ -6,7 +6,7 @@ import Testing
     @Test("one seed and one input give one output, octet for octet")
     func deterministic() {
         func run() -> [[UInt8]] {
-            let gateway = Gateway(configuration: Bench.configuration(), seed: 7)
+            let gateway = Gateway(configuration: Bench.configuration(), key: .seeded(7))
             let bench = Bench()
             let now = Instant(secondsSince1970: 1_700_000_000)
             for number in 0..<40 {

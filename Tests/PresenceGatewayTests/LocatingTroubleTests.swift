@@ -101,7 +101,7 @@ import Testing
             var configuration = Bench.configuration()
             configuration.listeners = [first, first == "192.0.2.1" ? "2001:db8::1" : "192.0.2.1"].map { TransportAddress(.udp, $0, 5060) }
             configuration.domains["example.org"]?.route = TransportAddress(.udp, target, 5060)
-            let gateway = Gateway(configuration: configuration, seed: 1)
+            let gateway = Gateway(configuration: configuration, key: .seeded(1))
             let bench = Bench()
             let request = bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org")
             gateway.receive(

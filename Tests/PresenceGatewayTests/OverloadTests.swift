@@ -118,7 +118,7 @@ import Testing
     func output() throws {
         var configuration = Bench.configuration()
         configuration.limits.pendingOutput = 4
-        let gateway = Gateway(configuration: configuration, seed: 3)
+        let gateway = Gateway(configuration: configuration, key: .seeded(3))
         let bench = Bench()
         for number in 0..<4 {
             let text = bench.subscribe("w\(number)@example.org", to: "alice@example.com", via: Bench.simple)

@@ -307,7 +307,7 @@ struct RestoreTests {
         let now = Instant(secondsSince1970: 1_700_000_000)
         let bench = Bench()
         let before = ShardRouter(shards: 3)
-        let old = (0..<3).map { Gateway(configuration: Bench.configuration(), shard: $0, shards: 3, seed: 9, store: store) }
+        let old = (0..<3).map { Gateway(configuration: Bench.configuration(), shard: $0, shards: 3, key: .seeded(9), store: store) }
         var accepted: [[UInt8]] = []
         for number in 0..<24 {
             let text = Array(bench.subscribe("ann@example.org", to: "user\(number)@example.com", via: Bench.simple).utf8)
@@ -319,7 +319,9 @@ struct RestoreTests {
         let records = try store.load()
         var router = ShardRouter(shards: count)
         router.adopt(records)
-        let gateways = (0..<count).map { Gateway(configuration: Bench.configuration(), shard: $0, shards: count, seed: 10, store: store) }
+        let gateways = (0..<count).map {
+            Gateway(configuration: Bench.configuration(), shard: $0, shards: count, key: .seeded(10), store: store)
+        }
         for gateway in gateways { try gateway.restore(at: now) }
         #expect(gateways.map(\.counts.watcherDialogs).reduce(0, +) == 24)
         for bytes in accepted {

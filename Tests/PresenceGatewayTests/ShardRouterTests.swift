@@ -19,7 +19,7 @@ import Testing
     func bySelf() throws {
         let router = ShardRouter(shards: 40)
         for shard in [0, 7, 39] {
-            let gateway = Gateway(configuration: Bench.configuration(), shard: shard, shards: 40, seed: 1)
+            let gateway = Gateway(configuration: Bench.configuration(), shard: shard, shards: 40, key: .seeded(1))
             let text = bench.subscribe("ann@example.org", to: "bob@contoso.com", via: Bench.simple)
             gateway.receive(
                 InboundMessage(bytes: Array(text.utf8), local: Bench.local, remote: Bench.simple), at: Instant(secondsSince1970: 1_000_000))

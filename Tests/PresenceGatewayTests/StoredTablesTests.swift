@@ -85,7 +85,7 @@ struct StoredTablesTests {
     private func compare(_ store: MemoryStore, with living: Gateway, at now: Instant) {
         for (key, record) in store.records { #expect(living.record(of: key) == record) }
         // Nothing is due, so that nothing is told: the copy is what was kept.
-        let restored = Gateway(configuration: living.configuration, seed: 7, store: MemoryStore())
+        let restored = Gateway(configuration: living.configuration, key: .seeded(7), store: MemoryStore())
         let state = restored.restore(Array(store.records.values), at: now)
         #expect(state.unreadable == 0)
         for (key, record) in store.records {

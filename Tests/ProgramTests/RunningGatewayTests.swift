@@ -47,7 +47,7 @@ import Testing
     static func publish(_ via: TransportAddress, as user: String = alice) async throws -> Int? {
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
         let client = try await client(via) {
-            RequestEndpoint(via: via, listeners: $0, seed: 1) { continuation.yield($0) }
+            RequestEndpoint(via: via, listeners: $0, key: .seeded(1)) { continuation.yield($0) }
         } start: { endpoint, now in
             endpoint.start(.publish, to: user, from: user, at: now) { request in
                 request.headers.event = Event("presence")
@@ -69,7 +69,8 @@ import Testing
         let (events, continuation) = AsyncStream.makeStream(of: WatchEvent.self)
         let client = try await client(via) {
             WatchEndpoint(
-                presentity: alice, watcher: "sip:bob@contoso.com", format: .categories, expires: expires, via: via, listeners: $0, seed: 2
+                presentity: alice, watcher: "sip:bob@contoso.com", format: .categories, expires: expires, via: via, listeners: $0,
+                key: .seeded(2)
             ) { continuation.yield($0) }
         } start: { endpoint, now in
             endpoint.start(at: now)

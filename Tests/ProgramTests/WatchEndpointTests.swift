@@ -33,7 +33,7 @@ import Testing
             watcher = try await SIPServer.start(listening: [TransportAddress(transport, "127.0.0.1", 0)], logger: quiet) {
                 WatchEndpoint(
                     presentity: WatchEndpointTests.alice, watcher: "sip:bob@example.org", format: .pidf, expires: expires, via: via,
-                    listeners: $0.listeners, seed: 2
+                    listeners: $0.listeners, key: .seeded(2)
                 ) { continuation.yield($0) }
             }
             try await watcher.shards[0].perform { endpoint, now in (endpoint as? WatchEndpoint)?.start(at: now) }.get()

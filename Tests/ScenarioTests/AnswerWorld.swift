@@ -67,7 +67,7 @@ final class AnswerWorld {
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = true }
         if keepsAlive { configuration.domains["example.org"]?.keepAlive = .seconds(30) }
         change(&configuration)
-        gateway = Gateway(configuration: configuration, seed: 9)
+        gateway = Gateway(configuration: configuration, key: .seeded(9))
         let hop = place("192.0.2.1", transport)
         enterprise = EnhancedServer(name: "enterprise", address: enterprisePlace, nextHop: place("192.0.2.1", stream), seed: 9)
         simple = SimplePresenceServer(name: "simple", address: simplePlace, nextHop: hop, seed: 9)

@@ -35,7 +35,7 @@ final class BorderWorld {
             ])
         configuration.domains["hosted.example.net"]?.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
         change(&configuration)
-        gateway = Gateway(configuration: configuration, seed: 5)
+        gateway = Gateway(configuration: configuration, key: .seeded(5))
         server = EnhancedServer(name: "server", address: serverPlace, nextHop: Self.place, seed: 5)
         carol = SimpleWatcher(
             name: "carol", watcher: "sip:carol@example.org", presentity: Self.bob, address: carolPlace, nextHop: Self.place, seed: 5)

@@ -64,7 +64,7 @@ private final class StrippingProxy: SansIOEndpoint {
             ])
         configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.timing.firstNotifyGrace = .milliseconds(100)
-        return Gateway(configuration: configuration, seed: UInt64(name.utf8.count) &* 7_919 &+ UInt64(address.host.utf8.last ?? 0))
+        return Gateway(configuration: configuration, key: .seeded(UInt64(name.utf8.count) &* 7_919 &+ UInt64(address.host.utf8.last ?? 0)))
     }
 
     /// Everybody says of the presentity that somebody else knows.

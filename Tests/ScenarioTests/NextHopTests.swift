@@ -34,7 +34,7 @@ private final class Border {
         configure(&configuration)
         // Where its servers are is what these tests are about; that they may speak for it is taken for granted.
         configuration.trust(DomainTrust(peers: "0.0.0.0/0"))
-        gateway = Gateway(configuration: configuration, seed: seed)
+        gateway = Gateway(configuration: configuration, key: .seeded(seed))
         let hop = TransportAddress(transport, Self.node, 5060)
         first = SimplePresenceServer(name: "first", address: TransportAddress(transport, "203.0.113.1", 5060), nextHop: hop, seed: seed)
         second = SimplePresenceServer(name: "second", address: TransportAddress(transport, "203.0.113.2", 5060), nextHop: hop, seed: seed)

@@ -234,7 +234,7 @@ import Testing
             #expect((token?.utf8.count ?? 0) >= 26)
         }
         let before = border.sight
-        var tokens = TokenGenerator(seed: 99)
+        var tokens = TokenGenerator(key: .seeded(99))
         for _ in 0..<1_000 {
             var guess = border.subscribe("sip:mallory@example.com", to: BorderWorld.bob, by: border.mallory)
             guess.headers.to = NameAddr(try #require(SIPURI(BorderWorld.bob)), parameters: SIPParameters([.init("tag", tokens.tag())]))

@@ -2,7 +2,7 @@ import Measurement
 import Glibc
 import GatewaySetup
 import PresenceGateway
-import SIPCore
+@_spi(TokenSource) import SIPCore
 import Traffic
 
 /// Notifications per CPU second of a gateway that is driven through its seam, without sockets: what the peers do is not counted.
@@ -74,7 +74,7 @@ final class SeamDriver {
         self.kind = kind
         self.watchers = watchers
         presentity = kind == .bridged ? "alice@\(Traffic.farDomain)" : "alice@\(Traffic.hostedDomain)"
-        gateway = Gateway(configuration: .benchmark(listeners: [local], far: far), seed: 7)
+        gateway = Gateway(configuration: .benchmark(listeners: [local], far: far), key: TokenKey(7, 0, 0, 0))
         for index in 0..<watchers {
             number += 1
             let isCategories = kind != .pidf
@@ -132,6 +132,9 @@ final class SeamDriver {
             spent += processorTime() - start
             messages = []
             for message in output {
+                if case .address = message.destination {
+                    gateway.receive(.carried(token: message.token, by: .connection(ConnectionID(rawValue: 2))), at: now)
+                }
                 guard case .success(let parsed) = SIPParser.parse(message.bytes) else { continue }
                 switch parsed {
                 case .response(let response):

@@ -4,7 +4,7 @@ import LiveLoad
 import Measurement
 import Logging
 import PresenceGateway
-import SIPCore
+@_spi(TokenSource) import SIPCore
 import SIPTransport
 
 /// The measured side.
@@ -25,7 +25,7 @@ struct GatewayProcess: MeasuredPeer {
                 makeEndpoint: { context in
                     Gateway(
                         configuration: .benchmark(listeners: context.listeners, far: TransportAddress(.tcp, "127.0.0.1", farPort)),
-                        seed: 7)
+                        key: TokenKey(7, 0, 0, 0))
                 })
             var line = server.listeners.map { String($0.port) }.joined(separator: " ")
             line += "\n"

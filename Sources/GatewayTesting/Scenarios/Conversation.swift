@@ -59,7 +59,7 @@ public final class Conversation {
         configuration.trust(DomainTrust(peers: "192.0.0.0/16", "127.0.0.0/8"))
         self.configuration = configuration
         self.store = store
-        gateway = Gateway(configuration: configuration, seed: stage.seed, store: store)
+        gateway = Gateway(configuration: configuration, key: .seeded(stage.seed), store: store)
         enterprise = EnhancedServer(name: "enterprise", address: enterpriseAddress, nextHop: gatewayAddress, seed: stage.seed)
         simple = SimplePresenceServer(name: "simple", address: simpleAddress, nextHop: gatewayAddress, seed: stage.seed)
         peers = [enterprise, simple]
@@ -160,7 +160,7 @@ public final class Conversation {
         network.takeDown("gateway")
         try network.run(for: span)
         crashes += 1
-        gateway = Gateway(configuration: configuration, seed: stage.seed &+ crashes, store: store)
+        gateway = Gateway(configuration: configuration, key: .seeded(stage.seed &+ crashes), store: store)
         let restored = try gateway.restore(at: network.now)
         network.bringUp("gateway", with: gateway)
         return restored

@@ -68,7 +68,7 @@ final class SimulatedWorld {
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = carries }
         let takesLists = random.chance(0.5)
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.farLists) }
-        process = SimulatedProcess(Gateway(configuration: configuration, seed: seed, store: store))
+        process = SimulatedProcess(Gateway(configuration: configuration, key: .seeded(seed), store: store))
         let hop = gatewayPlace
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerPlace, nextHop: stream, seed: seed)
@@ -127,7 +127,7 @@ final class SimulatedWorld {
         starts += 1
         // A store that cannot be read stops the start; whoever starts it again has mended that.
         store.failure = nil
-        let gateway = Gateway(configuration: configuration, seed: seed &+ starts &* 0x1_0001, store: store)
+        let gateway = Gateway(configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store)
         let restored = try gateway.restore(at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }

@@ -37,10 +37,10 @@ struct HopDesk {
     /// What cannot be sent; told when the present input is done with.
     var undeliverable: [(delivery: Delivery, failure: HopFailure)] = []
 
-    init(_ naming: NamingConfiguration, seed: UInt64) {
+    init(_ naming: NamingConfiguration, random: TokenGenerator) {
         cache = NameCache(bounds: naming.cache)
         health = TargetHealth(policy: naming.health)
-        random = TokenGenerator(seed: (seed, 3, 0, 0))
+        self.random = random
     }
 
     /// What is known of a goal and holds now.

@@ -52,9 +52,9 @@ struct RedirectGuard {
     private var places: [UpstreamTarget: Place] = [:]
     private var random: TokenGenerator
 
-    init(seed: UInt64, policy: Policy = Policy()) {
+    init(random: TokenGenerator, policy: Policy = Policy()) {
         self.policy = policy
-        random = TokenGenerator(seed: (seed, 2, 0, 0))
+        self.random = random
     }
 
     /// A presentity that was asked for at `source` is said to live at `goal`.

@@ -1,7 +1,5 @@
 /// The server's own secrets, all derived from one random value that the program draws from the system at its start.
-///
-/// The identifiers that SIP messages show come from a fast generator whose state can be computed from its output; nothing here does: each
-/// value is a keyed hash.
+/// Each value is a keyed hash.
 struct SecretKeys: Sendable {
     let digestNonce: [UInt8]
     let ntlmChallenge: [UInt8]

@@ -28,13 +28,16 @@ class ClientEndpoint: SansIOEndpoint {
         var count = 1
     }
 
-    /// - Parameter listeners: Of this client; the one of `via`'s transport goes into Via and Contact.
-    init(via: TransportAddress, listeners: [TransportAddress], seed: UInt64) {
+    /// - Parameters:
+    ///   - listeners: Of this client; the one of `via`'s transport goes into Via and Contact.
+    ///   - key: Of every identifier that is made, and of no other client.
+    init(via: TransportAddress, listeners: [TransportAddress], key: TokenKey) {
         self.via = via
         local = listeners.first { $0.transport == via.transport } ?? via
-        tokens = TokenGenerator(seed: seed)
+        tokens = TokenGenerator(key: key.derived(for: "client"))
         transactions = TransactionLayer(
-            configuration: .init(sentBy: [local.transport: .init(local.host, local.port)]), tokens: TokenGenerator(seed: ~seed))
+            configuration: .init(sentBy: [local.transport: .init(local.host, local.port)]),
+            tokens: TokenGenerator(key: key.derived(for: "transactions")))
     }
 
     // MARK: What subclasses do

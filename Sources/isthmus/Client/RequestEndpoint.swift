@@ -4,9 +4,9 @@ import SIPCore
 final class RequestEndpoint: ClientEndpoint {
     private let onAnswer: (ClientAnswer) -> Void
 
-    init(via: TransportAddress, listeners: [TransportAddress], seed: UInt64, onAnswer: @escaping (ClientAnswer) -> Void) {
+    init(via: TransportAddress, listeners: [TransportAddress], key: TokenKey, onAnswer: @escaping (ClientAnswer) -> Void) {
         self.onAnswer = onAnswer
-        super.init(via: via, listeners: listeners, seed: seed)
+        super.init(via: via, listeners: listeners, key: key)
     }
 
     /// - Parameter complete: Adds the headers and the body of the method.

@@ -34,14 +34,14 @@ final class WatchEndpoint: ClientEndpoint {
 
     init(
         presentity: String, watcher: String, format: WatchFormat, expires: Int, via: TransportAddress, listeners: [TransportAddress],
-        seed: UInt64, onEvent: @escaping (WatchEvent) -> Void
+        key: TokenKey, onEvent: @escaping (WatchEvent) -> Void
     ) {
         self.presentity = presentity
         self.watcher = watcher
         self.format = format
         self.onEvent = onEvent
         subscriber = Subscriber(.init(expires: expires))
-        super.init(via: via, listeners: listeners, seed: seed)
+        super.init(via: via, listeners: listeners, key: key)
     }
 
     func start(at now: Instant) { perform(subscriber.start(at: now), at: now) }

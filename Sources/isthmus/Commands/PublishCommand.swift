@@ -42,7 +42,7 @@ struct PublishCommand: AsyncParsableCommand {
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
         let signIn = try peer.signIn()
         let server = try await peer.start { via, listeners in
-            let endpoint = RequestEndpoint(via: via, listeners: listeners, seed: .random(in: .min ... .max)) { continuation.yield($0) }
+            let endpoint = RequestEndpoint(via: via, listeners: listeners, key: .system()) { continuation.yield($0) }
             endpoint.signIn = signIn
             return endpoint
         }

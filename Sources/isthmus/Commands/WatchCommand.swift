@@ -41,7 +41,7 @@ struct WatchCommand: AsyncParsableCommand {
         let server = try await peer.start { via, listeners in
             let endpoint = WatchEndpoint(
                 presentity: uri, watcher: from, format: format, expires: seconds, via: via, listeners: listeners,
-                seed: .random(in: .min ... .max)
+                key: .system()
             ) { continuation.yield($0) }
             endpoint.signIn = signIn
             return endpoint

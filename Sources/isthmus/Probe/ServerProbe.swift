@@ -55,7 +55,7 @@ struct ServerProbe {
                 listening: server.transport == .udp ? [TransportAddress(.udp, ownHost, 0)] : [], options: options, logger: silent, tls: tls
             ) {
                 RequestEndpoint(
-                    via: server, listeners: $0.listeners.isEmpty ? [own] : $0.listeners, seed: .random(in: .min ... .max)
+                    via: server, listeners: $0.listeners.isEmpty ? [own] : $0.listeners, key: .system()
                 ) { continuation.yield($0) }
             }
         } catch {

@@ -48,7 +48,7 @@ final class RunningGateway: Sendable {
                         configuration: configuration.gateway(listeners: context.listeners, logLevel: .init(logger.logLevel)),
                         mapper: mapper,
                         shard: context.index,
-                        shards: context.count, seed: .random(in: .min ... .max), store: opened?.store,
+                        shards: context.count, key: .system(), store: opened?.store,
                         authenticator: authenticator, directory: users)
                     if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
                     gateway.keepPartnersAlive(at: context.now)

@@ -51,7 +51,7 @@ final class Bench {
         configuration.trust(Self.oneNetwork)
         self.configuration = configuration
         self.store = store
-        gateway = Gateway(configuration: configuration, seed: 42, store: store, authenticator: authenticator, directory: directory)
+        gateway = Gateway(configuration: configuration, key: .seeded(42), store: store, authenticator: authenticator, directory: directory)
     }
 
     /// The gateway is gone from one moment to the next; later another one starts on what the store has.
@@ -60,7 +60,7 @@ final class Bench {
         now = now + away
         change(&configuration)
         restarts += 1
-        gateway = Gateway(configuration: configuration, seed: 42 + restarts, store: store, directory: gateway.directoryState)
+        gateway = Gateway(configuration: configuration, key: .seeded(42 + restarts), store: store, directory: gateway.directoryState)
         // What another process writes is no copy, even if it is the same.
         seen = [:]
         defer { sort() }

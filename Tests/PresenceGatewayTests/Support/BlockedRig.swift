@@ -30,7 +30,7 @@ final class BlockedRig {
         var configuration = Bench.configuration()
         change(&configuration)
         configuration.trust(Bench.oneNetwork)
-        gateway = Gateway(configuration: configuration, seed: 7)
+        gateway = Gateway(configuration: configuration, key: .seeded(7))
     }
 
     func join(_ address: TransportAddress, _ receive: @escaping (SIPMessage) -> Void) { receivers[address] = receive }

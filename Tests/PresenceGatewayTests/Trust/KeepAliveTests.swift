@@ -88,7 +88,7 @@ import Testing
         configuration.domains["example.org"]?.keepAlive = .seconds(60)
         let now = Instant(secondsSince1970: 1_700_000_000)
         let asking = (0..<4).filter { shard in
-            let gateway = Gateway(configuration: configuration, shard: shard, shards: 4, seed: 1)
+            let gateway = Gateway(configuration: configuration, shard: shard, shards: 4, key: .seeded(1))
             gateway.keepPartnersAlive(at: now)
             gateway.advance(to: now + .seconds(6))
             return !gateway.takeOutput().isEmpty

@@ -11,7 +11,7 @@ import Testing
 
     @Test("a new place is followed at once, a place where the presentity has been is not")
     func loops() {
-        var guardian = RedirectGuard(seed: 1)
+        var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
         var trail = RedirectTrail()
         #expect(guardian.decide(&trail, from: home, to: pool(1), at: start) == .follow(after: .zero))
         #expect(guardian.decide(&trail, from: pool(1), to: pool(2), at: start) == .follow(after: .zero))
@@ -25,7 +25,7 @@ import Testing
     @Test("rests double up to their longest, and are not the same for two seeds")
     func growth() {
         func rests(seed: UInt64) -> [TimeSpan] {
-            var guardian = RedirectGuard(seed: seed)
+            var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(seed)))
             var trail = RedirectTrail()
             return (0..<14).map { _ in guardian.rest(&trail, at: start) }
         }
@@ -39,7 +39,7 @@ import Testing
 
     @Test("one presentity is followed six times an hour, however many places are named")
     func rate() {
-        var guardian = RedirectGuard(seed: 1)
+        var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
         var trail: RedirectTrail? = RedirectTrail()
         var followed = 0
         for step in 0..<100 {
@@ -54,7 +54,7 @@ import Testing
 
     @Test("a presentity that stays where it was sent to has a clean slate after a while")
     func settled() {
-        var guardian = RedirectGuard(seed: 1)
+        var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
         var trail: RedirectTrail? = RedirectTrail()
         _ = guardian.rest(&trail!, at: start)
         guardian.arrived(&trail, at: pool(1), now: start + .seconds(60))
@@ -65,7 +65,7 @@ import Testing
 
     @Test("many presentities that are sent to one place come there spread over time")
     func rush() {
-        var guardian = RedirectGuard(seed: 1)
+        var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
         var waits: [TimeSpan] = []
         for _ in 0..<200 {
             var trail = RedirectTrail()
@@ -77,7 +77,7 @@ import Testing
 
     @Test("who is sent to a place that sent somebody in circles waits for it, until it shows state")
     func pausedPlace() {
-        var guardian = RedirectGuard(seed: 1)
+        var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
         var (one, other, third) = (RedirectTrail(), RedirectTrail(), RedirectTrail())
         _ = guardian.decide(&one, from: home, to: pool(1), at: start)
         _ = guardian.decide(&one, from: pool(1), to: pool(1), at: start)

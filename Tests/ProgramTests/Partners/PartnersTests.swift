@@ -19,7 +19,7 @@ import Testing
         return try await RunningGatewayTests.client(via) {
             WatchEndpoint(
                 presentity: presentity, watcher: "sip:bob@contoso.com", format: .categories, expires: 600, via: via, listeners: $0,
-                seed: seed
+                key: .seeded(seed)
             ) { _ in }
         } start: { endpoint, now in
             endpoint.start(at: now)
@@ -101,7 +101,7 @@ import Testing
     private static let blank = Gateway(
         configuration: GatewayConfiguration(
             nodeName: "edge1.example.net", listeners: [TransportAddress(.udp, "127.0.0.1", 5060)],
-            domains: ["example.org": DomainConfiguration(side: .simple, route: TransportAddress(.udp, "127.0.0.1", 9))]), seed: 1
+            domains: ["example.org": DomainConfiguration(side: .simple, route: TransportAddress(.udp, "127.0.0.1", 9))]), key: .seeded(1)
     ).partnerReports[0]
 
     @Test("health and metrics tell of every configured partner, and of 200 others, those with the most messages") func shown() {
