@@ -93,6 +93,7 @@ public final class Gateway: SansIOEndpoint {
     /// Which endpoints published over which connection, by presentity.
     var publishingConnections = PublishingConnections()
     var home: HomeServer
+    var searchRates = SearchRates()
     /// What clients publish for identities of simple domains, and for identities of enterprise domains.
     var pidfBridges: [String: PIDFBridge] = [:]
     var categoryBridges: [String: CategoryBridge] = [:]

@@ -32,6 +32,7 @@ public struct UserDirectory: Hashable, Sendable {
     public let users: [DirectoryUser]
     private let places: [String: Int]
     private let accounts: [String: Int]
+    let index: SearchIndex
 
     public init(
         _ users: [DirectoryUser] = [], asOf: DateTime = DateTime(nanosecondsSince1970: 0), limit: Int = UserDirectory.standardLimit
@@ -51,6 +52,7 @@ public struct UserDirectory: Hashable, Sendable {
         }
         self.places = places
         self.accounts = accounts
+        index = SearchIndex(self.users)
     }
 
     public var count: Int { users.count }

@@ -76,6 +76,71 @@ import UserDirectory
         #expect(!found([.init("givenName", "Ann")]).contains("sip:ann@fabrikam.com"))
     }
 
+    /// Half of the users are engineers at Contoso, half are clerks at Fabrikam.
+    private func staff(_ count: Int) throws -> UserDirectory {
+        try UserDirectory(
+            (0..<count).map { number in
+                try user(
+                    "sip:user\(number)@contoso.com",
+                    [
+                        .displayName: "User \(number)", .title: number % 2 == 0 ? "Engineer" : "Clerk",
+                        .company: number % 2 == 0 ? "Contoso" : "Fabrikam",
+                    ])
+            })
+    }
+
+    @Test("the work of a search grows with the logarithm of the users, and linearly with its conditions")
+    func growth() throws {
+        var miss: [Int] = []
+        for count in [500, 1_000, 2_000, 4_000] {
+            let users = try staff(count)
+            func work(_ filters: [DirectorySearchFilter]) -> Int {
+                users.search(filters, in: "contoso.com", for: "sip:user1@contoso.com", limit: 100).comparisons
+            }
+            miss.append(work([.init("displayName", "zebra")]))
+            let one = work([.init("anr", "zebra"), .init("title", "Eng")])
+            let many = work((0..<16).map { _ in .init("anr", "zebra") })
+            #expect(many <= 16 * one, "\(count) users")
+            #expect(work([.init("displayName", "User 49"), .init("title", "Eng")]) < count)
+        }
+        for (small, large) in zip(miss, miss.dropFirst()) { #expect(large <= small + 4, "twice the users cost one more step") }
+    }
+
+    @Test("a search that would look at too much is broken off, and says that there may be more")
+    func brokenOff() throws {
+        let users = try staff(1_000)
+        let filters: [DirectorySearchFilter] = [.init("title", "Engineer"), .init("company", "Fabrikam")]
+        func search(_ filters: [DirectorySearchFilter], most: Int) -> DirectoryMatches {
+            users.search(filters, in: "contoso.com", for: "sip:user1@contoso.com", limit: 10, mostComparisons: most)
+        }
+        for most in [100, 700] {
+            let broken = search(filters, most: most)
+            #expect(broken.users.isEmpty && broken.moreAvailable)
+            #expect(broken.comparisons <= most + 60)
+        }
+        #expect(!search(filters, most: 10_000).moreAvailable)
+        let found = search([.init("title", "Engineer")], most: 100)
+        #expect(found.users.count == 10 && found.moreAvailable, "what is found on the way is returned")
+        #expect(search([], most: 100).users.count == 10)
+    }
+
+    @Test("a search by index finds the users that a look at each of them finds")
+    func sameAsLooking() {
+        let values: [(attribute: String, of: (DirectoryUser) -> [String])] = [
+            ("displayName", { [$0.displayName] }), ("givenName", { $0[.givenName].map { [$0] } ?? [] }),
+            ("msRTCURI", { user in ([user.uri.description] + user.secondaryURIs).flatMap { [$0, String($0.dropFirst(4))] } }),
+        ]
+        for text in ["", "a", "an", "ANN", "ann ", "b", "zo", "zoë", "ZOË Å", "zz", "sip:ann", "sip:", "ä", "\u{212A}"] {
+            for (attribute, values) in values {
+                let looked = users.users.filter { user in
+                    user.isEnabled && !user.isHidden && user.domain == "contoso.com"
+                        && values(user).contains { $0.lowercased().hasPrefix(text.lowercased()) }
+                }
+                #expect(found([.init(attribute, text)]) == looked.map(\.uri.description), "\(attribute) \(text)")
+            }
+        }
+    }
+
     @Test("MS-PRES 8.2: a row has ten attributes, empty where the directory knows nothing [R353]")
     func rows() throws {
         let rows = users.search([.init("title", "Eng")], in: "contoso.com", for: "sip:zoe@contoso.com", limit: 10).rows

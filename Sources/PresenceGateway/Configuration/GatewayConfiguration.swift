@@ -280,6 +280,10 @@ public struct GatewayLimits: Hashable, Sendable {
     public var groupsPerUser = 64
     /// Users found by one search in the directory; beyond it the answer says that there are more (MS-PRES 3.1.5.2).
     public var directorySearchResults = 100
+    /// Most conditions of one directory search; beyond it 400 with Client.BadCall (MS-PRES 3.1.5.4).
+    public var directorySearchConditions = 16
+    /// Directory searches of one user in one second; beyond it 503 with Server.Unavailable.Busy (MS-PRES 3.1.5.4) and Retry-After.
+    public var directorySearchesPerSecond = 10
     /// Identities for which publications are carried to another domain; beyond it 503.
     public var publicationBridges = 100_000
     /// Structured log records kept until they are taken; older ones are dropped and counted.

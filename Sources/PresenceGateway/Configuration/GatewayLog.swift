@@ -88,6 +88,9 @@ public struct GatewayCounters: Hashable, Sendable {
     public var requestsChallenged: UInt64 = 0
     public var authenticationFailures: UInt64 = 0
     public var directorySearches: UInt64 = 0
+    /// Values that directory searches looked at, and searches refused because their user had searched too often.
+    public var directoryComparisons: UInt64 = 0
+    public var directorySearchesRefused: UInt64 = 0
     public var commitsFailed: UInt64 = 0
     /// Questions to the Domain Name System.
     public var nameQuestions: UInt64 = 0

@@ -18,7 +18,9 @@ extension ConfigurationReader {
             ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
             ("subscribers-per-user", \.subscribersPerUser), ("context-bytes-per-user", \.contextBytesPerUser),
             ("delegates-per-user", \.delegatesPerUser), ("contacts-per-user", \.contactsPerUser), ("groups-per-user", \.groupsPerUser),
-            ("directory-search-results", \.directorySearchResults), ("journal-entries", \.journalEntries),
+            ("directory-search-results", \.directorySearchResults),
+            ("directory-search-conditions", \.directorySearchConditions),
+            ("directory-searches-per-second", \.directorySearchesPerSecond), ("journal-entries", \.journalEntries),
             ("publication-bridges", \.publicationBridges),
         ]
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [

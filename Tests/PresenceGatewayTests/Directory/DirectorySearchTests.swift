@@ -93,6 +93,44 @@ import UserDirectory
         try refused(500, "Server.UnknownError")
     }
 
+    /// A search with this many conditions that no user fulfils.
+    private func search(conditions: Int) {
+        let request = DirectorySearchRequest(filters: (0..<conditions).map { .init("anr", "x\($0)") }, maxResults: 50)
+        search("", body: String(decoding: request.encoded(), as: UTF8.self))
+    }
+
+    @Test("MS-PRES 3.1.5.4: more conditions than the administrator allows are 400 Client.BadCall, and nothing is searched")
+    func conditions() throws {
+        search(conditions: 16)
+        #expect(try found(rob.response(200)).rows.isEmpty)
+        search(conditions: 1_000)
+        let refused = try rob.response(400)
+        #expect(refused.text.contains("code>Client.BadCall</"))
+        #expect(bench.gateway.counters.directorySearches == 1)
+    }
+
+    @Test(
+        "MS-PRES 3.1.5.4: a user who searches too often in a second is 503 Server.Unavailable.Busy; others are not, nor is the next second")
+    func tooOften() throws {
+        for attempt in 0..<12 {
+            search("Ann")
+            let response = try rob.response(attempt < 10 ? 200 : 503)
+            guard attempt >= 10 else { continue }
+            #expect(response.text.contains("code>Server.Unavailable.Busy</"))
+            #expect(response.headers.first(.retryAfter) == "1")
+        }
+        let ann = SignedInEndpoint(bench, "ann@fabrikam.com", connection: 2)
+        let request = DirectorySearchRequest(filters: [.init("givenName", "Ann")], maxResults: 1)
+        ann.send(
+            "SERVICE", "sip:fabrikam.com", to: "fabrikam.com", type: "application/SOAP+xml",
+            body: String(decoding: request.encoded(), as: UTF8.self))
+        _ = try ann.response(200)
+        bench.pass(.seconds(1))
+        search("Ann")
+        _ = try rob.response(200)
+        #expect(bench.gateway.counters.directorySearches == 12)
+    }
+
     @Test("a domain that is not hosted here is not searched")
     func otherDomain() throws {
         rob.send(

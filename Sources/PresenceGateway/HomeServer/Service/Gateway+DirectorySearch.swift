@@ -27,13 +27,22 @@ extension Gateway {
         } catch {
             throw .search(.badRequest, .badCall, "the search cannot be read: \(error)")
         }
+        guard search.filters.count <= configuration.limits.directorySearchConditions else {
+            throw .search(
+                .badRequest, .badCall, "MS-PRES 3.1.5.4: the search has more conditions than limits.directory-search-conditions allows")
+        }
         let users = try searchedDirectory()
         guard from.domainKey == to.domainKey, users.enabledUser(from.aorKey) != nil else {
             throw .search(.forbidden, .userSearchNotAuthorized, "MS-PRES 3.1.5.4: only users of the domain may search in it")
         }
+        guard searchRates.take(from.aorKey, limit: configuration.limits.directorySearchesPerSecond, at: now) else {
+            counters.directorySearchesRefused += 1
+            throw .busy("this user has searched too often in this second", retryAfter: 1)
+        }
         let limit = min(Int(clamping: search.maxResults), configuration.limits.directorySearchResults)
         let matches = users.search(search.filters, in: to.domainKey, for: from.aorKey, limit: limit)
         counters.directorySearches += 1
+        counters.directoryComparisons += UInt64(matches.comparisons)
         log(
             .debug, "directory searched",
             ["user": from.aorKey, "filters": String(search.filters.count), "returned": String(matches.users.count)])
@@ -48,10 +57,25 @@ extension Gateway {
         case .known(let users) where !isShuttingDown: return users
         case .none: throw .search(.serverInternalError, .unknownError, "no directory is configured")
         default:
-            var refusal = Refusal.search(.serviceUnavailable, .busy, "the directory cannot be searched now")
-            refusal.headers.append(Refusal.Header(.retryAfter, String(configuration.timing.retryAfter)))
-            throw refusal
+            throw .busy("the directory cannot be searched now", retryAfter: configuration.timing.retryAfter)
         }
+    }
+}
+
+/// Directory searches of each user in the current second; earlier seconds are not kept, so there are no more users than searches.
+struct SearchRates {
+    private var second: Int64 = .min
+    private var counts: [String: Int] = [:]
+
+    /// Counts one more search of a user; false if that would be too many.
+    mutating func take(_ user: String, limit: Int, at now: Instant) -> Bool {
+        if now.secondsSince1970 != second {
+            second = now.secondsSince1970
+            counts.removeAll(keepingCapacity: counts.count < 1_024)
+        }
+        guard counts[user, default: 0] < limit else { return false }
+        counts[user, default: 0] += 1
+        return true
     }
 }
 
@@ -62,5 +86,11 @@ extension Refusal {
     /// A refused search carries its SOAP fault (MS-PRES 3.1.5.4).
     fileprivate static func search(_ status: SIPStatus, _ fault: SOAPFault, _ explanation: String) -> Refusal {
         Refusal(status, explanation, body: Body(contentType: soapType, bytes: fault.encoded()))
+    }
+
+    fileprivate static func busy(_ explanation: String, retryAfter: Int) -> Refusal {
+        var refusal = search(.serviceUnavailable, .busy, explanation)
+        refusal.headers.append(Header(.retryAfter, String(retryAfter)))
+        return refusal
     }
 }
