@@ -31,9 +31,12 @@ public struct Peer: Hashable, Sendable {
     public let isEdge: Bool
     /// Whether it may vouch for identities other than From (RFC 3325).
     public let isTrusted: Bool
+    /// It belongs to a partner, or users of a hosted domain speak from there as `peers` says.
+    public let isNamed: Bool
 
     init(
-        proof: Proof, host: String, identity: PeerIdentity?, domains: [String], kind: Kind, isEdge: Bool = false, isTrusted: Bool = false
+        proof: Proof, host: String, identity: PeerIdentity?, domains: [String], kind: Kind, isEdge: Bool = false, isTrusted: Bool = false,
+        isNamed: Bool = false
     ) {
         self.proof = proof
         self.host = host
@@ -42,6 +45,7 @@ public struct Peer: Hashable, Sendable {
         self.kind = kind
         self.isEdge = isEdge
         self.isTrusted = isTrusted
+        self.isNamed = isNamed
     }
 }
 

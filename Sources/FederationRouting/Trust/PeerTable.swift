@@ -88,7 +88,9 @@ public struct PeerTable: Hashable, Sendable {
         return Peer(
             proof: proof, host: remote.host, identity: isEncrypted ? identity : nil, domains: known.map(\.name), kind: Self.kind(of: known),
             isEdge: known.contains { $0.domain.isEdge && $0.domain.network == .sameEnterprise },
-            isTrusted: known.contains { $0.domain.network == .sameEnterprise || $0.domain.assertsIdentities })
+            isTrusted: known.contains { $0.domain.network == .sameEnterprise || $0.domain.assertsIdentities },
+            isNamed: !known.isEmpty
+                || !isEncrypted && hosted.values.contains { $0.blocks.contains { $0.contains(remote.host) } })
     }
 
     /// The least that it counts as: a server that also speaks for strangers is not of the house.

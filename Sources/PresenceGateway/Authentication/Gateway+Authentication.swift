@@ -21,7 +21,9 @@ extension Gateway {
         switch authenticator.check(request, from: source, under: demand, at: now) {
         case .accepted(_, let association):
             counters.requestsAuthenticated += 1
-            if let transaction, let association { transactions.note(association, of: transaction) }
+            guard let transaction else { return }
+            transactions.notStranger(transaction)
+            if let association { transactions.note(association, of: transaction) }
         case .challenge(let answer):
             counters.requestsChallenged += 1
             noteFailure(answer, flow)

@@ -43,8 +43,9 @@ extension Gateway {
     func admission(
         of request: SIPRequest, from source: MessageSource, in message: InboundMessage, at now: Instant
     ) -> TransactionLayer.Admission {
-        // Whoever asks whether this node lives is told so, and hears nothing else.
-        guard request.method != .options, let from = request.headers.from?.uri else { return .admitted }
+        let admitted: TransactionLayer.Admission = isStranger(source) ? .stranger : .admitted
+        // An OPTIONS asks whether this node lives, and is told no more.
+        guard request.method != .options, let from = request.headers.from?.uri else { return admitted }
         var verdict = verdict(on: Flow(source), speakingFor: from)
         if case .impostor = verdict, source.remote.transport != .tls {
             switch locateSpeakers(for: from, message, at: now) {
@@ -52,22 +53,30 @@ extension Gateway {
             case .found: verdict = self.verdict(on: Flow(source), speakingFor: from)
             case .waiting: return .postponed
             case .full:
-                return turnAway(request, .unavailable("too many requests wait for the servers of this domain", retryAfter: 2))
+                return turnAway(request, source, .unavailable("too many requests wait for the servers of this domain", retryAfter: 2))
             }
         }
         switch verdict {
         case .partner(let partner):
-            return slowDown(partner, at: now).map { turnAway(request, $0) } ?? .admitted
+            return slowDown(partner, at: now).map { turnAway(request, source, $0) } ?? .admitted
         case .impostor(let reason):
-            return turnAway(request, refusal(ofImpostor: request, from: source, as: from, because: reason, at: now))
+            return turnAway(request, source, refusal(ofImpostor: request, from: source, as: from, because: reason, at: now))
         case .user, .unknown:
-            return .admitted
+            return admitted
         }
     }
 
-    private func turnAway(_ request: SIPRequest, _ refusal: Refusal) -> TransactionLayer.Admission {
-        var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.tag())
+    /// Whether the source address of a request proves nothing: it came as a datagram, and no server or user that the configuration knows
+    /// speaks from there.
+    private func isStranger(_ source: MessageSource) -> Bool {
+        source.remote.transport == .udp && !peer(at: source.remote, proving: nil).isNamed
+    }
+
+    private func turnAway(_ request: SIPRequest, _ source: MessageSource, _ refusal: Refusal) -> TransactionLayer.Admission {
+        // Nothing is kept of the request: each copy is answered with the same tag (RFC 3261 8.2.7).
+        var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.repeatableTag(for: request))
         refusal.apply(to: &response, side: screening.side(of: request), node: configuration.nodeName)
+        if isStranger(source) { response.keepRequired() }
         return .refused(response)
     }
 

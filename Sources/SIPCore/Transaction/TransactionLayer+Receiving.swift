@@ -4,6 +4,8 @@ extension TransactionLayer {
 
     public enum Admission {
         case admitted
+        /// It is admitted, but anybody may have written its source address: answers carry what they must, and no more.
+        case stranger
         /// The response is sent, and nothing is kept of the request. What is never answered (BENOTIFY) is dropped.
         case refused(SIPResponse)
         /// Nothing is said: whoever keeps the door brings the message again.
@@ -26,7 +28,9 @@ extension TransactionLayer {
             return receive(message, from: source, at: now, asking: doorkeeper, believing: judge)
         case .failure(var error):
             error.request?.noteReception(from: source, isPlace: configuration.isAnswerPlace)
-            guard let response = error.response(toTag: tokens.tag()) else { return [.refused(error, source)] }
+            guard let response = error.response(toTag: error.request.map { tokens.repeatableTag(for: $0) } ?? "") else {
+                return [.refused(error, source)]
+            }
             return [.refused(error, source)] + answer(response, source)
         }
     }
@@ -135,26 +139,24 @@ extension TransactionLayer {
         let destination = request.noteReception(via, from: source, isPlace: configuration.isAnswerPlace).responseDestination(from: source)
         if request.method == .benotify {
             switch doorkeeper(request, source) {
-            case .admitted: return [.deliverUnanswered(request, source)]
+            case .admitted, .stranger: return [.deliverUnanswered(request, source)]
             case .refused: return [.dropped(.refused)]
             case .postponed: return [.dropped(.postponed)]
             }
         }
+        // An INVITE is refused without a transaction, so that there is nothing that its ACK could end.
+        if request.method == .ack { return [.dropped(.ack)] }
         let key = ServerTransactionKey(received, via)
-        if request.method == .ack {
-            if let id = serverKeys[key], refusals[id] != nil {
-                refusals[id]?.machine.receiveACK(at: now)
-                settleRefusal(id)
-            }
-            return [.dropped(.ack)]
-        }
         if let id = serverKeys[key] { return receiveCopy(id) }
+        let isStranger: Bool
         switch doorkeeper(request, source) {
-        case .admitted: break
+        case .admitted: isStranger = false
+        case .stranger: isStranger = true
         case .refused(let refusal): return answer(refusal, to: request, source, now)
         case .postponed: return [.dropped(.postponed)]
         }
         if request.method == .cancel { return receiveCancel(request, key, source, now) }
+        if request.method == .invite { return refuseInvite(request, source, now) }
         let share = (configuration.serverLimit + 1) / 2
         guard serverCount < configuration.serverLimit, hostServers[source.remote.host, default: 0] < share else {
             turnedAway += 1
@@ -163,13 +165,13 @@ extension TransactionLayer {
             return answer(response, to: request, source, now)
         }
         let merged = MergedRequestKey(request)
-        if request.method != .invite, let merged, mergedKeys[merged] != nil {
+        if let merged, mergedKeys[merged] != nil {
             return answer(refusal(of: request, .loopDetected), to: request, source, now)
         }
         let id = nextID()
-        if request.method == .invite { return refuseInvite(id, request, key, source, now) }
         let machine = ServerNonInviteTransaction(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
-        servers[id] = Server(machine: machine, key: key, merged: merged, source: source, destination: destination, last: nil)
+        servers[id] = Server(
+            machine: machine, key: key, merged: merged, source: source, destination: destination, last: nil, isStranger: isStranger)
         hostServers[source.remote.host, default: 0] += 1
         serverKeys[key] = id
         if let merged { mergedKeys[merged] = id }
@@ -179,12 +181,11 @@ extension TransactionLayer {
 
     private func receiveCopy(_ id: UInt64) -> [TransactionAction] {
         if let server = servers[id], server.machine.receiveCopy() == .resend, let last = server.last { return [.send(last)] }
-        if let refusal = refusals[id], refusal.machine.receiveCopy() { return [.send(refusal.last)] }
         return [.dropped(.copy)]
     }
 
     /// CANCEL has no effect on a non-INVITE transaction, but is answered (RFC 3261 9.2).
-    private mutating func receiveCancel(
+    private func receiveCancel(
         _ request: SIPRequest, _ key: ServerTransactionKey, _ source: MessageSource, _ now: Instant
     ) -> [TransactionAction] {
         var target = key
@@ -195,29 +196,21 @@ extension TransactionLayer {
         return answer(refusal(of: request, isKnown ? .ok : .callOrTransactionDoesNotExist), to: request, source, now)
     }
 
-    private static let cancellable: [SIPMethod] = [.invite, .subscribe, .notify, .publish, .service, .options, .message, .register]
+    private static let cancellable: [SIPMethod] = [.subscribe, .notify, .publish, .service, .options, .message, .register]
 
-    private mutating func refuseInvite(
-        _ id: UInt64, _ request: SIPRequest, _ key: ServerTransactionKey, _ source: MessageSource, _ now: Instant
-    ) -> [TransactionAction] {
+    /// Presence has no calls. One answer for each copy and nothing kept (RFC 3261 8.2.7): a transaction would hold its place for 32 s, and
+    /// send its answer eleven times to whatever address a datagram names.
+    private func refuseInvite(_ request: SIPRequest, _ source: MessageSource, _ now: Instant) -> [TransactionAction] {
         let isHome = request.headers.toTag == nil && configuration.homeDomains.contains(request.uri.domainKey)
         var response = refusal(of: request, isHome ? .temporarilyUnavailable : .methodNotAllowed)
         if !isHome { response.headers[.allow] = configuration.allow }
-        if !configuration.server.isEmpty { response.headers[.server] = configuration.server }
-        configuration.finish?(request, &response, now)
-        guard let destination = response.destination(from: source) else { return [] }
-        let message = OutboundMessage(bytes: response.serialized(), destination: destination)
-        let machine = InviteRefusal(isReliable: source.remote.transport.isReliable, timers: configuration.timers, at: now)
-        refusals[id] = Refusal(machine: machine, key: key, last: message)
-        serverKeys[key] = id
-        deadlines.set(id, at: machine.nextDeadline)
-        return [.send(message)]
+        return answer(response, to: request, source, now)
     }
 
     // MARK: Answers of the layer itself
 
-    private mutating func refusal(of request: SIPRequest, _ status: SIPStatus) -> SIPResponse {
-        SIPResponse(to: request, status: status, toTag: tokens.tag())
+    private func refusal(of request: SIPRequest, _ status: SIPStatus) -> SIPResponse {
+        SIPResponse(to: request, status: status, toTag: tokens.repeatableTag(for: request))
     }
 
     /// Sends a response without keeping a transaction for it.
@@ -230,7 +223,8 @@ extension TransactionLayer {
     /// The same for a request that could not be read whole.
     private func answer(_ response: SIPResponse, _ source: MessageSource) -> [TransactionAction] {
         var response = response
-        if !configuration.server.isEmpty { response.headers[.server] = configuration.server }
+        // Whoever wrote the source address of a datagram is unknown.
+        if !configuration.server.isEmpty, source.remote.transport.isReliable { response.headers[.server] = configuration.server }
         guard let destination = response.destination(from: source) else { return [] }
         return [.send(OutboundMessage(bytes: response.serialized(), destination: destination))]
     }

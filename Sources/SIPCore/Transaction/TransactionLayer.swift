@@ -126,12 +126,8 @@ public struct TransactionLayer: Sendable {
         var last: OutboundMessage?
         /// What the user wants to remember until it is answered.
         var note: String?
-    }
-
-    struct Refusal: Sendable {
-        var machine: InviteRefusal
-        var key: ServerTransactionKey
-        var last: OutboundMessage
+        /// Its answers carry what they must, and no more.
+        var isStranger: Bool
     }
 
     public var configuration: Configuration {
@@ -141,7 +137,6 @@ public struct TransactionLayer: Sendable {
     var tokens: TokenGenerator
     var clients = SlotTable<Client>()
     var servers: [UInt64: Server] = [:]
-    var refusals: [UInt64: Refusal] = [:]
     /// How many server transactions each host has.
     var hostServers: [String: Int] = [:]
     var serverKeys: [ServerTransactionKey: UInt64] = [:]
@@ -163,7 +158,7 @@ public struct TransactionLayer: Sendable {
     public static let limitReason = "transaction limit"
 
     public var clientCount: Int { clients.count }
-    public var serverCount: Int { servers.count + refusals.count }
+    public var serverCount: Int { servers.count }
 
     /// How many requests the limits left no room for since the last call.
     public mutating func takeTurnedAway() -> UInt64 {
@@ -247,11 +242,16 @@ public struct TransactionLayer: Sendable {
     public mutating func respond(_ id: ServerTransactionID, _ response: SIPResponse, at now: Instant) -> [TransactionAction] {
         guard servers[id.rawValue]?.machine.respond(response.status, at: now) == .send, let destination = servers[id.rawValue]?.destination
         else { return [] }
+        var response = response
+        if servers[id.rawValue]?.isStranger == true { response.keepRequired() }
         let message = OutboundMessage(bytes: response.serialized(), destination: destination, token: id.rawValue)
         servers[id.rawValue]?.last = message
         settleServer(id.rawValue)
         return [.send(message)]
     }
+
+    /// The sender of a request has proved who it is: its answers carry all that they may.
+    public mutating func notStranger(_ id: ServerTransactionID) { servers[id.rawValue]?.isStranger = false }
 
     /// Where the request of a pending server transaction came from.
     public func source(of id: ServerTransactionID) -> MessageSource? { servers[id.rawValue]?.source }
@@ -285,10 +285,6 @@ public struct TransactionLayer: Sendable {
             } else if servers[id] != nil {
                 _ = servers[id]?.machine.advance(to: now)
                 settleServer(id)
-            } else if var refusal = refusals[id] {
-                if refusal.machine.advance(to: now) == .resend { actions.append(.send(refusal.last)) }
-                refusals[id]?.machine = refusal.machine
-                settleRefusal(id)
             }
         }
         return actions
@@ -316,14 +312,6 @@ public struct TransactionLayer: Sendable {
         hostServers[host] = left > 0 ? left : nil
         serverKeys[server.key] = nil
         if let merged = server.merged, mergedKeys[merged] == id { mergedKeys[merged] = nil }
-        deadlines.set(id, at: nil)
-    }
-
-    mutating func settleRefusal(_ id: UInt64) {
-        guard let refusal = refusals[id] else { return }
-        guard refusal.machine.state == .terminated else { return deadlines.set(id, at: refusal.machine.nextDeadline) }
-        refusals[id] = nil
-        serverKeys[refusal.key] = nil
         deadlines.set(id, at: nil)
     }
 }

@@ -84,23 +84,6 @@ import Testing
         #expect(reliable.state == .terminated)
     }
 
-    @Test("RFC 3261 17.2.1 timers G, H and I of a refused INVITE")
-    func invite() {
-        var machine = InviteRefusal(isReliable: false, at: start)
-        var moments: [Int] = []
-        var events: [InviteRefusal.OnTimer] = []
-        while let deadline = machine.nextDeadline, moments.count < 50 {
-            moments.append(Int((deadline - start).nanoseconds / 1_000_000))
-            events.append(machine.advance(to: deadline))
-        }
-        #expect(moments == [500, 1500, 3500, 7500, 11500, 15500, 19500, 23500, 27500, 31500, 32000])
-        #expect(events.last == .terminate)
-        var answered = InviteRefusal(isReliable: false, at: start)
-        answered.receiveACK(at: start + .seconds(1))
-        #expect(answered.nextDeadline == start + .seconds(6))
-        #expect(!answered.receiveCopy())
-    }
-
     @Test("the deadline queue gives keys in order, the latest deadline of each only")
     func deadlines() {
         var queue = DeadlineQueue<Int>()
