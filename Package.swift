@@ -147,7 +147,8 @@ if !coreOnly {
             swiftSettings: settings),
 
         tests("StorageTests", ["Storage", "GatewayTesting", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
-        tests("SIPTransportTests", ["SIPTransport", "SIPSecurity", "SIPCore", log] + nio + tls),
+        tests(
+            "SIPTransportTests", ["SIPTransport", "PresenceGateway", "FederationRouting", "SIPSecurity", "SIPCore", log] + nio + tls),
         tests(
             "ProgramTests",
             [

@@ -9,7 +9,7 @@ final class PlainSocket: @unchecked Sendable {
 
     enum Kind { case udp, tcp, tcpListener }
 
-    /// A socket on a free loopback port, or on this one; `tcp` is connected to `peer`, from 127.0.0.`host`.
+    /// A socket on a free loopback port, or on this one, at 127.0.0.`host`; `tcp` is connected to `peer`.
     init(_ kind: Kind, peer: Int = 0, port wanted: Int = 0, from host: UInt32 = 1, receiveBuffer: Int32? = nil) throws {
         let descriptor = Glibc.socket(AF_INET, kind == .udp ? Int32(SOCK_DGRAM.rawValue) : Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 20, tv_usec: 0)
@@ -22,7 +22,7 @@ final class PlainSocket: @unchecked Sendable {
             var reuse: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
         }
-        if host != 1 {
+        if host != 1, kind == .tcp {
             var source = Self.loopback(0)
             source.sin_addr.s_addr = UInt32(0x7f00_0000 | host).bigEndian
             _ = withUnsafePointer(to: &source) { pointer in
@@ -30,6 +30,7 @@ final class PlainSocket: @unchecked Sendable {
             }
         }
         var address = Self.loopback(kind == .tcp ? peer : wanted)
+        if kind != .tcp { address.sin_addr.s_addr = UInt32(0x7f00_0000 | host).bigEndian }
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 kind == .tcp ? Glibc.connect(descriptor, $0, size) : Glibc.bind(descriptor, $0, size)
@@ -69,8 +70,9 @@ final class PlainSocket: @unchecked Sendable {
         return PlainSocket(accepted: accepted)
     }
 
-    func send(_ text: String) {
-        let bytes = Array(text.utf8)
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -79,9 +81,10 @@ final class PlainSocket: @unchecked Sendable {
         }
     }
 
-    func send(_ text: String, to port: Int) {
+    func send(_ text: String, to port: Int) { send(Array(text.utf8), to: port) }
+
+    func send(_ bytes: [UInt8], to port: Int) {
         var address = Self.loopback(port)
-        let bytes = Array(text.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -95,6 +98,17 @@ final class PlainSocket: @unchecked Sendable {
         let count = recv(descriptor, &bytes, bytes.count, 0)
         guard count >= 0 else { throw SocketFailure(errno) }
         return count == 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    /// All that has arrived, without waiting for more.
+    func received() -> String {
+        var text: [UInt8] = []
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+            text += bytes[..<count]
+        }
     }
 
     /// Reads until the text holds `count` times `pattern`.

@@ -13,6 +13,7 @@ extension Gateway {
             throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
         }
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
+        guard [.sip, .sips].contains(to.scheme) else { throw .badRequest("RFC 3261 10.3: To is no SIP or SIPS URI") }
         let parties = try screening.parties(request, presentity: to)
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "RFC 3261 10.3: this node is not the registrar of that domain", errorID: 4005)

@@ -21,9 +21,9 @@ public struct SIPParseError: Error, Equatable, Sendable, CustomStringConvertible
 
     public var description: String { "\(status.rawValue) \(reason)" }
 
-    /// The answer to the sender; nil for a response, an ACK, a BENOTIFY, and when the top Via or CSeq cannot be read.
+    /// The answer to the sender; nil for a response, an ACK, a BENOTIFY, and without Via or CSeq, by which it would find its request.
     public func response(toTag: String) -> SIPResponse? {
-        guard let request, request.method != .ack, request.method != .benotify, request.headers.topVia != nil,
+        guard let request, request.method != .ack, request.method != .benotify, request.headers.contains(.via),
             request.headers.contains(.cSeq)
         else { return nil }
         return SIPResponse(to: request, status: status, reason: reason, toTag: toTag)

@@ -63,9 +63,12 @@ extension SIPRequest {
 }
 
 extension SIPResponse {
-    /// Where the response goes: back over the connection, else by the top Via (RFC 3261 18.2.2, RFC 3581 4); nil without a Via.
+    /// Where the response goes: back over the connection, else by the top Via (RFC 3261 18.2.2, RFC 3581 4), and where that cannot be read,
+    /// to where the request came from; nil without a Via.
     public func destination(from source: MessageSource) -> Destination? {
-        headers.topVia?.responseDestination(from: source)
+        if let via = headers.topVia { return via.responseDestination(from: source) }
+        guard headers.contains(.via) else { return nil }
+        return source.connection.map { .connection($0, fallback: nil) } ?? .address(source.remote, from: source.local)
     }
 }
 

@@ -209,11 +209,19 @@ import Testing
         #expect(!response.reason.isEmpty)
     }
 
-    @Test("RFC 4475 3.1.2.1 badinv01: garbage in Via cannot be answered")
+    @Test("RFC 4475 3.1.2.1 badinv01: garbage in Via is answered where the request came from")
     func badinv01() throws {
         let error = try #require(parse(replaced("5060;branch=z9hG4bKabc;rport", by: "5060;;,;,,")).failure)
         #expect(error.status == .badRequest)
-        #expect(error.response(toTag: "t") == nil)
+        let response = try #require(error.response(toTag: "t"))
+        #expect(response.headers.first(.via)?.hasSuffix(";;,;,,") == true)
+        let local = TransportAddress(.udp, "192.0.2.1", 5060)
+        let remote = TransportAddress(.udp, "192.0.2.9", 4_000)
+        #expect(response.destination(from: MessageSource(local: local, remote: remote)) == .address(remote, from: local))
+        let stream = MessageSource(
+            local: TransportAddress(.tcp, "192.0.2.1", 5060), remote: TransportAddress(.tcp, "192.0.2.9", 4_000),
+            connection: ConnectionID(rawValue: 4))
+        #expect(response.destination(from: stream) == .connection(ConnectionID(rawValue: 4), fallback: nil))
     }
 
     @Test("RFC 4475 3.1.2.5 and 3.1.2.19 scalarlg, bigcode: a bad response is dropped")

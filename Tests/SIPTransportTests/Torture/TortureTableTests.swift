@@ -1,0 +1,160 @@
+import FederationRouting
+import Glibc
+import Logging
+import PresenceGateway
+import SIPCore
+import SIPTransport
+import Testing
+
+/// The messages of RFC 4475 and RFC 5118 as they are in Tests/Torture, each sent to one process for each transport.
+///
+/// The node hosts example.com, knows no other domain, and takes no calls: an INVITE that can be read is 480 or 405 here.
+@Suite(.timeLimit(.minutes(10))) struct TortureTableTests {
+    struct Row: CustomTestStringConvertible {
+        var name: String
+        /// Statuses of the answers, in order.
+        var datagram: [Int]
+        var stream: [Int]
+        /// Where an answer over UDP goes (RFC 3261 18.2.2): the port of sent-by.
+        var port = 5060
+
+        init(_ name: String, _ both: Int..., port: Int = 5060) {
+            (self.name, datagram, stream, self.port) = (name, both, both, port)
+        }
+
+        init(_ name: String, udp: [Int], tcp: [Int]) { (self.name, datagram, stream) = (name, udp, tcp) }
+
+        var testDescription: String { name }
+    }
+
+    static let rfc4475: [Row] = [
+        // 3.1.1 Valid messages.
+        Row("wsinv", 480), Row("intmeth", 501), Row("esc01", 405), Row("escnull", 200), Row("esc02", 501), Row("lwsdisp", 200),
+        Row("longreq", 480),
+        // A datagram is one message; on a stream the second request is one more.
+        Row("dblreq", udp: [200], tcp: [200, 480]),
+        Row("semiuri", 200), Row("transports", 200), Row("mpart01", 405),
+        // Responses to nothing that was asked.
+        Row("unreason"), Row("noreason"),
+        // 3.1.2 Invalid messages.
+        Row("badinv01", 400),
+        // On a stream the rest of the body may come yet.
+        Row("clerr", udp: [400], tcp: []),
+        Row("ncl", 400), Row("scalar02", 400), Row("scalarlg"), Row("quotbal", 400), Row("ltgtruri", 400), Row("lwsruri", 400),
+        Row("lwsstart", 400), Row("trws", 400), Row("escruri", 400), Row("baddate", 480), Row("regbadct", 400), Row("badaspec", 400),
+        Row("baddn", 400), Row("badvers", 505), Row("mismatch01", 400), Row("mismatch02", 400), Row("bigcode"),
+        // 3.2 Transaction layer.
+        Row("badbranch", 200),
+        // 3.3 Application layer.
+        Row("insuf", 400), Row("unkscm", 416), Row("novelsc", 416), Row("unksm2", 400), Row("bext01", 420), Row("invut", 480),
+        Row("regaut01", 200), Row("multi01", 400), Row("mcl01", 400), Row("bcast"), Row("zeromf", 200), Row("cparam01", 200),
+        Row("cparam02", 200), Row("regescrt", 200), Row("sdp01", 480),
+        // 3.4 Backward compatibility.
+        Row("inv2543", udp: [480], tcp: [400]),
+    ]
+
+    static let rfc5118: [Row] = [
+        Row("ipv6-good", 200), Row("ipv6-bad", 400), Row("port-ambiguous", 200), Row("port-unambiguous", 200),
+        Row("via-received-param-with-delim", 481), Row("via-received-param-no-delim", 200), Row("ipv6-in-sdp", 405),
+        Row("mixed-ipv4-ipv6-via", 481, port: 6050), Row("mult-ip-in-sdp", 405), Row("ipv4-mapped-ipv6", 480, port: 19_823),
+        Row("ipv6-bug-abnf-3-colons", 400), Row("ipv6-correct-abnf-2-colons", 200),
+    ]
+
+    @Test("RFC 4475: every message gets the answer that is due, and the process lives", arguments: [TransportProtocol.udp, .tcp])
+    func torture(transport: TransportProtocol) async throws { try await Self.play(Self.rfc4475, "rfc4475", over: transport) }
+
+    @Test("RFC 5118: every message gets the answer that is due, and the process lives", arguments: [TransportProtocol.udp, .tcp])
+    func addresses(transport: TransportProtocol) async throws { try await Self.play(Self.rfc5118, "rfc5118", over: transport) }
+
+    @Test("every message of the folder stands in its table") func complete() throws {
+        for (folder, rows) in [("rfc4475", Self.rfc4475), ("rfc5118", Self.rfc5118)] {
+            #expect(Set(rows.map(\.name)) == Set(try Self.names(folder)))
+        }
+    }
+
+    // MARK: the process and its peer
+
+    private static func play(_ rows: [Row], _ folder: String, over transport: TransportProtocol) async throws {
+        let server = try await SIPServer.start(
+            listening: [TransportAddress(transport, "127.0.0.1", 0)], logger: .quiet,
+            makeEndpoint: { context in
+                var configuration = GatewayConfiguration(
+                    nodeName: "edge1.example.net", listeners: context.listeners,
+                    domains: ["example.com": DomainConfiguration(side: .simple, hosted: true), "*": .refused(403)])
+                configuration.timing.retryAfter = 5
+                return Gateway(configuration: configuration, key: .seeded(1))
+            })
+        let port = server.listeners[0].port
+        for row in rows {
+            let bytes = try Self.bytes(folder, row.name)
+            let statuses = try await PlainSocket.aside {
+                transport == .udp ? try Self.ask(bytes, from: row.port, at: port) : try Self.ask(bytes, at: port)
+            }
+            #expect(statuses == (transport == .udp ? row.datagram : row.stream), "\(row.name) over \(transport)")
+        }
+        await server.stop()
+    }
+
+    /// Sends a datagram, and after it an OPTIONS whose answer says that what there was to answer has been answered.
+    private static func ask(_ bytes: [UInt8], from own: Int, at port: Int) throws -> [Int] {
+        let client = try PlainSocket(.udp, port: own, from: 0x2C_4B01)
+        client.send(bytes, to: port)
+        client.send(Array(probe(.udp).utf8), to: port)
+        var statuses: [Int] = []
+        while let text = try client.receive() {
+            if text.contains(probeID) { return statuses }
+            statuses += Self.statuses(text)
+        }
+        return statuses
+    }
+
+    /// The same on a stream; the OPTIONS comes over another, since this one may be over or wait for more.
+    private static func ask(_ bytes: [UInt8], at port: Int) throws -> [Int] {
+        let client = try PlainSocket(.tcp, peer: port)
+        client.send(bytes)
+        let other = try PlainSocket(.tcp, peer: port)
+        other.send(probe(.tcp))
+        _ = try other.receive(until: probeID)
+        return Self.statuses(client.received())
+    }
+
+    private static let probeID = "probe@example.org"
+
+    private static func probe(_ transport: TransportProtocol) -> String {
+        "OPTIONS sip:example.com SIP/2.0\r\nVia: SIP/2.0/\(transport.rawValue.uppercased()) probe.example.org;branch=z9hG4bK\(UInt64.random(in: 0 ... .max));rport\r\n"
+            + "From: <sip:probe@example.org>;tag=p\r\nTo: <sip:example.com>\r\nCall-ID: \(probeID)\r\nCSeq: 1 OPTIONS\r\nMax-Forwards: 70\r\n"
+            + "Content-Length: 0\r\n\r\n"
+    }
+
+    private static func statuses(_ text: String) -> [Int] {
+        text.split(separator: "\r\n").filter { $0.hasPrefix("SIP/2.0 ") }.compactMap { Int($0.dropFirst(8).prefix(3)) }
+    }
+
+    // MARK: files
+
+    private static var folder: String {
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/Torture/"
+    }
+
+    private static func bytes(_ part: String, _ name: String) throws -> [UInt8] {
+        let path = folder + part + "/" + name + ".sip"
+        guard let file = fopen(path, "rb") else { throw SocketFailure(errno) }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes.prefix(count))
+    }
+
+    private static func names(_ part: String) throws -> [String] {
+        guard let directory = opendir(folder + part) else { throw SocketFailure(errno) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".sip") { names.append(String(name.dropLast(4))) }
+        }
+        return names
+    }
+}
