@@ -12,11 +12,16 @@ final class SimulatedProcess: SansIOEndpoint {
     }
 
     let gateway: Gateway
+    private let forger: SimulatedForger
     private(set) var isDead = false
     private var death: Death?
     private var inputs = 0
 
-    init(_ gateway: Gateway) { self.gateway = gateway }
+    /// - Parameter forger: overhears what leaves, and is told which of its answers were believed.
+    init(_ gateway: Gateway, forger: SimulatedForger) {
+        self.gateway = gateway
+        self.forger = forger
+    }
 
     func die(_ death: Death) {
         self.death = death
@@ -31,7 +36,9 @@ final class SimulatedProcess: SansIOEndpoint {
     func receive(_ message: InboundMessage, at now: Instant) {
         guard !isDead else { return }
         inputs += 1
+        let answers = gateway.counters.responsesReceived
         gateway.receive(message, at: now)
+        if SimulatedForger.sent(message), gateway.counters.responsesReceived != answers { forger.noteBelieved(message) }
     }
 
     func receive(_ notice: TransportNotice, at now: Instant) {
@@ -60,7 +67,9 @@ final class SimulatedProcess: SansIOEndpoint {
             return []
         default:
             _ = gateway.takeLogs()
-            return gateway.takeOutput()
+            let output = gateway.takeOutput()
+            for message in output { forger.overhear(message) }
+            return output
         }
     }
 }

@@ -34,6 +34,8 @@ extension SimulatedWorld {
         for follower in followers where follower.watcher.staleNotifications > 0 {
             wrong.append("\(follower.watcher.name): CSeq went backwards \(follower.watcher.staleNotifications) times")
         }
+        // Whatever a watcher was shown came from a server that was asked, and so did the answer that ended a dialog.
+        wrong += forger.believed.map { "a forged answer was believed: \($0)" }
         let counts = gateway.counts
         let live = followers.filter { $0.watcher.phase == .live }.count
         if counts.watcherDialogs != live { wrong.append("\(counts.watcherDialogs) watcher dialogs for \(live) live watchers") }
@@ -52,7 +54,7 @@ extension SimulatedWorld {
         for presentity in presentities { presentity.leave(at: network.now) }
         // Longer than what anybody was granted.
         try network.run(for: .seconds(8_000))
-        var wrong = followers.flatMap(\.complaints) + faults
+        var wrong = followers.flatMap(\.complaints) + faults + forger.believed.map { "a forged answer was believed: \($0)" }
         var counts = gateway.counts
         // Users whom enterprise watchers asked for keep them on their lists (MS-PRES 3.6.5).
         if counts.presentities > presentities.filter(\.isHosted).count { wrong.append("\(counts.presentities) presentities are left") }

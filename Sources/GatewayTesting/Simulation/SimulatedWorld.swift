@@ -13,6 +13,7 @@ final class SimulatedWorld {
     let store = MemoryStore()
     var random: SeededRandom
     var configuration: GatewayConfiguration
+    let forger: SimulatedForger
     private(set) var process: SimulatedProcess
     private(set) var partner: EnhancedServer
     private(set) var inside: EnhancedServer
@@ -68,14 +69,16 @@ final class SimulatedWorld {
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = carries }
         let takesLists = random.chance(0.5)
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.farLists) }
-        process = SimulatedProcess(Gateway(configuration: configuration, key: .seeded(seed), store: store))
         let hop = gatewayPlace
+        forger = SimulatedForger(target: hop, seed: seed)
+        process = SimulatedProcess(Gateway(configuration: configuration, key: .seeded(seed), store: store), forger: forger)
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerPlace, nextHop: stream, seed: seed)
         inside = EnhancedServer(name: "inside", address: insidePlace, nextHop: stream, seed: seed)
         standard = SimplePresenceServer(
             name: "standard", address: standardPlace, nextHop: standardPlace.transport == .udp ? hop : stream, seed: seed)
         attach(process, Self.gatewayName, gatewayPlace)
+        for impostor in [forger.datagrams, forger.stream] { network.attach(impostor, name: "forger", at: [impostor.address]) }
         for server in servers {
             server.manners.longestExpiry = UInt32.random(in: 600...1200, using: &random)
             join(server)
@@ -131,7 +134,7 @@ final class SimulatedWorld {
         let restored = try gateway.restore(at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }
-        process = SimulatedProcess(gateway)
+        process = SimulatedProcess(gateway, forger: forger)
         network.bringUp(Self.gatewayName, with: process)
     }
 }

@@ -16,6 +16,8 @@ public struct Simulation {
         /// Watchers that saw what is so after all.
         public var live = 0
         public var commits = 0
+        /// Answers that were forged, none of which was believed.
+        public var forged: UInt64 = 0
         public var virtualTime = TimeSpan.zero
     }
 
@@ -70,6 +72,7 @@ public struct Simulation {
         summary.kills = kills
         summary.live = live
         summary.commits = world.store.commits
+        summary.forged = world.forger.forged
         summary.virtualTime = world.network.now - begin
         return summary
     }

@@ -1,0 +1,66 @@
+import SIPCore
+
+/// A station that overhears the gateway's requests and answers some of them in the server's place: at once, or when the true answer may
+/// have come, as a datagram from a host that nobody knows and over a connection of its own from a host that many domains trust.
+final class SimulatedForger {
+    static let stranger = "203.0.113.66"
+    static let partner = "192.0.2.250"
+
+    let datagrams: Impostor
+    let stream: Impostor
+    /// Answers that it sent.
+    private(set) var forged: UInt64 = 0
+    /// Answers of its own that the gateway believed: the start lines.
+    private(set) var believed: [String] = []
+    private var random: SeededRandom
+    /// Requests that it may answer yet.
+    private var overheard: [SIPRequest] = []
+
+    init(target: TransportAddress, seed: UInt64) {
+        random = SeededRandom(seed: ~seed)
+        datagrams = Impostor(
+            address: TransportAddress(.udp, Self.stranger, 5060), target: TransportAddress(.udp, target.host, target.port))
+        stream = Impostor(address: TransportAddress(.tcp, Self.partner, 5060), target: TransportAddress(.tcp, target.host, target.port))
+    }
+
+    func overhear(_ message: OutboundMessage) {
+        guard random.chance(0.1), case .success(.request(let request)) = SIPParser.parse(message.bytes) else { return }
+        overheard.append(request)
+        if overheard.count > 16 { overheard.removeFirst() }
+        guard let one = random.chance(0.5) ? request : overheard.randomElement(using: &random) else { return }
+        for impostor in [datagrams, stream] { impostor.say(answer(to: one)) }
+        forged += 2
+    }
+
+    /// Whether a message comes from here.
+    static func sent(_ message: InboundMessage) -> Bool {
+        message.remote.host == stranger || message.remote.host == partner
+    }
+
+    func noteBelieved(_ message: InboundMessage) {
+        believed.append(String(decoding: message.bytes.prefix { $0 != 13 }, as: UTF8.self))
+    }
+
+    /// What would end, move, postpone or fill what the request is about.
+    private func answer(to request: SIPRequest) -> SIPResponse {
+        let statuses: [SIPStatus] = [
+            .trying, .ok, .ok, .movedTemporarily, .requestTimeout, .callOrTransactionDoesNotExist, .serviceUnavailable,
+        ]
+        let status = statuses.randomElement(using: &random) ?? .ok
+        var answer = SIPResponse(to: request, status: status, toTag: request.headers.toTag ?? "forged")
+        switch status {
+        case .ok:
+            answer.headers.append(.contact, "<sip:\(Self.partner);transport=tcp>")
+            answer.headers.append(.expires, "3600")
+            answer.headers.append(.sipETag, "forged")
+            answer.headers.append(.contentType, "application/pidf+xml")
+            let presentity = request.headers.to?.uri.addressOfRecord().description ?? ""
+            // A number that no publication has: whoever is shown it complains.
+            answer.body = Array(SimpleDocuments.pidf(of: presentity, "open", activities: ["busy"], note: "n=999999").utf8)
+        case .movedTemporarily: answer.headers.append(.contact, "<sip:\(Self.partner);transport=tcp>")
+        case .serviceUnavailable: answer.headers.append(.retryAfter, "3600")
+        default: break
+        }
+        return answer
+    }
+}
