@@ -91,16 +91,17 @@ public final class SIPServer: Sendable {
         self.logger = logger
     }
 
-    /// Counters of all loops, and how many connections live.
-    public func statistics() async -> (counters: TransportCounters, connections: Int) {
+    /// Counters of all loops, how many connections live, and how many octets of unfinished messages they hold.
+    public func statistics() async -> (counters: TransportCounters, connections: Int, unfinishedOctets: Int) {
         var sum = TransportCounters()
-        var connections = 0
+        var (connections, unfinishedOctets) = (0, 0)
         for shard in shards {
             guard let part = try? await shard.statistics().get() else { continue }
             sum = sum + part.counters
             connections += part.connections
+            unfinishedOctets += part.unfinishedOctets
         }
-        return (sum, connections)
+        return (sum, connections, unfinishedOctets)
     }
 
     /// Stops: asks every endpoint to end its business, serves on until `isFinished` holds for all of them or `drain` is over, then
@@ -224,6 +225,8 @@ private final class ListenerBinder {
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
             .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
+            // Who closes the sending half only is still answered.
+            .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard let shard = owners[ObjectIdentifier(channel.eventLoop)],

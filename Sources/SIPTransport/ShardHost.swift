@@ -255,8 +255,8 @@ public final class ShardHost: @unchecked Sendable {
         eventLoop.submit { self.wires.isDrained }
     }
 
-    /// Counters of this loop's sockets, and how many connections live.
-    public func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int)> {
-        eventLoop.submit { (self.counters, self.wires.connectionCount) }
+    /// Counters of this loop's sockets, how many connections live, and how many octets of unfinished messages they hold.
+    public func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int, unfinishedOctets: Int)> {
+        eventLoop.submit { (self.counters, self.wires.connectionCount, self.wires.unfinished.total) }
     }
 }

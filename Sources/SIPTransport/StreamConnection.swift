@@ -19,9 +19,13 @@ struct QueuedMessage {
 ///   connecting --connected, with TLS: proved--> open --close, error, idle, overflow--> closed
 ///        \----refused, timed out------------------------------------------^
 /// ```
+/// An open connection whose input is over answers what it has taken before it closes, see ``ending``.
+///
 /// Bytes written during one tick of the loop are gathered in `outgoing` and leave in one write at its end.
 final class StreamConnection {
     enum State { case connecting, open, closed }
+    /// How far an open connection is that takes no more input.
+    enum Ending { case answering, flushed }
 
     let id: ConnectionID
     let remote: TransportAddress
@@ -63,6 +67,16 @@ final class StreamConnection {
     var wasPinged = false
     /// As whose connection it counts, of those that peers opened.
     var share: RemoteAddressCounts.Key?
+    /// nil: input is taken.
+    var ending: Ending?
+    /// Whether the peer has closed its sending half.
+    var isInputClosed = false
+    /// Requests that were taken and not yet given a final response.
+    var unanswered = 0
+    /// Octets held of messages that are not complete.
+    var unfinishedOctets = 0
+    /// The address as whose octets they count.
+    lazy var addressKey = RemoteAddressCounts.Key(host: remote.host)
     /// When it was made.
     let since: NIODeadline
     /// Since when a message has begun and not ended: a peer that never ends it is closed.

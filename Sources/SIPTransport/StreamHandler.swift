@@ -12,6 +12,8 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
     private var isRefused = false
     private var share = TickShare()
     private var isResting = false
+    /// Whether the peer has closed its sending half.
+    private var hasEnded = false
 
     init(connection: StreamConnection, host: ShardHost) {
         self.connection = connection
@@ -34,7 +36,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
         // Two answers one after the other are no ping of the peer's.
         guard !isRefused, !isPong else { return }
         framer.append(buffer.readableBytesView)
-        if !isResting { takeMessages(isLast: false) }
+        if isResting { host.wires.noteUnfinished(connection, framer.reservedCount) } else { takeMessages(isLast: false) }
     }
 
     /// Hands on what is complete, as much as this connection may in one tick.
@@ -47,6 +49,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             guard let event = framer.next() else { break }
             switch event {
             case .message(let bytes):
+                if SIPStartLine.wantsResponse(bytes) { connection.unanswered += 1 }
                 share.take(in: host.rounds.tick)
                 host.wires.noteAlias(connection, bytes)
                 host.receive(
@@ -62,6 +65,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             }
         }
         connection.insideSince = framer.isInsideMessage ? connection.insideSince ?? .now() : nil
+        host.wires.noteUnfinished(connection, framer.reservedCount)
     }
 
     private func rest() {
@@ -76,7 +80,17 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
         guard isResting else { return }
         isResting = false
         takeMessages(isLast: false)
-        if !isResting { _ = connection.channel?.setOption(ChannelOptions.autoRead, value: true) }
+        guard !isResting else { return }
+        guard !hasEnded else { return host.wires.inputClosed(connection) }
+        _ = connection.channel?.setOption(ChannelOptions.autoRead, value: true)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent {
+            hasEnded = true
+            if !isResting { host.wires.inputClosed(connection) }
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

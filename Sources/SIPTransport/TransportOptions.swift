@@ -27,6 +27,12 @@ public struct TransportOptions: Hashable, Sendable {
     /// Of these, connections that the hosts at one address have opened, over all loops; an IPv6 address counts by its first 64 bits. 0: any
     /// number.
     public var connectionsPerAddress = 5_000
+    /// Octets of messages that are not complete, held by the connections of one loop, and by those of one address (as above). Beyond it
+    /// connections are closed, the one first whose message began first.
+    public var unfinishedOctets = 128 << 20
+    public var unfinishedOctetsPerAddress = 16 << 20
+    /// How long a connection whose input is over is kept for the answers to what was taken.
+    public var lingerTimeout: TimeSpan = .seconds(5)
     /// Requests longer than this go over TCP although UDP was asked for (RFC 3261 18.1.1 says 1300 when the MTU is unknown); nil: never.
     public var largestDatagramRequest: Int? = 1_300
     /// UDP peers known to listen on nothing else: the rule of `largestDatagramRequest` is not applied to them.
@@ -67,6 +73,8 @@ public struct TransportCounters: Hashable, Sendable {
     public var handedToOtherShards: UInt64 = 0
     /// Connections that were closed at once because their address had as many as it may have.
     public var connectionsOverShare: UInt64 = 0
+    /// Connections closed because too many octets of unfinished messages were held.
+    public var unfinishedCloses: UInt64 = 0
     /// Messages that failed at once because connecting had failed a moment before.
     public var sendsPutOff: UInt64 = 0
     public var pingsSent: UInt64 = 0
@@ -102,7 +110,7 @@ public struct TransportCounters: Hashable, Sendable {
             ("handed_to_other_shards", \.handedToOtherShards), ("captured", \.captured), ("capture_dropped", \.captureDropped),
             ("capture_cut", \.captureCut), ("reads_paused", \.readsPaused), ("datagrams_dropped", \.datagramsDropped),
             ("connections_over_share", \.connectionsOverShare), ("sends_put_off", \.sendsPutOff), ("pings_sent", \.pingsSent),
-            ("flows_failed", \.flowsFailed), ("sends_over_reused", \.sendsOverReused),
+            ("flows_failed", \.flowsFailed), ("unfinished_closes", \.unfinishedCloses), ("sends_over_reused", \.sendsOverReused),
         ]
     }
 }

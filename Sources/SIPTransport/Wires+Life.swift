@@ -129,11 +129,11 @@ extension Wires {
 
     func forget(_ connection: StreamConnection) {
         endHandshake(connection)
-        if connection.isAccepted, connection.peer != nil { host.reusable.remove(connection.id) }
+        noteUnfinished(connection, 0)
+        withdraw(connection)
         if let share = connection.share { host.remoteAddresses.release(share) }
         connection.share = nil
         connection.state = .closed
         connections[connection.id] = nil
-        if byAddress[connection.remote] === connection { byAddress[connection.remote] = nil }
     }
 }

@@ -24,6 +24,10 @@ final class Wires {
     var answersPings: Set<TransportAddress> = []
     var random = SystemRandomNumberGenerator()
     private(set) var isClosing = false
+    /// What connections hold of messages that are not complete.
+    var unfinished = UnfinishedOctets()
+    /// When the log was told that this is too much.
+    var unfinishedToldAt: NIODeadline?
     /// TLS handshakes under way with peers that connected to us.
     var acceptedHandshakes = HandshakeShares()
 
@@ -97,7 +101,7 @@ final class Wires {
             let owner = self.shard(of: id)
             if owner != host.index {
                 host.post(.outbound(message, shard: shard, isUnnamed: isUnnamed), to: owner)
-            } else if let connection = connections[id], connection.state != .closed {
+            } else if let connection = connections[id], connection.state != .closed, connection.ending != .flushed {
                 enqueue(
                     QueuedMessage(bytes: message.bytes, token: message.token, shard: shard, isUnnamed: isUnnamed), on: connection)
             } else if let fallback {
@@ -176,6 +180,7 @@ final class Wires {
             return
         }
         connection.outgoing.writeBytes(message.bytes)
+        if connection.unanswered > 0, SIPStartLine.isFinalResponse(message.bytes) { connection.unanswered -= 1 }
         host.counters.messagesSent &+= 1
         host.tap?.copy(message.bytes, from: connection.local, to: connection.remote, at: host.now())
         if message.token != 0 { connection.outgoingTokens.append((message.token, message.shard)) }
@@ -184,14 +189,14 @@ final class Wires {
 
     /// CRLF for CRLFCRLF (RFC 5626 3.5.1).
     func answerKeepAlive(_ connection: StreamConnection) {
-        guard connection.state == .open, connection.queuedBytes < host.options.maximumQueuedBytes else { return }
+        guard connection.state == .open, connection.ending == nil, connection.queuedBytes < host.options.maximumQueuedBytes else { return }
         connection.outgoing.writeString("\r\n")
         markDirty(connection)
         host.schedulePump()
     }
 
-    /// The peer sent what cannot be framed: one last answer, if there is a request to answer, then the end, since the rest of the stream
-    /// has no meaning.
+    /// The peer sent what cannot be framed: it is answered, if it is a request, and so is what was taken before it. Then comes the end, since
+    /// the rest of the stream has no meaning.
     func refuse(_ connection: StreamConnection, _ error: SIPParseError) {
         host.counters.framingErrors &+= 1
         host.logger.info("unframeable input", metadata: ["reason": "\(error)", "connection": "\(connection.id.rawValue)"])
@@ -200,8 +205,12 @@ final class Wires {
             connection.outgoing.writeBytes(bytes)
             host.tap?.copy(bytes, from: connection.local, to: connection.remote, at: host.now())
         }
-        write(connection)
-        connection.channel?.close(promise: nil)
+        guard connection.state == .open else {
+            connection.channel?.close(promise: nil)
+            return
+        }
+        markDirty(connection)
+        endInput(connection, reason: "input that cannot be framed")
     }
 
     private func markDirty(_ connection: StreamConnection) {
@@ -240,7 +249,9 @@ final class Wires {
             connection.inFlightBytes -= count
             connection.lastActivity = .now()
             switch result {
-            case .success: connection.noteWritten(tokens)
+            case .success:
+                connection.noteWritten(tokens)
+                self.endIfAnswered(connection)
             case .failure(let error): for (token, shard) in tokens { self.fail(token, shard, TransportError.reason(error)) }
             }
         }

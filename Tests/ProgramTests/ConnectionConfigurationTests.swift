@@ -13,15 +13,21 @@ import Testing
 
     @Test("pings, pauses and bounds become options, and what is not said keeps its default") func options() throws {
         let domains = "domains: { \"*\": { refuse: 403 } }\nlisten: [ \"udp:127.0.0.1:0\" ]\n"
-        let keys = "ping-s: 30, reconnect-minimum-ms: 100, reconnect-maximum-ms: 900, connections-per-address: 7"
+        let keys =
+            "ping-s: 30, reconnect-minimum-ms: 100, reconnect-maximum-ms: 900, connections-per-address: 7, "
+            + "unfinished-bytes: 50000000, unfinished-bytes-per-address: 5000000"
         let options = try read(domains + "transport: { \(keys) }").transport
         #expect(options.pingInterval == .seconds(30))
         #expect(options.reconnectPause == .milliseconds(100) && options.longestReconnectPause == .milliseconds(900))
         #expect(options.connectionsPerAddress == 7)
+        #expect(options.unfinishedOctets == 50_000_000 && options.unfinishedOctetsPerAddress == 5_000_000)
+        let large = try read(domains + "transport: { \(keys) }\nlimits: { body-bytes: 10000000 }").transport
+        #expect(large.unfinishedOctetsPerAddress == 80_000_000, "the largest body fits")
         let standard = try read(domains).transport
         #expect(standard.pingInterval == .seconds(120) && standard.pongTimeout == .seconds(10))
         #expect(standard.reconnectPause == .milliseconds(500) && standard.longestReconnectPause == .seconds(30))
         #expect(standard.connectionsPerAddress == 5_000)
+        #expect(standard.unfinishedOctets == 128 << 20 && standard.unfinishedOctetsPerAddress == 16 << 20)
         #expect(throws: ConfigurationError.self) {
             try read(domains + "transport: { reconnect-minimum-ms: 900, reconnect-maximum-ms: 100 }")
         }

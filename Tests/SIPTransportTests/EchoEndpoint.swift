@@ -14,6 +14,8 @@ final class EchoEndpoint: SansIOEndpoint {
     var nextDeadline: Instant?
     /// Whoever is told how late the loop is.
     var latenessReader: Destination?
+    /// Whether requests are answered at all.
+    var answers = true
     /// What the next message holds the loop up for.
     var hold: Hold?
     /// What came, in order: `message`, `late`, `in time`.
@@ -27,7 +29,7 @@ final class EchoEndpoint: SansIOEndpoint {
         events.append("message")
         hold?.pass()
         hold = nil
-        guard !message.bytes.starts(with: Array("SIP/2.0".utf8)) else { return }
+        guard answers, !message.bytes.starts(with: Array("SIP/2.0".utf8)) else { return }
         let answer = "SIP/2.0 200 OK\r\nX-Shard: \(index)\r\nContent-Length: 0\r\n\r\n"
         let destination: Destination =
             message.connection.map { .connection($0, fallback: nil) } ?? .address(message.remote, from: message.local)

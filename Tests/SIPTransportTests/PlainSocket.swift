@@ -92,6 +92,16 @@ final class PlainSocket: @unchecked Sendable {
         }
     }
 
+    /// Closes the sending half; what the other end sends still arrives.
+    func shutdownSending() { Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Everything until the end of the stream.
+    func receiveAll() throws -> String {
+        var text = ""
+        while let more = try receive() { text += more }
+        return text
+    }
+
     /// What one read gives; nil at the end of the stream.
     func receive() throws -> String? {
         var bytes = [UInt8](repeating: 0, count: 65_536)

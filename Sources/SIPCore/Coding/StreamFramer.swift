@@ -36,6 +36,9 @@ public struct StreamFramer: Sendable {
     /// Octets received and not yet handed out.
     public var bufferedCount: Int { buffer.count - start }
 
+    /// Octets of memory taken for what was received and not yet handed out: the space to bound.
+    public var reservedCount: Int { buffer.capacity }
+
     /// Whether a message has begun and not ended: the time to bound.
     public var isInsideMessage: Bool {
         if case .idle = state { return false }
@@ -46,13 +49,18 @@ public struct StreamFramer: Sendable {
     public mutating func append(_ bytes: some Collection<UInt8>) {
         if case .failed = state { return }
         if start == buffer.count {
-            buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 18)
-            rebase(start)
+            releaseBuffer()
         } else if start > 1 << 16, start > buffer.count / 2 {
             buffer.removeFirst(start)
             rebase(start)
         }
         buffer.append(contentsOf: bytes)
+    }
+
+    /// Between two messages no more than a segment's memory is kept, so that a stream that is idle holds nothing of a large message.
+    private mutating func releaseBuffer() {
+        if buffer.capacity > 4_096 { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
+        start = 0
     }
 
     private mutating func rebase(_ offset: Int) {
@@ -71,7 +79,10 @@ public struct StreamFramer: Sendable {
             case .failed:
                 return nil
             case .idle(let halfPing):
-                guard start < buffer.count else { return nil }
+                guard start < buffer.count else {
+                    releaseBuffer()
+                    return nil
+                }
                 switch buffer[start] {
                 case 0x0D:
                     guard start + 1 < buffer.count else { return nil }
@@ -101,10 +112,14 @@ public struct StreamFramer: Sendable {
                 }
             case .body(let end):
                 guard buffer.count >= end else { return nil }
-                let message = start == 0 && end == buffer.count ? buffer : Array(buffer[start..<end])
-                start = end
                 state = .idle(halfPing: false)
-                return .message(message)
+                guard start > 0 || end < buffer.count else {
+                    // Handed on, not copied.
+                    defer { buffer = [] }
+                    return .message(buffer)
+                }
+                defer { start = end }
+                return .message(Array(buffer[start..<end]))
             }
         }
     }

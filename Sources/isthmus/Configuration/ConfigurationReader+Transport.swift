@@ -7,7 +7,7 @@ extension ConfigurationReader {
         enum LargeRequests: String, CaseIterable { case tcp, udp }
         let known = [
             "idle-s", "connect-ms", "ping-s", "reconnect-minimum-ms", "reconnect-maximum-ms", "queue-bytes", "header-bytes", "connections",
-            "connections-per-address", "large-udp-requests", "messages-per-tick",
+            "connections-per-address", "unfinished-bytes", "unfinished-bytes-per-address", "large-udp-requests", "messages-per-tick",
         ]
         guard let fields = transport.fields(known) else { return }
         if let value = fields["idle-s"]?.integer(1...604_800) { configuration.transport.idleTimeout = .seconds(value) }
@@ -27,6 +27,12 @@ extension ConfigurationReader {
         if let value = fields["header-bytes"]?.integer(1_024...1_048_576) { configuration.transport.maximumHeaderBytes = value }
         if let value = fields["connections"]?.integer(1...10_000_000) { configuration.transport.maximumConnections = value }
         if let value = fields["connections-per-address"]?.integer(0...10_000_000) { configuration.transport.connectionsPerAddress = value }
+        let unfinished: [(String, WritableKeyPath<TransportOptions, Int>)] = [
+            ("unfinished-bytes", \.unfinishedOctets), ("unfinished-bytes-per-address", \.unfinishedOctetsPerAddress),
+        ]
+        for (name, path) in unfinished {
+            if let value = fields[name]?.integer(4_194_304...1_099_511_627_776) { configuration.transport[keyPath: path] = value }
+        }
         if let value = fields["messages-per-tick"]?.integer(1...1_000_000) { configuration.transport.messagesPerTick = value }
         if fields["large-udp-requests"]?.choice(LargeRequests.self) == .udp { configuration.transport.largestDatagramRequest = nil }
     }

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import SIPTransport
 import Yams
 
 /// Reads a configuration file (YAML) into a `ProgramConfiguration`, or into all of its mistakes.
@@ -84,6 +85,11 @@ struct ConfigurationReader {
         if let tlsDSK = fields["tls-dsk"] { readTLSDSK(tlsDSK) }
         if let limits = fields["limits"] { readLimits(limits) }
         if let transport = fields["transport"] { readTransport(transport) }
+        // The largest message passes even while its buffer grows, which takes twice its size.
+        for path in [\TransportOptions.unfinishedOctets, \.unfinishedOctetsPerAddress] {
+            configuration.transport[keyPath: path] = max(
+                configuration.transport[keyPath: path], configuration.transport.maximumBodyBytes * 4)
+        }
         if let capture = fields["capture"] { readCapture(capture) }
         if let dns = fields["dns"] { readDNS(dns) }
         finishTLS(root, tls: fields["tls"])

@@ -40,10 +40,13 @@ final class StatusPages: Sendable {
 
     func metrics() async -> [Metric] {
         let numbers = await gatewayNumbers()
-        let (sockets, connections) = await server.statistics()
+        let (sockets, connections, unfinishedOctets) = await server.statistics()
         var metrics = [
             Metric("isthmus_uptime_seconds", .gauge, help: "Since the start.", value: Double((server.clock.now() - startedAt).seconds)),
             Metric("isthmus_connections", .gauge, help: "Stream connections alive.", value: Double(connections)),
+            Metric(
+                "isthmus_unfinished_octets", .gauge, help: "Octets held of messages that are not complete.",
+                value: Double(unfinishedOctets)),
         ]
         if let users = directory.count {
             metrics.append(Metric("isthmus_directory_users", .gauge, help: "Users of the directory in use.", value: Double(users)))

@@ -28,6 +28,22 @@ import Testing
         #expect(!framer.isInsideMessage)
     }
 
+    @Test("between two messages nothing of a large one is held")
+    func released() {
+        let message = wire(requestText(body: String(repeating: "z", count: 100_000)))
+        for rest in [0, 1, 100, 2_000] {
+            var framer = StreamFramer()
+            framer.append(message + message.prefix(rest))
+            #expect(framer.reservedCount >= message.count)
+            #expect(drain(&framer) == [.message(message)])
+            framer.append(message.dropFirst(rest))
+            #expect(drain(&framer).count == 1)
+            framer.append(wire("\n"))
+            #expect(drain(&framer).count == 1)
+            #expect(framer.reservedCount <= 8_192, "\(rest)")
+        }
+    }
+
     @Test("RFC 5626 3.5.1 double CRLF is a ping, single CRLF a pong")
     func keepAlive() {
         var framer = StreamFramer()

@@ -1,0 +1,59 @@
+import Logging
+import NIOCore
+import SIPCore
+
+/// Octets that connections of one loop hold of messages that are not complete, in all and for each remote address.
+struct UnfinishedOctets {
+    private(set) var total = 0
+    private var ofAddress: [RemoteAddressCounts.Key: Int] = [:]
+
+    subscript(address: RemoteAddressCounts.Key) -> Int { ofAddress[address] ?? 0 }
+
+    mutating func change(of address: RemoteAddressCounts.Key, by difference: Int) {
+        total += difference
+        let sum = self[address] + difference
+        ofAddress[address] = sum > 0 ? sum : nil
+    }
+}
+
+/// The bound on messages that have begun and do not end.
+///
+/// Beyond it the connections are closed whose messages have been unfinished longest, down to three quarters of the bound: honest messages
+/// end within moments, so that those of an attacker are the oldest, however little each of them holds. Closing several at once keeps the
+/// search for the oldest from becoming work that an attacker can cause with each segment.
+extension Wires {
+    /// Notes how many octets a connection holds of messages that it has not handed on.
+    func noteUnfinished(_ connection: StreamConnection, _ octets: Int) {
+        let growth = octets - connection.unfinishedOctets
+        guard connection.state != .closed, growth != 0 else { return }
+        let address = connection.addressKey
+        connection.unfinishedOctets = octets
+        unfinished.change(of: address, by: growth)
+        guard growth > 0 else { return }
+        if unfinished[address] > host.options.unfinishedOctetsPerAddress {
+            closeOldestUnfinished(to: host.options.unfinishedOctetsPerAddress / 4 * 3, of: address)
+        }
+        if unfinished.total > host.options.unfinishedOctets {
+            closeOldestUnfinished(to: host.options.unfinishedOctets / 4 * 3, of: nil)
+        }
+    }
+
+    /// - Parameter address: nil: of any address.
+    private func closeOldestUnfinished(to bound: Int, of address: RemoteAddressCounts.Key?) {
+        let now = NIODeadline.now()
+        let holders = connections.values.filter { $0.unfinishedOctets > 0 && (address == nil || $0.addressKey == address) }
+            .sorted { ($0.insideSince ?? now, $0.id.rawValue) < ($1.insideSince ?? now, $1.id.rawValue) }
+        if unfinishedToldAt.map({ now - $0 >= .seconds(60) }) ?? true {
+            unfinishedToldAt = now
+            host.logger.notice(
+                "too many octets of unfinished messages: the oldest connections with one are closed",
+                metadata: ["remote": "\(holders.first?.remote.host ?? "")", "octets": "\(unfinished.total)"])
+        }
+        for holder in holders {
+            guard (address.map { unfinished[$0] } ?? unfinished.total) > bound else { break }
+            host.counters.unfinishedCloses &+= 1
+            abandon(holder, reason: "a message that was not finished")
+        }
+        host.schedulePump()
+    }
+}
