@@ -4,8 +4,8 @@ import PresenceGateway
 /// A ``PresenceGateway/GatewayStore`` in one SQLite file, shared by all shards of a process.
 ///
 /// WAL mode: a commit is one append to `PATH-wal`, and `sqlite3 PATH .backup` and the shell's queries work beside it. Without
-/// ``Synchronous/full`` a commit survives the end of the process, but not always the loss of power. The lock `PATH.lock` keeps a second
-/// process out. A store that is full, locked or damaged throws; nothing of the commit is kept then.
+/// ``Synchronous/full`` a commit survives the end of the process, but not always the loss of power. Locks keep a second process out
+/// (``FileLock``), and only the owner of the files can read them. A store that is full, locked or damaged throws; nothing of the commit is kept then.
 public final class SQLiteStore: GatewayStore, Sendable {
     /// What a commit survives (`PRAGMA synchronous`).
     public enum Synchronous: String, Sendable, CaseIterable {
@@ -28,23 +28,28 @@ public final class SQLiteStore: GatewayStore, Sendable {
     private let lock: FileLock
 
     /// Opens the store, makes it when it is not there, and brings an older schema up to date.
-    /// - Throws: naming the file: it cannot be made or written, another process has it, it is no store, or it is of a newer version.
+    /// - Throws: naming the file: it cannot be made or written, another process has it, it has no octets, it is no store, or it is of a
+    ///   newer version.
     public init(path: String, options: Options = Options()) throws(StoreFailure) {
         self.path = path
-        lock = try FileLock(path + ".lock")
+        let lock = try FileLock(path)
         do {
-            database = try DatabaseQueue(path: path, configuration: Self.configuration(options))
+            let database = try DatabaseQueue(path: lock.path, configuration: Self.configuration(options))
             try database.inDatabase { try Schema.settle($0) }
+            self.database = database
         } catch {
+            lock.removeIfMade()
             throw Self.failure(error, path)
         }
+        self.lock = lock
     }
+
+    /// Closes the database before its lock: closing the file that is locked would end SQLite's own locks (fcntl(2)).
+    deinit { try? database.close() }
 
     /// Whether ``init(path:options:)`` would work on what is there now; changes nothing, and does not mind a process that has it open.
     public static func check(path: String) throws(StoreFailure) {
-        guard FileLock.exists(path) else {
-            return try FileLock.checkDirectory(of: path)
-        }
+        guard try FileLock.check(path) else { return try FileLock.checkDirectory(of: path) }
         var configuration = Configuration()
         configuration.readonly = true
         do {

@@ -120,6 +120,87 @@ struct SQLiteStoreTests {
         #expect(throws: Never.self) { try SQLiteStore(path: scratch.path) }
     }
 
+    /// Runs a command of the system; its exit code.
+    private func run(_ command: String, _ arguments: String...) throws -> Int32 {
+        let process = try Process.run(URL(fileURLWithPath: command), arguments: arguments)
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    @Test("another process is kept out of the database by whatever name it opens it", arguments: ["isthmus.db", "symbolic.db", "hard.db"])
+    func otherNames(_ name: String) throws {
+        let scratch = try Scratch()
+        func path(_ name: String) -> String { scratch.directory.appendingPathComponent(name).path }
+        _ = try SQLiteStore(path: scratch.path)
+        #expect(symlink(scratch.path, path("symbolic.db")) == 0)
+        #expect(link(scratch.path, path("hard.db")) == 0)
+        // The other process has it: a shell that holds the lock of the file while it runs us out.
+        let other = Process()
+        other.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
+        let (input, output) = (Pipe(), Pipe())
+        other.arguments = [scratch.path, "sh", "-c", "echo locked; cat"]
+        other.standardInput = input
+        other.standardOutput = output
+        try other.run()
+        #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
+        let failure = #expect(throws: StoreFailure.self) { try SQLiteStore(path: path(name)) }
+        #expect(failure?.description.contains("another process") == true)
+        try input.fileHandleForWriting.close()
+        other.waitUntilExit()
+        // We have it.
+        let store = try SQLiteStore(path: path(name))
+        for taken in ["isthmus.db", "symbolic.db", "hard.db"] {
+            #expect(try run("/usr/bin/flock", "-n", path(taken), "true") == 1, "\(taken)")
+            #expect(throws: StoreFailure.self) { try SQLiteStore(path: path(taken)) }
+        }
+        try store.commit([.put(Records.presentity("sip:a@example.com"))])
+    }
+
+    @Test("a file of 0 octets is refused, and not taken for an empty store; one that is not there is made")
+    func empty() throws {
+        let scratch = try Scratch()
+        try Data().write(to: URL(fileURLWithPath: scratch.path))
+        let failure = #expect(throws: StoreFailure.self) { try SQLiteStore(path: scratch.path) }
+        #expect(failure?.description.contains("has no octets") == true)
+        #expect(throws: StoreFailure.self) { try SQLiteStore.check(path: scratch.path) }
+        try FileManager.default.removeItem(atPath: scratch.path)
+        #expect(throws: Never.self) { try SQLiteStore.check(path: scratch.path) }
+        let store = try SQLiteStore(path: scratch.path)
+        #expect(try store.load().isEmpty)
+    }
+
+    @Test("all files of a store can be read by their owner alone, those of an older store too")
+    func modes() throws {
+        let scratch = try Scratch()
+        let names = ["isthmus.db", "isthmus.db-wal", "isthmus.db-shm", "isthmus.db.lock"]
+        func modes() throws -> [String: Int] {
+            try Dictionary(
+                uniqueKeysWithValues: FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).map { name in
+                    let path = scratch.directory.appendingPathComponent(name).path
+                    return (name, try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? 0)
+                })
+        }
+        let mask = umask(0)
+        defer { umask(mask) }
+        do {
+            let store = try SQLiteStore(path: scratch.path)
+            try store.commit([.put(Records.presentity("sip:a@example.com"))])
+            #expect(try modes() == Dictionary(uniqueKeysWithValues: names.map { ($0, 0o600) }))
+            for name in names { chmod(scratch.directory.appendingPathComponent(name).path, 0o644) }
+            // As kill -9 leaves them: with the log of the database beside it.
+            let copy = scratch.directory.appendingPathComponent("copy").path
+            try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+            for name in names {
+                try FileManager.default.copyItem(atPath: scratch.directory.appendingPathComponent(name).path, toPath: "\(copy)/\(name)")
+            }
+            let old = try SQLiteStore(path: "\(copy)/isthmus.db")
+            #expect(try old.load().count == 1)
+            for name in names {
+                #expect(try FileManager.default.attributesOfItem(atPath: "\(copy)/\(name)")[.posixPermissions] as? Int == 0o600, "\(name)")
+            }
+        }
+    }
+
     @Test("a newer schema, another program's database, a file that is none, and a place that cannot be written are refused and named")
     func refusals() throws {
         let scratch = try Scratch()

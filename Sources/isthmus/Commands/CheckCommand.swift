@@ -12,7 +12,7 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Read a configuration file and name the line and key of every mistake.",
         discussion: """
             Exit code 0 when `serve` would accept the file, 1 when not. Nothing is started; of the store it is only looked whether it
-            can be opened.
+            can be opened. Private keys and files of users or passwords that others can read are warned of on standard error.
 
             With --probe every partner's servers are located as the gateway would, and asked by OPTIONS over connections of their own, with
             the certificates of the file: one line each, in the order in which a request tries them. Any answer but 408 and 503 shows
@@ -48,6 +48,7 @@ struct CheckCommand: AsyncParsableCommand {
         _ = try configuration.tlsDSK?.load()
         let settings = try configuration.tls?.load(at: HostClock().now())
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
+        for warning in ExposedSecrets.warnings(of: configuration) { Terminal.complain(warning) }
         Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
         if probe { try await self.probe(configuration, settings) }
     }
