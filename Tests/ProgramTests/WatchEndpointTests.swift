@@ -105,6 +105,47 @@ import Testing
         await pair.stop()
     }
 
+    @Test("a watch of a dead address ends with 3, as its help says", arguments: [[], ["--once"]])
+    func deadAddress(_ flags: [String]) async {
+        #expect(await Isthmus.run(["watch", Self.alice, "--via", "tcp:127.0.0.1:9"] + flags) == 3)
+    }
+
+    @Test("a watch of a silent server ends after timer F, one that was answered once tries again") func silence() throws {
+        let via = TransportAddress(.udp, "192.0.2.1", 5060)
+        for isAnswered in [false, true] {
+            var events: [WatchEvent] = []
+            let endpoint = WatchEndpoint(
+                presentity: Self.alice, watcher: "sip:bob@example.org", format: .pidf, expires: 600, via: via,
+                listeners: [TransportAddress(.udp, "192.0.2.2", 5060)], seed: 2
+            ) { events.append($0) }
+            var now = Instant(nanosecondsSince1970: 0)
+            endpoint.start(at: now)
+            let sent = try #require(endpoint.takeOutput().first)
+            if isAnswered {
+                guard case .success(.request(let request)) = SIPParser.parse(sent.bytes) else {
+                    Issue.record("no request")
+                    return
+                }
+                var response = SIPResponse(to: request, status: .ok, toTag: "server")
+                response.headers.expires = 600
+                response.headers.contact = NameAddr("<sip:192.0.2.1>")
+                endpoint.receive(
+                    InboundMessage(
+                        bytes: response.serialized(), local: endpoint.local, remote: via), at: now)
+            }
+            while events.isEmpty, let deadline = endpoint.nextDeadline {
+                now = deadline
+                endpoint.advance(to: now)
+                _ = endpoint.takeOutput()
+            }
+            switch (try #require(events.first), isAnswered) {
+            case (.ended(let failure, _), false): #expect(failure == .silent && endpoint.nextDeadline == nil)
+            case (.lost, true): #expect(!endpoint.isOver)
+            default: Issue.record("\(events), answered: \(isAnswered)")
+            }
+        }
+    }
+
     @Test("what is printed of a message has one element per line and adds nothing") func messageText() {
         let text = "NOTIFY sip:a SIP/2.0\r\nEvent: presence\r\n\r\n<?xml version=\"1.0\"?>\n<a x=\"1\"><b>t &amp; u</b><c/><d><e/></d></a>"
         #expect(

@@ -31,6 +31,8 @@ final class WatchEndpoint: ClientEndpoint {
     private var initial: SIPRequest?
     private var dialog: Dialog?
     private var lastFailure = ""
+    /// Whether the other side has answered or notified once. Until then silence means a wrong address, which a new try does not mend.
+    private var wasHeard = false
 
     init(
         presentity: String, watcher: String, format: WatchFormat, expires: Int, via: TransportAddress, listeners: [TransportAddress],
@@ -58,6 +60,10 @@ final class WatchEndpoint: ClientEndpoint {
             switch action {
             case .subscribe(let kind, let expires): subscribe(kind, expires: expires, at: now)
             case .status: break
+            case .lost(.silent, _) where !wasHeard:
+                // The subscriber rests now, so that this ends it without another request.
+                _ = subscriber.unsubscribe(hasDialog: false, at: now)
+                onEvent(.ended(.silent, reason: describe(.silent)))
             case .lost(let failure, let pause):
                 dialog = nil
                 onEvent(.lost(describe(failure), retrySeconds: pause.seconds))
@@ -102,6 +108,7 @@ final class WatchEndpoint: ClientEndpoint {
             if case .none(let reason) = answer { lastFailure = reason }
             return perform(subscriber.subscribeFailed(at: now), at: now)
         }
+        wasHeard = true
         var piggybacked: SubscriptionStatus?
         if response.status.isSuccess {
             if dialog == nil, let initial { dialog = Dialog(request: initial, response: response) } else { dialog?.receive(response) }
@@ -127,6 +134,7 @@ final class WatchEndpoint: ClientEndpoint {
         let status = take(request)
         if let id { respond(id, SIPResponse(to: request, status: status, toTag: newTag()), at: now) }
         guard status == .ok else { return }
+        wasHeard = true
         report(request.headers, request.body)
         perform(subscriber.receiveNotify(SubscriptionStatus(header: request.headers.subscriptionState), at: now), at: now)
     }

@@ -10,7 +10,8 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Subscribe to somebody's presence and print each notification.",
         discussion: """
             Documents go to standard output, one line about each notification to standard error.
-            Ctrl-C ends the subscription. Exit code 1 when the other side refuses, 3 when it cannot be reached.
+            Ctrl-C ends the subscription. Exit code 1 when the other side refuses, 3 when it cannot be reached; a subscription that
+            was answered once is asked for anew when it is lost.
 
             EXAMPLES
               isthmus watch sip:alice@example.org --via tcp:127.0.0.1:5060
