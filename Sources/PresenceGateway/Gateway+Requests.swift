@@ -156,7 +156,7 @@ extension Gateway {
 
     func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant) {
         log(
-            .info, "request refused",
+            refusal.isRoutine ? .debug : .info, refusal.isRoutine ? "request challenged" : "request refused",
             [
                 "method": request.method.rawValue, "status": String(refusal.status.rawValue), "rule": refusal.explanation,
                 "call-id": request.headers.callID ?? "",

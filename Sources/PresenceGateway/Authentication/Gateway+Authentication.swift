@@ -61,5 +61,6 @@ extension Refusal {
     fileprivate init(_ answer: AuthenticationAnswer) {
         self.init(
             answer.status, answer.explanation, errorID: answer.errorID, headers: answer.headers.map { Header($0.name, $0.value) })
+        isRoutine = !answer.isFailure
     }
 }

@@ -13,6 +13,8 @@ struct Refusal: Error, Equatable {
     var body: Body?
     /// What decided, for an operator and nobody else.
     var detail: String?
+    /// A step of every sign-in, such as the first challenge: nothing was wrong with the request.
+    var isRoutine = false
 
     struct Header: Equatable {
         var name: SIPHeaderName

@@ -258,6 +258,22 @@ import Testing
         #expect(bench.gateway.counts.publications == 1)
     }
 
+    @Test("the challenges that every sign-in begins with are logged at debug, a wrong password at notice and info")
+    func logLevels() throws {
+        let bench = try bench()
+        var client = ntlm("rob")
+        _ = try signIn(&client, bench, "rob")
+        #expect(bench.gateway.takeLogs().allSatisfy { $0.level == .debug })
+        var wrong = digest("ann", password: "wrong")
+        for status in [401, 401] {
+            var request = try publish(bench)
+            wrong.authorize(&request)
+            bench.send(.request(request), from: Self.agent)
+            _ = wrong.receive(challenge: try bench.nextResponse(status, at: Self.agent))
+        }
+        #expect(bench.gateway.takeLogs().filter { $0.level > .debug }.map(\.message.description) == ["sign-in failed", "request refused"])
+    }
+
     @Test("RFC 3261 22.3: a client of the enterprise side reads Digest in 407")
     func enterpriseSide() throws {
         let bench = try bench(.digest)
