@@ -223,6 +223,12 @@ private final class ListenerBinder {
             .serverChannelOption(ChannelOptions.autoRead, value: false)
             .serverChannelOption(ChannelOptions.backlog, value: 1_024)
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let shard = owners[ObjectIdentifier(channel.eventLoop)] else { return }
+                    try channel.pipeline.syncOperations.addHandler(AcceptPause(host: shard))
+                }
+            }
             .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
             .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
             // Who closes the sending half only is still answered.

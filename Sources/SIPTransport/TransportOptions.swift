@@ -90,6 +90,8 @@ public struct TransportCounters: Hashable, Sendable {
     public var readsPaused: UInt64 = 0
     /// Datagrams of sources that went on sending while they waited.
     public var datagramsDropped: UInt64 = 0
+    /// How often a listener stopped accepting because file descriptors were scarce.
+    public var acceptsPaused: UInt64 = 0
 
     public init() {}
 
@@ -111,6 +113,7 @@ public struct TransportCounters: Hashable, Sendable {
             ("capture_cut", \.captureCut), ("reads_paused", \.readsPaused), ("datagrams_dropped", \.datagramsDropped),
             ("connections_over_share", \.connectionsOverShare), ("sends_put_off", \.sendsPutOff), ("pings_sent", \.pingsSent),
             ("flows_failed", \.flowsFailed), ("unfinished_closes", \.unfinishedCloses), ("sends_over_reused", \.sendsOverReused),
+            ("accepts_paused", \.acceptsPaused),
         ]
     }
 }

@@ -149,6 +149,10 @@ final class Wires {
             host.counters.connectionsRefused &+= 1
             return fail(message.token, message.shard, "too many connections")
         }
+        guard !FileDescriptors.areNearlyUsedUp else {
+            host.counters.connectionsRefused &+= 1
+            return fail(message.token, message.shard, "too few file descriptors")
+        }
         let connection = StreamConnection(
             id: makeID(), local: TransportAddress(address.transport, "", 0), remote: address, state: .connecting, channel: nil)
         connections[connection.id] = connection

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import SIPCore
+import SIPTransport
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,6 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
         let format = logFormat
         let level = logLevel
         let logger = Logger(label: "isthmus") { _ in StructuredLogHandler(logLevel: level, format: format) }
+        FileDescriptors.raiseLimit()
         let node = try await RunningGateway.start(configuration, logger: logger)
         Terminal.write("ready \(node.addresses.joined(separator: " "))\n")
         for await signal in ProcessSignals.stream() {

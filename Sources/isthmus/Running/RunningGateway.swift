@@ -69,7 +69,9 @@ final class RunningGateway: Sendable {
             await server.stop()
             throw error
         }
-        var metadata: Logger.Metadata = ["node": "\(configuration.nodeName)", "shards": "\(configuration.shards)"]
+        var metadata: Logger.Metadata = [
+            "node": "\(configuration.nodeName)", "shards": "\(configuration.shards)", "file-descriptors": "\(FileDescriptors.limit)",
+        ]
         if opened != nil { metadata.merge(Self.metadata(restored.value)) { _, new in new } }
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(

@@ -47,6 +47,9 @@ final class StatusPages: Sendable {
             Metric(
                 "isthmus_unfinished_octets", .gauge, help: "Octets held of messages that are not complete.",
                 value: Double(unfinishedOctets)),
+            Metric(
+                "isthmus_file_descriptor_limit", .gauge, help: "File descriptors that this process may have.",
+                value: Double(FileDescriptors.limit)),
         ]
         if let users = directory.count {
             metrics.append(Metric("isthmus_directory_users", .gauge, help: "Users of the directory in use.", value: Double(users)))

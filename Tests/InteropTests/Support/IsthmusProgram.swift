@@ -18,11 +18,12 @@ final class IsthmusProgram: Sendable {
     ///   - securePort: where it listens for TLS; nil: where it is free.
     ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
     ///   - logLevel: from where on it writes its log.
+    ///   - limits: commands of the shell that starts it, such as `ulimit -n 128`; nil: no shell.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
         domains: [String], authentication: String = "none", node: String = "edge1.example.net",
         secure: Bool = false, securePort wantedSecure: Int? = nil, settings: [String] = [],
-        logLevel: String = "debug"
+        logLevel: String = "debug", limits: String? = nil
     ) async throws {
         let port = try wanted ?? Loopback.freePort()
         self.port = port
@@ -43,8 +44,14 @@ final class IsthmusProgram: Sendable {
 
             """
         configuration = try scratch.write(text, to: "isthmus.yaml")
-        process = try ChildProcess(
-            PeerPrograms.isthmus, ["serve", "--config", configuration.path, "--log-level", logLevel], in: scratch.url, name: "isthmus")
+        let arguments = ["serve", "--config", configuration.path, "--log-level", logLevel]
+        if let limits {
+            process = try ChildProcess(
+                URL(fileURLWithPath: "/bin/sh"), ["-c", limits + " && exec \"$0\" \"$@\"", PeerPrograms.isthmus.path] + arguments,
+                in: scratch.url, name: "isthmus")
+        } else {
+            process = try ChildProcess(PeerPrograms.isthmus, arguments, in: scratch.url, name: "isthmus")
+        }
         let isReady = await eventually(within: 20) { process.outputText.hasPrefix("ready ") || !process.isRunning }
         guard isReady, process.isRunning else {
             throw PeerError(description: "isthmus serve is not ready: \(process.outputText)\(process.errorText)")
@@ -52,6 +59,7 @@ final class IsthmusProgram: Sendable {
     }
 
     var isRunning: Bool { process.isRunning }
+    var processID: pid_t { process.processID }
     var log: String { process.errorText }
 
     /// What another command of the program prints about the same configuration, such as `route URI`.
