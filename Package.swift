@@ -156,7 +156,7 @@ if !coreOnly {
                 "PresenceGateway",
                 "PresenceMapping",
                 "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", log,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), .product(name: "GRDB", package: "GRDB.swift"),
             ] + nio),
         .testTarget(
             name: "InteropTests",

@@ -3,6 +3,8 @@ public struct HealthReport: Hashable, Sendable {
     public enum Status: String, Hashable, Sendable {
         /// Answered with 200.
         case ok
+        /// Changes are refused, because the store does not keep them. Answered with 503.
+        case storeFailing = "store failing"
         /// Answered with 503, so that a load balancer stops sending new traffic.
         case stopping
     }

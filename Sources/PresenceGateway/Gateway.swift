@@ -295,6 +295,7 @@ public final class Gateway: SansIOEndpoint {
         }
         counts.hopsDown = hops.health.downCount(at: desk.now)
         counts.requestsWaiting = hops.waiting
+        counts.storesFailing = desk.failingUntil == nil ? 0 : 1
         return counts
     }
 

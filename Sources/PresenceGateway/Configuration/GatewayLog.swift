@@ -133,6 +133,8 @@ public struct GatewayCounts: Hashable, Sendable {
     public var hopsDown = 0
     /// Requests that wait until their servers are known.
     public var requestsWaiting = 0
+    /// 1 from a commit that failed until one succeeds: requests that would have to be kept are refused.
+    public var storesFailing = 0
 
     public init() {}
 }

@@ -30,10 +30,13 @@ final class StatusPages: Sendable {
 
     func health() async -> HealthReport {
         let counts = await gatewayNumbers().counts
+        var status = HealthReport.Status.ok
+        if counts.storesFailing > 0 { status = .storeFailing }
+        if isStopping.load(ordering: .relaxed) { status = .stopping }
         var named: [String: Int] = [:]
         for (name, path) in Self.countPaths { named[name] = counts[keyPath: path] }
         return HealthReport(
-            status: isStopping.load(ordering: .relaxed) ? .stopping : .ok, node: nodeName, version: Isthmus.version,
+            status: status, node: nodeName, version: Isthmus.version,
             uptimeSeconds: (server.clock.now() - startedAt).seconds, listeners: server.listeners.map(\.description), counts: named,
             partners: PartnerRow.shown(await partners.rows()).map(\.health))
     }
@@ -112,7 +115,7 @@ final class StatusPages: Sendable {
             ("pending_output", \.pendingOutput),
             ("lateness_milliseconds", \.latenessMilliseconds),
             ("security_associations", \.securityAssociations), ("tls_handshakes", \.tlsHandshakes),
-            ("hops_down", \.hopsDown), ("requests_waiting", \.requestsWaiting),
+            ("hops_down", \.hopsDown), ("requests_waiting", \.requestsWaiting), ("stores_failing", \.storesFailing),
         ]
     }
 
