@@ -43,4 +43,11 @@ extension Gateway {
         guard isShuttingDown, output.isEmpty, desk.isIdle, awaiting.values.allSatisfy(\.isKeepAlive) else { return false }
         return keepsDialogs || (dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty)
     }
+
+    /// How many answers of peers are missing until ``isDrained``, at least 1; nil: something is left to be sent or kept here.
+    public var answersMissing: Int? {
+        guard isShuttingDown, output.isEmpty, desk.isIdle else { return nil }
+        let dialogs = keepsDialogs ? 0 : dialogs.count + home.dialogs.count + upstreams.count
+        return max(1, awaiting.count + dialogs)
+    }
 }

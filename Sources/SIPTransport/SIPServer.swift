@@ -104,30 +104,55 @@ public final class SIPServer: Sendable {
         return (sum, connections, unfinishedOctets)
     }
 
-    /// Stops: asks every endpoint to end its business, serves on until `isFinished` holds for all of them or `drain` is over, then
-    /// closes every socket and ends the loops.
+    /// How far an endpoint is with ending its business.
+    public enum StopProgress: Equatable, Sendable {
+        /// It has something to do itself.
+        case busy
+        /// Nothing but so many answers of peers is missing.
+        case awaitingPeers(Int)
+        case finished
+    }
+
+    /// How long no answer may come, and nothing may leave, before the peers that are still missing count as silent: UDP repeats a request
+    /// once within it (T1, RFC 3261 17.1.2.2).
+    private static let silence = TimeSpan.milliseconds(700)
+
+    /// Stops: asks every endpoint to end its business, serves on until all have finished, `drain` is over, or the peers that are awaited
+    /// are silent, then closes every socket and ends the loops.
     public func stop(
         drain: TimeSpan = .zero, asking: (@Sendable (any SansIOEndpoint, Instant) -> Void)? = nil,
-        isFinished: (@Sendable (any SansIOEndpoint) -> Bool)? = nil
+        progress: (@Sendable (any SansIOEndpoint) -> StopProgress)? = nil
     ) async {
         if let asking {
             for shard in shards { try? await shard.perform(asking).get() }
         }
         let end = clock.now() + drain
+        // The fewest so far: what others send meanwhile is no progress.
+        var (fewestAnswers, fewestOctets) = (Int.max, Int.max)
+        var quietFrom = clock.now()
         while clock.now() < end {
-            var isDone = true
+            var (answers, octets, isBusy) = (0, 0, false)
             for shard in shards {
-                if let isFinished, let finished = try? await shard.perform({ endpoint, _ in isFinished(endpoint) }).get(), !finished {
-                    isDone = false
+                octets += (try? await shard.waitingOctets().get()) ?? 0
+                guard let progress else { continue }
+                switch try? await shard.perform({ endpoint, _ in progress(endpoint) }).get() {
+                case .busy: isBusy = true
+                case .awaitingPeers(let missing): answers += missing
+                case .finished, nil: break
                 }
-                if let drained = try? await shard.isDrained().get(), !drained { isDone = false }
             }
-            if isDone { break }
+            if !isBusy, answers == 0, octets == 0 { break }
+            if isBusy || answers < fewestAnswers || octets < fewestOctets { quietFrom = clock.now() }
+            if clock.now() - quietFrom >= Self.silence { break }
+            (fewestAnswers, fewestOctets) = (min(answers, fewestAnswers), min(octets, fewestOctets))
             try? await Task.sleep(for: .milliseconds(20))
         }
         for channel in acceptors { try? await channel.close() }
-        for shard in shards { try? await shard.stop().get() }
-        try? await group.shutdownGracefully()
+        let closing = shards.map { $0.stop() }
+        var isClosed = true
+        for end in closing where (try? await end.get()) != true { isClosed = false }
+        // A TLS peer that does not answer our close_notify is not waited for (RFC 8446 6.1).
+        if isClosed { try? await group.shutdownGracefully() } else { group.shutdownGracefully { _ in } }
     }
 }
 

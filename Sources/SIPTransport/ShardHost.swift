@@ -235,24 +235,34 @@ public final class ShardHost: @unchecked Sendable {
 
     // MARK: The end
 
+    /// How long closing a socket may take: TLS waits for the peer's close_notify.
+    private static let closingTime = TimeSpan.milliseconds(200)
+
     /// Closes every socket of this loop after what is queued has been written.
-    func stop() -> EventLoopFuture<Void> {
+    /// - Returns: whether all are closed; false: some take longer than 200 ms.
+    func stop() -> EventLoopFuture<Bool> {
         eventLoop.flatSubmit {
             self.pump()
             self.isStopped = true
             self.timer?.cancel()
             self.timer = nil
-            return self.wires.close().always { _ in
+            let closed = self.eventLoop.makePromise(of: Bool.self)
+            let late = self.eventLoop.scheduleTask(in: Self.closingTime.amount) { closed.succeed(false) }
+            self.wires.close().assumeIsolated().whenComplete { _ in
                 self.endpoint = nil
                 self.afterTick = nil
                 self.shards = []
+                // Cancelled, unless it has succeeded already.
+                late.cancel()
+                late.futureResult.whenFailure { _ in closed.succeed(true) }
             }
+            return closed.futureResult
         }
     }
 
-    /// Whether everything written has reached the kernel.
-    func isDrained() -> EventLoopFuture<Bool> {
-        eventLoop.submit { self.wires.isDrained }
+    /// Octets that have not reached the kernel.
+    func waitingOctets() -> EventLoopFuture<Int> {
+        eventLoop.submit { self.wires.waitingOctets }
     }
 
     /// Counters of this loop's sockets, how many connections live, and how many octets of unfinished messages they hold.

@@ -40,8 +40,9 @@ final class Wires {
 
     var connectionCount: Int { connections.count }
 
-    var isDrained: Bool {
-        connections.values.allSatisfy { $0.queuedBytes == 0 }
+    /// Octets that have not reached the kernel.
+    var waitingOctets: Int {
+        connections.values.reduce(0) { $0 + $1.queuedBytes }
     }
 
     // MARK: Sockets

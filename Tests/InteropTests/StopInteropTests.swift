@@ -59,5 +59,22 @@ extension RealSockets {
             await stage.finish()
             scratch.remove()
         }
+
+        @Test("SIGTERM ends the process while a watcher that no longer answers still holds its connection")
+        func silentPeer() async throws {
+            let scratch = try ScratchDirectory("silent")
+            let gateway = try await IsthmusProgram(in: scratch, domains: ["example.com: { side: simple, hosted: true }"], drain: 3_600)
+            let watcher = try LoopbackSocket(.stream, port: gateway.port)
+            let lines = [
+                "SUBSCRIBE \(Self.alice) SIP/2.0", "Via: SIP/2.0/TCP 127.0.0.1:\(watcher.port);branch=z9hG4bKw", "Max-Forwards: 70",
+                "From: <sip:bob@example.com>;tag=w", "To: <\(Self.alice)>", "Call-ID: w", "CSeq: 1 SUBSCRIBE", "Event: presence",
+                "Accept: application/pidf+xml", "Expires: 600", "Contact: <sip:bob@127.0.0.1:\(watcher.port);transport=tcp>",
+                "Content-Length: 0", "", "",
+            ]
+            watcher.send(Array(lines.joined(separator: "\r\n").utf8))
+            #expect(watcher.receive(until: "\r\nSubscription-State: active").contains("SIP/2.0 200"))
+            #expect(await gateway.stop() == 0, "it waits for nobody for an hour: \(gateway.log.suffix(2_000))")
+            scratch.remove()
+        }
     }
 }

@@ -22,7 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
     var logFormat = LogFormat.logfmt
     @Option(help: "The least level that is logged; identities of people appear at debug only.")
     var logLevel = Logger.Level.info
-    @Option(help: ArgumentHelp("How long SIGTERM waits for dialogs to end.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long SIGTERM waits at most for dialogs to end; not for peers that are silent.", valueName: "seconds"))
     var drain = 5
 
     func validate() throws {

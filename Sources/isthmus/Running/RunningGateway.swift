@@ -180,7 +180,7 @@ final class RunningGateway: Sendable {
         }
     }
 
-    /// Ends every dialog or leaves them in the store, as configured, waits at most `drain` for the far sides, and closes all sockets.
+    /// Ends every dialog or leaves them in the store, as configured, waits at most `drain` for far sides that answer, and closes all sockets.
     func stop(drain: TimeSpan) async {
         logger.notice("stopping")
         pages.beginStopping()
@@ -190,7 +190,10 @@ final class RunningGateway: Sendable {
         await server.stop(
             drain: drain,
             asking: { endpoint, now in (endpoint as? Gateway)?.shutdown(at: now) },
-            isFinished: { endpoint in (endpoint as? Gateway)?.isDrained ?? true })
+            progress: { endpoint in
+                guard let gateway = endpoint as? Gateway, !gateway.isDrained else { return .finished }
+                return gateway.answersMissing.map { .awaitingPeers($0) } ?? .busy
+            })
         for listener in administration { await listener.stop() }
         logger.notice("stopped")
     }

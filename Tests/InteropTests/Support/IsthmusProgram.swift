@@ -18,12 +18,13 @@ final class IsthmusProgram: Sendable {
     ///   - securePort: where it listens for TLS; nil: where it is free.
     ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
     ///   - logLevel: from where on it writes its log.
+    ///   - drain: seconds that SIGTERM waits at most; nil: as long as it does by default.
     ///   - limits: commands of the shell that starts it, such as `ulimit -n 128`; nil: no shell.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
         domains: [String], authentication: String = "none", node: String = "edge1.example.net",
         secure: Bool = false, securePort wantedSecure: Int? = nil, settings: [String] = [],
-        logLevel: String = "debug", limits: String? = nil
+        logLevel: String = "debug", drain: Int? = nil, limits: String? = nil
     ) async throws {
         let port = try wanted ?? Loopback.freePort()
         self.port = port
@@ -44,7 +45,7 @@ final class IsthmusProgram: Sendable {
 
             """
         configuration = try scratch.write(text, to: "isthmus.yaml")
-        let arguments = ["serve", "--config", configuration.path, "--log-level", logLevel]
+        let arguments = ["serve", "--config", configuration.path, "--log-level", logLevel] + (drain.map { ["--drain", String($0)] } ?? [])
         if let limits {
             process = try ChildProcess(
                 URL(fileURLWithPath: "/bin/sh"), ["-c", limits + " && exec \"$0\" \"$@\"", PeerPrograms.isthmus.path] + arguments,
