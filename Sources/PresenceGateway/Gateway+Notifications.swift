@@ -76,8 +76,7 @@ extension Gateway {
             body = self.body(of: watcher, naming: nil, isFull: content == .full, at: now)
             if body == nil, content == .changes, watcher.wasToldActive {
                 // It is again as the watcher knows it.
-                counters.notificationsSuppressed += 1
-                watcher.told.suppressedChange()
+                noteSuppressed(watcher)
                 watcher.dueChanges(at: now).forEach { watcher.changes.remove($0) }
                 watcher.notifier.notificationSkipped()
                 return
@@ -230,6 +229,12 @@ extension Gateway {
         return made
     }
 
+    /// A change gets no notification of its own: the watcher has that state, or newer state replaced it while it waited.
+    private func noteSuppressed(_ watcher: WatcherDialog) {
+        counters.notificationsSuppressed += 1
+        watcher.told.suppressedChange()
+    }
+
     /// New state has come for a resource: tells the watcher unless it would learn nothing.
     func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
@@ -254,11 +259,13 @@ extension Gateway {
         }
         if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
+            // What waited is taken back by what came now: the watcher hears of neither.
+            if resource.isWaiting { noteSuppressed(watcher) }
+            noteSuppressed(watcher)
             watcher.changes.remove(resource)
-            counters.notificationsSuppressed += 1
-            watcher.told.suppressedChange()
             return schedule(watcher)
         }
+        if resource.isWaiting { noteSuppressed(watcher) }
         watcher.changes.add(resource)
         if watcher.notifier.isTelling { return }
         tellChanges(of: watcher, at: now)

@@ -42,6 +42,37 @@ import Testing
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
+    @Test("every change is either notified or counted as suppressed: 8 changes, 3 notifications, 5 suppressed")
+    func suppressed() throws {
+        let bench = Self.bench()
+        try bench.publish("rob@fabrikam.com", .legacyInterop(3_500))
+        _ = try Self.watch(bench)
+        bench.pass(.seconds(60))
+        var told = 0
+        // At 0, 1, 2, 3 s, and at 6, 7, 8, 9 s; due at 0, 5 and 10 s.
+        for change in 1...8 {
+            try bench.publish("rob@fabrikam.com", .note("change \(change)", version: change - 1))
+            if change % 4 == 0 { bench.pass(.milliseconds(change == 4 ? 3_000 : 1_000)) } else { bench.pass(.seconds(1)) }
+            told += try bench.takeNotifies(at: Bench.simple).count
+        }
+        bench.pass(.seconds(60))
+        told += try bench.takeNotifies(at: Bench.simple).count
+        #expect(told == 3)
+        #expect(bench.gateway.counters.notificationsSuppressed == 5)
+    }
+
+    @Test("a change that is taken back while it waits is two suppressed ones")
+    func suppressedTwice() throws {
+        let bench = Self.bench()
+        try bench.publish("rob@fabrikam.com", .legacyInterop(3_500))
+        _ = try Self.watch(bench)
+        try bench.publish("rob@fabrikam.com", .legacyInterop(6_500, version: 1))
+        try bench.publish("rob@fabrikam.com", .legacyInterop(3_500, version: 2))
+        bench.pass(.seconds(60))
+        #expect(bench.isQuiet(at: Bench.simple))
+        #expect(bench.gateway.counters.notificationsSuppressed == 2)
+    }
+
     @Test("RFC 3856 6.10 what changed long after the last notification is told at once")
     func atOnce() throws {
         let bench = Self.bench()

@@ -49,6 +49,8 @@ public struct GatewayCounters: Hashable, Sendable {
     public var subscriptionsRefused: UInt64 = 0
     public var subscriptionsEnded: UInt64 = 0
     public var notificationsSent: UInt64 = 0
+    /// Changes of watched presentities without a notification of their own: the watcher had that state already, or newer state replaced
+    /// it while it waited (`timing.notify-spacing-ms`, or the answer to the notification before).
     public var notificationsSuppressed: UInt64 = 0
     public var notificationsFailed: UInt64 = 0
     public var notificationsReceived: UInt64 = 0

@@ -7,7 +7,7 @@ struct NotificationRecord: Equatable {
     private(set) var at = Instant(nanosecondsSince1970: 0)
     /// Notifications since the dialog began or this process started, those in a 200 included.
     private(set) var count: UInt32 = 0
-    /// Changes since then that the watcher was not told, because it would have learned nothing.
+    /// Changes since then without a notification of their own: the watcher had that state, or newer state replaced it while it waited.
     private(set) var suppressed: UInt32 = 0
     /// The status of the answer to it; 0: none yet, or none is awaited.
     private(set) var answer: UInt16 = 0

@@ -84,7 +84,7 @@ public struct NotificationReport: Codable, Hashable, Sendable {
     public var isLost: Bool
     /// All of this process.
     public var count: Int
-    /// Changes that were not told, because the watcher would have learned nothing.
+    /// Changes without a notification of their own: nothing new in them, or newer state replaced them while they waited.
     public var suppressed: Int
 }
 

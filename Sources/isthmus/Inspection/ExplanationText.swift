@@ -109,7 +109,7 @@ struct ExplanationText {
         add("last told", "\(time.ago(notification.at)), \(vehicle)\(answer): \(Self.cause(notification.cause))")
         var counts = "\(notification.count) notification\(notification.count == 1 ? "" : "s") by this process"
         if notification.suppressed > 0 {
-            counts += "; \(notification.suppressed) more would have told nothing new"
+            counts += "; \(notification.suppressed) changes had none of their own: nothing new in them, or newer state replaced them"
         }
         add("last told", counts)
     }
