@@ -42,4 +42,20 @@ import Testing
         #expect(Self.reason(.unknown, .asking, standing: "unheard") == "the far side was not heard yet")
         #expect(Self.reason(.offline, hasLeg: false) == "the far side ended its leg")
     }
+
+    @Test(
+        "what a presentity publishes as PIDF is not said to be unpublished", arguments: [ViewExplanation.Origin.pidf, .both, .categories])
+    func publishedAsPIDF(_ origin: ViewExplanation.Origin) {
+        let party = PartyReport(uri: "sip:bob@example.org", side: "simple", network: "federated", isHosted: true, isUser: nil)
+        var view = ViewExplanation(origin: origin)
+        view.containers = ["state", "note"].map {
+            ContainerReport(category: $0, container: nil, rule: "not published", member: nil, candidates: [], instances: [])
+        }
+        var explanation = Explanation(
+            watcher: party, presentity: party, route: RouteReport(outcome: .local, entry: "example.org", reason: "hosted here"))
+        explanation.preview = view
+        let text = ExplanationText(explanation, at: DateTime(nanosecondsSince1970: 0)).text
+        #expect(text.contains("not published: state, note") == (origin == .categories), "\(text)")
+        #expect(text.contains("in no container, so that the published PIDF decides: state, note") == (origin != .categories), "\(text)")
+    }
 }

@@ -172,7 +172,11 @@ struct ExplanationText {
             add("container", Self.line(of: container))
             for instance in container.instances { add("container", "  " + line(of: instance)) }
         }
-        if !absent.isEmpty { add("container", "not published: \(absent.map(\.category).joined(separator: ", "))") }
+        if !absent.isEmpty {
+            let names = absent.map(\.category).joined(separator: ", ")
+            let isPIDFShown = view.origin == .pidf || view.origin == .both
+            add("container", isPIDFShown ? "in no container, so that the published PIDF decides: \(names)" : "not published: \(names)")
+        }
         if view.isDocumentHidden {
             add("container", "PIDF is hidden: the presentity's own containers decide about this watcher (MS-PRES 3.2.5.3)")
         }
