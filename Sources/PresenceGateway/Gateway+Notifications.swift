@@ -35,7 +35,7 @@ extension Gateway {
     ) {
         var response = acceptance(
             of: request, tag: watcher.localTag, over: watcher.flow, expires: expires, status, by: watcher.notifier,
-            isList: watcher.isEventList, piggybacking: isPiggyback(request, watcher.format) ? watcher.event : nil)
+            isList: watcher.isEventList, piggybacking: isPiggyback(request, of: watcher, isPoll: expires == 0) ? watcher.event : nil)
         if content != .none {
             if case .active = status { watcher.wasToldActive = true }
             watcher.told.sent(status, content, inAnswer: true, at: now)

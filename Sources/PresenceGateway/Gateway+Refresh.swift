@@ -37,7 +37,8 @@ extension Gateway {
         } else if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.batchSubscribeType {
             throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
         }
-        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, watcher.format), at: now)
+        let actions = watcher.notifier.receiveSubscribe(
+            expires: wish, piggyback: isPiggyback(request, of: watcher, isPoll: wish == 0), at: now)
         log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
         perform(actions, on: watcher, answering: (request, transaction), naming: named, at: now)
         // The answer was about the resources that were named; what happened to others meanwhile is still to be told.

@@ -88,7 +88,7 @@ extension Gateway {
         if isBatch, watcher.resources.isEmpty { wish = 0 }
         if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request, of: parties.watcherKey), by: watcher, at: now) }
         watcher.notifier = Notifier(policy, isAuthorized: !watcher.isWithheld, isReady: watcher.isReady)
-        let isPiggyback = isPiggyback(request, format)
+        let isPiggyback = isPiggyback(request, of: watcher, isPoll: wish == 0)
         if wish == 0, isPiggyback, !watcher.isReady, let transaction {
             // The 200 itself must carry the state: it waits for the far side, for a while (MS-PRES 3.4.5.1.2).
             watcher.held = WatcherDialog.HeldRequest(
@@ -191,9 +191,15 @@ extension Gateway {
             grace: timing.firstNotifyGrace, fetchWait: timing.pollWait, retryPause: .seconds(timing.retryAfter))
     }
 
-    /// Whether the 200 may carry the state (MS-SIP 3.4.5.1); PIDF always comes in a NOTIFY (MS-PRES 3.7.5.4).
-    func isPiggyback(_ request: SIPRequest, _ format: WatcherFormat) -> Bool {
-        (format == .categories || format == .msrtc) && Self.isPiggybackOffered(request)
+    /// Whether the 200 may carry the state (MS-SIP 3.4.5.1); PIDF always comes in a NOTIFY (MS-PRES 3.7.5.4), and so does msrtc.pidf while
+    /// nothing is known: it has no words but "offline" for that, where categories are empty. A poll waits for the state instead, and the
+    /// watcher of a restored dialog has its state already.
+    func isPiggyback(_ request: SIPRequest, of watcher: WatcherDialog, isPoll: Bool) -> Bool {
+        switch watcher.format {
+        case .categories: Self.isPiggybackOffered(request)
+        case .msrtc: Self.isPiggybackOffered(request) && (isPoll || watcher.isReady || watcher.resources.allSatisfy(\.isRestored))
+        default: false
+        }
     }
 
     // MARK: sources

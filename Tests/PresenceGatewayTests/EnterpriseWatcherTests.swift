@@ -96,6 +96,27 @@ extension EnterpriseWatcherTests {
         #expect(!notify.headers.contains(.require))
     }
 
+    @Test("MS-SIP 3.4.5.1 an msrtc.pidf watcher that offers piggyback is not told offline before the far side was heard")
+    func unknownMSRTC() throws {
+        let bench = Bench()
+        bench.send(
+            bench.subscribe(
+                "ulla@contoso.com", to: "alice@example.org", accept: "text/xml+msrtc.pidf",
+                extra: "Supported: ms-piggyback-first-notify\r\n", via: Bench.enterprise), from: Bench.enterprise)
+        let accepted = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(accepted.body.isEmpty && !accepted.headers.contains(.msPiggybackCSeq), "\(accepted.text)")
+        _ = try serve(bench, Bench.pidf("alice@example.org", activity: "busy"))
+        let notify = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(notify.headers.contentType?.essence == "text/xml+msrtc.pidf" && notify.text.contains("6500"))
+        bench.answer(notify, 200, from: Bench.enterprise)
+        // Now it is known, and a refresh has it in the 200.
+        bench.send(
+            bench.inDialog(accepted, cSeq: 2, expires: 600, extra: "Supported: ms-piggyback-first-notify\r\n", via: Bench.enterprise),
+            from: Bench.enterprise)
+        #expect(try bench.nextResponse(200, at: Bench.enterprise).text.contains("6500"))
+        #expect(bench.isQuiet(at: Bench.enterprise))
+    }
+
     @Test("MS-PRES 2.2.2.8 a domain with the draft profile gets the draft namespaces")
     func draftProfile() throws {
         let bench = Bench { $0.domains["contoso.com"]?.profile = .rpidDraft }
@@ -315,7 +336,8 @@ extension EnterpriseWatcherTests {
         #expect(bench.gateway.counts.watcherDialogs == 1)
     }
 
-    @Test("MS-PRES 3.4.5.1.1 a batch may name users of a SIMPLE domain: each gets a far leg of its own, and refusals come in the list")
+    @Test(
+        "MS-PRES 3.4.5.1.1 a batch may name users of a SIMPLE domain: each gets a far leg of its own, and refusals come in the list")
     func batch() throws {
         let bench = Bench()
         let body = """

@@ -40,7 +40,8 @@ extension Gateway {
         else { return false }
         reached(watcher, over: flow)
         let wish = request.headers.expires.map { Int(clamping: $0) }
-        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback(request, watcher.format), at: now)
+        let actions = watcher.notifier.receiveSubscribe(
+            expires: wish, piggyback: isPiggyback(request, of: watcher, isPoll: wish == 0), at: now)
         log(.debug, "subscription of an earlier process answered again", ["call-id": watcher.dialog.callID])
         perform(actions, on: watcher, answering: (request, transaction), at: now)
         schedule(watcher)
