@@ -27,7 +27,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case let error as NIOConnectionError:
             error.connectionErrors.first.map { reason($0.error) } ?? error.dnsAError.map { reason($0) } ?? "cannot connect"
-        case let error as SocketAddressError.UnknownHost: error.errorDescription
+        case let error as SocketAddressError.UnknownHost: "\(error.host): \(error.errorDescription)"
         case ChannelError.connectTimeout: "connect timed out"
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof, ChannelError.inputClosed,
             ChannelError.outputClosed:

@@ -19,7 +19,7 @@ extension Wires {
                 self.resolver.store(target, for: address)
                 self.write(message, to: target, from: local, for: shard, isUnnamed: isUnnamed)
             case .failure(let error):
-                self.fail(message.token, shard, "\(address.host): \(TransportError.reason(error))")
+                self.fail(message.token, shard, TransportError.reason(error))
             }
             self.host.schedulePump()
         }

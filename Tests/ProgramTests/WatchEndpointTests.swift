@@ -146,6 +146,24 @@ import Testing
         }
     }
 
+    @Test("a name that cannot be resolved is named", arguments: [TransportProtocol.udp, .tcp]) func unknownName(
+        _ transport: TransportProtocol
+    ) async throws {
+        let via = TransportAddress(transport, "no-such-host.invalid", 5060)
+        let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
+        let client = try await RunningGatewayTests.client(via) {
+            RequestEndpoint(via: via, listeners: $0, seed: 1) { continuation.yield($0) }
+        } start: { endpoint, now in
+            endpoint.start(.options, to: Self.alice, from: Self.alice, at: now) { _ in }
+        }
+        for await answer in answers {
+            guard case .none(let reason) = answer else { Issue.record("answered"); break }
+            #expect(reason.hasPrefix("no-such-host.invalid: "), "\(reason)")
+            break
+        }
+        await client.stop()
+    }
+
     @Test("what is printed of a message has one element per line and adds nothing") func messageText() {
         let text = "NOTIFY sip:a SIP/2.0\r\nEvent: presence\r\n\r\n<?xml version=\"1.0\"?>\n<a x=\"1\"><b>t &amp; u</b><c/><d><e/></d></a>"
         #expect(
