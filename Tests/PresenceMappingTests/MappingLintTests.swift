@@ -86,4 +86,23 @@ import Testing
         let rows = #"{"id":"T-1","section":"X","availability":[0,null],"basic":"open","rpid":"worship"}"#
         #expect(try tables("availability-to-pidf", rows).compiled.toPIDF.find(9500, token: nil)?.rpid == "worship")
     }
+
+    @Test(
+        "a word of combine that no code acts on is refused with those that are",
+        arguments: [
+            (#""of": "person", "order": 1, "by": "banana", "prefer": "newest""#, "\"by\" is \"banana\", not one of timestamp"),
+            (
+                #""of": "moon", "order": 1, "by": "timestamp", "prefer": "newest""#,
+                "\"of\" is \"moon\", not one of activity, device, idle, person, state, tuple"
+            ),
+            (#""of": "state", "order": 1, "by": "manual", "prefer": "greatest""#, "\"prefer\" is \"greatest\", not one of newest"),
+            (#""of": "idle", "order": 1, "by": "class", "prefer": "newest""#, "\"prefer\" is \"newest\", not one of availability, both"),
+        ])
+    func unknownWord(_ cells: String, _ message: String) {
+        let error = #expect(throws: MappingTableError.self) {
+            try tables("combine", #"{"id":"T-1","section":"X",\#(cells)}"#, match: "order")
+        }
+        #expect(error?.rule == .unknownWord)
+        #expect(error?.message == message)
+    }
 }

@@ -78,29 +78,31 @@ extension PresenceMapper {
         }
         if let aggregate { return aggregate }
 
-        for row in compiled.combine["state"] ?? [] { trace.use(row.row) }
         var pool = states.filter { $0.state.availability != nil && $0.state.type != .machineState }
         if pool.isEmpty { pool = states.filter { $0.state.availability != nil } }
-        var manual: DateTime?
-        for entry in pool where entry.state.manual == true {
-            if isNewer(age(entry), manual) { manual = age(entry) }
-        }
-        if let manual {
-            pool.removeAll { entry in
-                guard entry.state.type != .aggregateMachineState, let age = age(entry) else { return false }
-                return age < manual
+        for row in compiled.combine["state"] ?? [] {
+            trace.use(row.row)
+            switch row.by {
+            case "manual":
+                var manual: DateTime?
+                for entry in pool where entry.state.manual == true {
+                    if isNewer(age(entry), manual) { manual = age(entry) }
+                }
+                guard let manual else { continue }
+                pool.removeAll { entry in
+                    guard entry.state.type != .aggregateMachineState, let age = age(entry) else { return false }
+                    return age < manual
+                }
+            case "availability":
+                let numbers = pool.map { $0.state.availability ?? 0 }
+                let chosen = row.prefer == "greatest" ? numbers.max() : numbers.min()
+                pool.removeAll { ($0.state.availability ?? 0) != chosen }
+            default: continue
             }
         }
-        var best: (element: CategoryElement, state: StateDocument)?
-        for entry in pool {
-            guard let current = best else {
-                best = entry
-                continue
-            }
-            let number = entry.state.availability ?? 0
-            let greatest = current.state.availability ?? 0
-            if number > greatest || (number == greatest && isNewer(age(entry), age(current))) { best = entry }
-        }
+        // The newest decides among those that no row tells apart.
+        var best = pool.first
+        for entry in pool.dropFirst() where isNewer(age(entry), best.flatMap(age)) { best = entry }
         return best ?? states.first
     }
 
@@ -112,7 +114,7 @@ extension PresenceMapper {
         guard chosen.type != .aggregateState, chosen.type != .aggregateMachineState, let availability = chosen.availability,
             let machine = states.first(where: { $0.state.type == .aggregateMachineState })?.state.availability,
             let machineClass = compiled.classes.find(Int(machine), token: nil), machineClass.isIdle, machineClass.idleAdds == nil,
-            let known = compiled.classes.find(Int(availability), token: nil), let adds = known.idleAdds
+            let known = compiled.classes.find(Int(availability), token: nil), let adds = known.idleAdds, isIdleAdded(&trace)
         else { return }
         trace.use(known.row)
         var busyIdle = chosen

@@ -44,16 +44,13 @@ extension PresenceMapper {
     /// Persons, the one that decides first.
     private func choosePersons(_ persons: [PIDFPerson], _ trace: inout MappingTrace) -> [PIDFPerson] {
         guard persons.count > 1 else { return persons }
-        for row in compiled.combine["person"] ?? [] {
-            trace.use(row.row, field: "person", value: persons.map(\.id).joined(separator: " "))
-        }
+        let criteria = compiled.combine["person"] ?? []
+        for row in criteria { trace.use(row.row, field: "person", value: persons.map(\.id).joined(separator: " ")) }
         return persons.enumerated().sorted { left, right in
-            switch (left.element.timestamp, right.element.timestamp) {
-            case (let one?, let other?) where one != other: one > other
-            case (_?, nil): true
-            case (nil, _?): false
-            default: left.offset < right.offset
+            for row in criteria {
+                if let wins = row.prefersTime(left.element.timestamp, to: right.element.timestamp) { return wins }
             }
+            return left.offset < right.offset
         }.map(\.element)
     }
 
@@ -90,11 +87,7 @@ extension PresenceMapper {
             let other = right.contact?.priority ?? -1
             guard one != other else { return nil }
             return (one > other) == (row.prefer == "greatest")
-        case "timestamp":
-            guard left.timestamp != right.timestamp else { return nil }
-            guard let one = left.timestamp else { return false }
-            guard let other = right.timestamp else { return true }
-            return (one > other) == (row.prefer == "newest")
+        case "timestamp": return row.prefersTime(left.timestamp, to: right.timestamp)
         default: return nil
         }
     }
@@ -208,10 +201,9 @@ extension PresenceMapper {
         presence.isIdle = input.isIdle
         presence.lastActive = input.lastInput
         guard input.isIdle, let availability = presence.availability,
-            let known = compiled.classes.find(Int(availability), token: nil), let adds = known.idleAdds
+            let known = compiled.classes.find(Int(availability), token: nil), let adds = known.idleAdds, isIdleAdded(&trace)
         else { return }
         trace.use(known.row)
-        for row in compiled.combine["idle"] ?? [] { trace.use(row.row) }
         presence.availability = UInt32(clamping: Int(availability) + adds)
     }
 
@@ -221,13 +213,16 @@ extension PresenceMapper {
         case "input":
             guard left.isIdle != right.isIdle else { return nil }
             return left.isIdle == (row.prefer == "idle")
-        case "last-input":
-            guard left.lastInput != right.lastInput else { return nil }
-            guard let one = left.lastInput else { return false }
-            guard let other = right.lastInput else { return true }
-            return (one > other) == (row.prefer == "newest")
+        case "last-input": return row.prefersTime(left.lastInput, to: right.lastInput)
         default: return nil
         }
+    }
+
+    /// Whether an idle user's number is that of the class together with what idle adds to it, as the rows of `idle` say.
+    func isIdleAdded(_ trace: inout MappingTrace) -> Bool {
+        guard let row = compiled.combine["idle"]?.first, row.prefer == "both" else { return false }
+        trace.use(row.row)
+        return true
     }
 
     // MARK: Place and time zone

@@ -21,15 +21,18 @@ struct MappingSchema: Sendable {
     var columns: [String: Column]
     /// The key column of type `range` that must cover every number from 0 on, if any.
     var covers: String?
+    /// The words that text columns of a row may have, where code acts on words; in the order in which they are checked.
+    var choices: (@Sendable ([String: MappingCell]) -> [(column: String, words: Set<String>)])?
 
     init(
         _ name: String, _ match: Match, keys: [String], required: [String: ColumnType], optional: [String: ColumnType] = [:],
-        covers: String? = nil
+        covers: String? = nil, choices: (@Sendable ([String: MappingCell]) -> [(column: String, words: Set<String>)])? = nil
     ) {
         self.name = name
         self.match = match
         self.keys = keys
         self.covers = covers
+        self.choices = choices
         var columns: [String: Column] = [:]
         for (name, type) in required { columns[name] = Column(type: type, isRequired: true) }
         for (name, type) in optional { columns[name] = Column(type: type, isRequired: false) }
@@ -73,7 +76,14 @@ struct MappingSchema: Sendable {
             "xpidf-to-availability", .first, keys: ["status", "substatus"], required: ["availability": .integer, "basic": .basic],
             optional: ["status": .text, "substatus": .text, "token": .text, "custom": .text, "rpid": .text]),
         MappingSchema(
-            "combine", .order, keys: ["of", "order"], required: ["of": .text, "order": .integer, "by": .text, "prefer": .text]),
+            "combine", .order, keys: ["of", "order"], required: ["of": .text, "order": .integer, "by": .text, "prefer": .text],
+            choices: { cells in
+                guard case .text(let of)? = cells["of"], case .text(let by)? = cells["by"] else { return [] }
+                let criteria = CombineOutcome.words[of] ?? [:]
+                return [
+                    ("of", Set(CombineOutcome.words.keys)), ("by", Set(criteria.keys)), ("prefer", criteria[by] ?? []),
+                ]
+            }),
         MappingSchema(
             "place-to-location", .exact, keys: ["place", "sphere"], required: ["location": .text],
             optional: ["place": .text, "sphere": .text]),

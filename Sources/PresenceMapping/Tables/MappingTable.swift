@@ -86,6 +86,10 @@ public struct MappingTable: Sendable {
         for (name, column) in schema.columns where column.isRequired && cells[name] == nil {
             throw fail(.missingColumn, "\"\(name)\" is missing")
         }
+        for (name, choices) in schema.choices?(cells) ?? [] {
+            guard case .text(let word)? = cells[name], !choices.contains(word) else { continue }
+            throw fail(.unknownWord, "\"\(name)\" is \"\(word)\", not one of \(choices.sorted().joined(separator: ", "))")
+        }
         return MappingRow(id: id, section: section, loss: loss, line: value.line, cells: cells)
     }
 

@@ -15,6 +15,7 @@ public struct MappingTableError: Error, Sendable, Hashable, CustomStringConverti
         public static let unknownColumn = Rule("unknown-column")
         public static let missingColumn = Rule("missing-column")
         public static let columnType = Rule("column-type")
+        public static let unknownWord = Rule("unknown-word")
         public static let rowID = Rule("row-id")
         public static let duplicateRow = Rule("duplicate-row")
         public static let sectionMissing = Rule("section-missing")

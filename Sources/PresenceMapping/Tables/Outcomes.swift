@@ -1,3 +1,5 @@
+import PresenceDocuments
+
 /// What rows say, as values: one struct per table, made once when the tables are loaded.
 
 /// A row's id and loss, carried along with what it decides.
@@ -88,6 +90,24 @@ struct CombineOutcome: Sendable {
     var row: RowNote
     var by: String
     var prefer: String
+
+    /// The words of the table: what decides among each kind of thing, and what may be preferred.
+    static let words: [String: [String: Set<String>]] = [
+        "tuple": ["basic": ["open", "closed"], "priority": ["greatest", "least"], "timestamp": ["newest", "oldest"]],
+        "person": ["timestamp": ["newest", "oldest"]],
+        "device": ["input": ["active", "idle"], "last-input": ["newest", "oldest"]],
+        "activity": ["rank": ["greatest", "least"], "availability": ["greatest", "least"]],
+        "idle": ["class": ["both", "availability"]],
+        "state": ["manual": ["newest"], "availability": ["greatest", "least"]],
+    ]
+
+    /// Whether the first of two moments wins; nil when they do not decide. A moment wins over none.
+    func prefersTime(_ left: DateTime?, to right: DateTime?) -> Bool? {
+        guard left != right else { return nil }
+        guard let left else { return false }
+        guard let right else { return true }
+        return (left > right) == (prefer == "newest")
+    }
 }
 
 /// Row of `contact`.
