@@ -13,8 +13,8 @@ public struct ListenerAuthentication: Hashable, Sendable {
     }
 
     public var schemes: Schemes
-    /// The algorithms that Digest is offered with, preferred first; nil: MD5 to the enterprise side, whose clients know no other, and
-    /// SHA-256 before MD5 to the SIMPLE side (RFC 8760 2.4).
+    /// The algorithms that Digest is offered with, preferred first (RFC 8760 2.4); nil: MD5, since clients in use know no other and do not
+    /// pass over a challenge that they do not know, in whatever order (baresip's library, and those of the enterprise side).
     public var digestAlgorithms: [DigestAlgorithm]?
     /// 401 or 407 where nothing but Digest is offered; nil: 407 to the enterprise side, whose clients read Digest there only, and 401 to
     /// the SIMPLE side (RFC 3261 22.2).
@@ -31,7 +31,7 @@ public struct ListenerAuthentication: Hashable, Sendable {
 
     /// What is asked of a user of a domain of this side; nil: nothing.
     func demand(on side: DomainSide) -> AuthenticationDemand? {
-        let algorithms = digestAlgorithms ?? (side == .enterprise ? [.md5] : [.sha256, .md5])
+        let algorithms = digestAlgorithms ?? [.md5]
         let status = digestStatus ?? (side == .enterprise ? .proxyAuthenticationRequired : .unauthorized)
         switch (schemes, side) {
         case (.none, _):

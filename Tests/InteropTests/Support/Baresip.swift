@@ -29,7 +29,12 @@ final class Baresip: Sendable {
         return nil
     }()
 
-    init(host: String, user: String, watching presentity: String, proxyPort: Int, in scratch: ScratchDirectory) throws {
+    /// - Parameters:
+    ///   - user: such as `sip:carol@example.com`; the name to sign in with is its user part.
+    ///   - password: nil: it does not sign in.
+    init(
+        host: String, user: String, password: String? = nil, watching presentity: String, proxyPort: Int, in scratch: ScratchDirectory
+    ) throws {
         let program = try PeerPrograms.baresip.required(package: "baresip-core")
         control = try Loopback.freePort()
         let directory = scratch.file("baresip")
@@ -39,7 +44,10 @@ final class Baresip: Sendable {
             text = text.replacingOccurrences(of: "@\(name)@", with: value)
         }
         try scratch.write(text, to: "baresip/config")
-        try scratch.write("<\(user)>;outbound=\"sip:\(host):\(proxyPort);transport=udp\";regint=0\n", to: "baresip/accounts")
+        let name = user.dropFirst(4).prefix { $0 != "@" }
+        let credentials = password.map { ";auth_user=\(name);auth_pass=\($0)" } ?? ""
+        try scratch.write(
+            "<\(user)>\(credentials);outbound=\"sip:\(host):\(proxyPort);transport=udp\";regint=0\n", to: "baresip/accounts")
         try scratch.write("\"Watched\" <\(presentity)>;presence=p2p\n", to: "baresip/contacts")
         process = try ChildProcess(program, ["-f", directory.path, "-s"], in: scratch.url, name: "baresip-run")
     }

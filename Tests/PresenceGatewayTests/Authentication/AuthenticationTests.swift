@@ -11,7 +11,9 @@ import Testing
     /// A user agent of example.com.
     static let agent = TransportAddress(.udp, "192.0.2.40", 5060)
 
-    private func bench(_ schemes: ListenerAuthentication.Schemes = .any, failures: Int = 20) throws -> Bench {
+    private func bench(
+        _ schemes: ListenerAuthentication.Schemes = .any, failures: Int = 20, algorithms: [DigestAlgorithm]? = nil
+    ) throws -> Bench {
         var limits = AuthenticationLimits()
         limits.failures = failures
         var accounts: [LoginName: Account] = [:]
@@ -25,7 +27,8 @@ import Testing
             targetName: "edge1.example.net", secret: [UInt8](repeating: 1, count: 32), limits: limits, lookup: { known[$0] })
         return Bench(authenticator: authenticator) {
             $0.authentication = [
-                Bench.local: ListenerAuthentication(schemes), Bench.localTCP: ListenerAuthentication(schemes),
+                Bench.local: ListenerAuthentication(schemes, digestAlgorithms: algorithms),
+                Bench.localTCP: ListenerAuthentication(schemes, digestAlgorithms: algorithms),
             ]
             $0.logLevel = .debug
         }
@@ -248,7 +251,8 @@ import Testing
         var client = digest("ann")
         bench.send(.request(try publish(bench)), from: Self.agent)
         let challenge = try bench.nextResponse(401, at: Self.agent)
-        #expect(challenge.headers.values(.wwwAuthenticate).map { $0.hasPrefix("Digest ") } == [true, true])
+        // One challenge: clients in use give up at a second one with SHA-256.
+        #expect(challenge.headers.values(.wwwAuthenticate).map { $0.contains("algorithm=MD5") } == [true])
         #expect(bench.gateway.counts.publications == 0)
         _ = client.receive(challenge: challenge)
         var again = try publish(bench)
@@ -256,6 +260,14 @@ import Testing
         bench.send(.request(again), from: Self.agent)
         #expect(!(try bench.nextResponse(200, at: Self.agent)).headers.contains(.authenticationInfo))
         #expect(bench.gateway.counts.publications == 1)
+    }
+
+    @Test("RFC 8760 2.4: where both algorithms are configured, the preferred one is offered first")
+    func bothAlgorithms() throws {
+        let bench = try bench(algorithms: [.sha256, .md5])
+        bench.send(.request(try publish(bench)), from: Self.agent)
+        let offered = try bench.nextResponse(401, at: Self.agent).headers.values(.wwwAuthenticate)
+        #expect(offered.map { $0.contains("algorithm=SHA-256") } == [true, false])
     }
 
     @Test("the challenges that every sign-in begins with are logged at debug, a wrong password at notice and info")
