@@ -193,6 +193,43 @@ import Testing
         _ = try bench.nextResponse(413, at: Bench.enterprise)
     }
 
+    @Test("MS-PRES 2.2.2.4.2 the states of an instance are these four, and only terminated has a reason [R195]")
+    func states() throws {
+        let bench = Bench()
+        bench.send(
+            bench.batch("ulla@fabrikam.com", .subscribe("rob@fabrikam.com", "bob@contoso.com", "eve@example.net", "alice@example.org")),
+            from: Bench.enterprise)
+        var verdicts: [String: RLMIInstance] = [:]
+        func note(_ list: RLMIDocument) {
+            for resource in list.resources { verdicts[resource.uri] = resource.instances.first }
+        }
+        note(try BatchAnswer(bench.nextResponse(200, at: Bench.enterprise)).list)
+        let far = try bench.nextRequest(.subscribe, at: Bench.simple)
+        bench.answer(far, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        bench.notify(far, "pending;expires=3600", cSeq: 1, type: "", body: "", from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        for notify in try bench.takeNotifies() where notify.headers.contentType?.essence == "multipart/related" {
+            note(try BatchAnswer(notify).list)
+        }
+        func verdict(_ user: String) -> RLMIInstance? { verdicts.first { $0.key.hasSuffix(user) }?.value }
+        #expect(verdict("bob@contoso.com")?.state == .resubscribe)
+        #expect(verdict("eve@example.net")?.state == .terminated && verdict("eve@example.net")?.reason == "rejected")
+        #expect(verdict("alice@example.org")?.state == .pending)
+        #expect(verdict("rob@fabrikam.com").map { $0.state == .active } ?? true)
+        for (uri, instance) in verdicts { #expect((instance.reason != nil) == (instance.state == .terminated), "\(uri)") }
+    }
+
+    @Test("MS-PRES 2.2.2.4.1 a category list of another Content-Type is 415 with the right one [R141]")
+    func contentType() throws {
+        let bench = Bench()
+        let text = bench.batch("ulla@fabrikam.com", .subscribe("rob@fabrikam.com"))
+            .replacingOccurrences(of: "Content-Type: application/msrtc-adrl-categorylist+xml", with: "Content-Type: application/xml")
+        bench.send(text, from: Bench.enterprise)
+        let refused = try bench.nextResponse(415, at: Bench.enterprise)
+        #expect(refused.headers.first(.accept) == "application/msrtc-adrl-categorylist+xml")
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+    }
+
     @Test("a domain that is refused: terminated, rejected")
     func refused() throws {
         let (_, instance) = try verdict("eve@example.net")

@@ -337,7 +337,7 @@ extension EnterpriseWatcherTests {
     }
 
     @Test(
-        "MS-PRES 3.4.5.1.1 a batch may name users of a SIMPLE domain: each gets a far leg of its own, and refusals come in the list")
+        "MS-PRES 3.4.5.1.1 a batch may name users of a SIMPLE domain: each gets a far leg of its own, and refusals come in the list [R198]")
     func batch() throws {
         let bench = Bench()
         let body = """

@@ -198,6 +198,48 @@ import Testing
         }
     }
 
+    @Test("a SIMPLE user's one service takes text, and its deviceAvailability is the class of the state [R304]")
+    func textService() throws {
+        for (activities, isIdle, availability) in [
+            ([], false, 3500), ([], true, 5000), ([.busy], false, 6500), ([.away], false, 15500),
+        ] as [([RPIDActivity], Bool, UInt32)] {
+            var document = PIDFDocument(entity: "sip:alice@example.org")
+            document.tuples = [PIDFTuple(id: "t", basic: .open)]
+            var person = PIDFPerson(id: "p")
+            if !activities.isEmpty { person.rpid.activities = [RPIDList(activities)] }
+            if isIdle { person.rpid.userInputs = [RPIDUserInput(isIdle: true)] }
+            document.persons = [person]
+            let categories = mapper.categories(from: mapper.canonical(from: document).value).value
+            guard case .services(let services)? = categories.categories.first(where: { $0.name == .services })?.body else {
+                Issue.record("no services")
+                continue
+            }
+            let service = try #require(services.services.first)
+            #expect(services.services.count == 1 && service.uri == "sip:alice@example.org")
+            #expect(
+                service.capabilities?.capabilities == [
+                    Capability(.text, render: true, capture: true, deviceAvailability: availability)
+                ])
+        }
+    }
+
+    @Test("a SIMPLE user's contact card is instance 0 and has the name and the mail address that its document has [R328]")
+    func contactCard() throws {
+        var document = PIDFDocument(entity: "sip:alice@example.org")
+        document.tuples = [PIDFTuple(id: "t", basic: .open), PIDFTuple(id: "m", basic: nil)]
+        document.tuples[1].contact = PIDFContact(uri: "mailto:alice@example.org")
+        document.cipid.displayName = "Alice Adams"
+        let categories = mapper.categories(from: mapper.canonical(from: document).value).value
+        let card = try #require(categories.categories.first { $0.name == .contactCard })
+        #expect(card.instance == 0)
+        guard case .contactCard(let shown)? = card.body else {
+            Issue.record("no contact card")
+            return
+        }
+        #expect(shown.identities.first?.displayNames.map(\.text) == ["Alice Adams"])
+        #expect(shown.identities.first?.emails.map(\.uri) == ["alice@example.org"])
+    }
+
     @Test("MS-PRES 3.2.5.3 each category asked for has its instance or the empty marker")
     func requested() {
         var document = PIDFDocument(entity: "sip:alice@example.org")

@@ -82,7 +82,7 @@ import Testing
         #expect(bare.tuples.first?.extensions.isEmpty == true)
     }
 
-    @Test("round trips without exact values keep open, closed and the class that the table gives")
+    @Test("round trips without exact values keep open, closed and the class that the table gives [R236]")
     func classSurvives() throws {
         for (availability, expected) in [
             (3500, 3500), (5000, 15500), (6500, 6500), (8000, 15500), (9500, 6500), (12500, 15500), (15500, 15500), (18500, 18500),

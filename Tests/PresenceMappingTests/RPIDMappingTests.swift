@@ -31,8 +31,9 @@ import Testing
         mapper.canonical(from: document(basic, activities, others: others)).value
     }
 
-    @Test("RFC 4480 3.2 every registered activity has its availability and token")
+    @Test("RFC 4480 3.2 every registered activity has its availability and token, and none is available [R236]")
     func everyActivity() {
+        #expect(read(.open, []).availability == 3500)
         #expect(Set(Self.expected.map(\.0)) == Set(RPIDActivity.registered.map(\.name)))
         for (name, availability, token) in Self.expected {
             let presence = read(.open, [name])
@@ -50,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("RFC 3863 4.1.4 closed is offline whatever the person does, on the phone excepted")
+    @Test("RFC 3863 4.1.4 closed is offline whatever the person does, on the phone excepted [R236]")
     func closed() {
         for (name, _, _) in Self.expected where name != "on-the-phone" { #expect(read(.closed, [name]).availability == 18500, "\(name)") }
         #expect(read(.closed, []).availability == 18500)
@@ -98,7 +99,7 @@ import Testing
         #expect(presence.activity?.texts == [CanonicalText("A pescar", language: "pt", lcid: 1046)])
     }
 
-    @Test("MS-PRES 3.8.5.1.2.2 idle input adds 1500 to Online and Busy and to nothing else")
+    @Test("MS-PRES 3.8.5.1.2.2 idle input adds 1500 to Online and Busy and to nothing else [R236]")
     func idle() {
         for (activities, expected) in [([], 5000), (["busy"], 8000), (["away"], 15500), (["presentation"], 9500)] as [([String], UInt32)] {
             var document = document(.open, activities)

@@ -14,6 +14,20 @@ import Testing
         #expect(presentity.membership(of: Fixture.container(300)).version == 1)
     }
 
+    @Test("MS-PRES 1.3.1.8 a container that nobody created begins with its first publication, without members [R070]")
+    func firstPublication() throws {
+        var presentity = EnhancedPresentity(uri: Fixture.bob)
+        #expect(presentity.containers(holding: .note).isEmpty)
+        _ = try presentity.publish(Fixture.request(Fixture.publication(.note, 777)), by: Fixture.laptop, at: Fixture.start)
+        #expect(presentity.containers(holding: .note) == [Fixture.container(777)])
+        #expect(
+            presentity.membership(of: Fixture.container(777)) == EnhancedPresentity(uri: Fixture.bob).membership(of: Fixture.container(777))
+        )
+        #expect(
+            presentity.refusal(of: Fixture.members(777, version: 0, ContainerMemberChange(.add, Self.alice))) == nil,
+            "its members are still those of version 0")
+    }
+
     @Test("MS-PRES 3.5.5.2 a version that is not the stored one is 409 in the fault format [R103]")
     func stale() throws {
         var presentity = try Fixture.presentity(members: [300: [Self.alice]])

@@ -85,6 +85,15 @@ import XMLCore
         #expect(try document.again == document)
     }
 
+    @Test(
+        "MS-PRES 2.2.2.4.1 both namespaces are those of the section, and no others [R141]",
+        arguments: ["http://schemas.microsoft.com/2006/01/sip/batch-subscribe", "http://schemas.microsoft.com/2006/09/sip/categorylist"])
+    func namespaces(_ namespace: String) {
+        #expect(MSRTCSamples.batchSub.contains(namespace))
+        let text = MSRTCSamples.batchSub.replacing(namespace, with: "http://schemas.microsoft.com/2099/01/sip/other")
+        #expect(refusal(BatchSubscribeDocument.self, text) != nil)
+    }
+
     @Test("MS-PRES 3.4.5.1.3 an empty context is not an absent one")
     func context() throws {
         let resources = try #require(try BatchSubscribeDocument(MSRTCSamples.batchSub).actions.first?.resources)

@@ -43,6 +43,22 @@ import Testing
         #expect(rob.isQuiet && bench.gateway.counts.homeDialogs == 1)
     }
 
+    @Test("MS-PRES 2.2.2.3.1: another type in Accept is 406, in Content-Type 415, and From that differs from To 400 [R120]")
+    func request() throws {
+        let rob = try endpoint()
+        let body = SignedInEndpoint.roamingList(["categories"])
+        rob.subscribe(Self.event, extra: SignedInEndpoint.home + "Accept: \(Self.type)\r\n", body: body)
+        _ = try rob.response(200)
+        rob.subscribe(Self.event, extra: SignedInEndpoint.home + "Accept: application/pidf+xml\r\n", body: body)
+        _ = try rob.response(406)
+        rob.subscribe(Self.event, type: "application/xml", body: body)
+        #expect(try rob.response(415).headers.first(.accept) == Self.type)
+        SignedInEndpoint(bench, "sue@fabrikam.com", connection: 3).register()
+        rob.subscribe(Self.event, body: body, to: "sue@fabrikam.com")
+        _ = try rob.response(400)
+        #expect(bench.gateway.counts.homeDialogs == 1)
+    }
+
     @Test("MS-PRES 3.3.5.1: parts outside the scope are absent [R124]", arguments: everything)
     func oneScope(scope: String) throws {
         let rob = try endpoint()

@@ -1,3 +1,4 @@
+import PresenceDocuments
 import PresenceGateway
 import SIPCore
 import Testing
@@ -126,6 +127,26 @@ import Testing
         #expect(refused.text.contains("index=\"2\"") && refused.text.contains("curVersion=\"1\""))
         rob.subscribeSelf(["containers"])
         #expect(try !rob.response(200).text.contains("federated"))
+    }
+
+    @Test("MS-PRES 4.3.1: the 200 to a publish request has what the server computed because of it, beside what was published [R039]")
+    func computedInAnswer() throws {
+        let rob = try endpoint()
+        let state =
+            "<state xmlns=\"http://schemas.microsoft.com/2006/09/sip/state\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+            + "xsi:type=\"machineState\"><availability>3500</availability></state>"
+        rob.publish(
+            [2, 3].map {
+                "<publication categoryName=\"state\" instance=\"831107580\" container=\"\($0)\" version=\"0\" expireType=\"endpoint\">"
+                    + "\(state)</publication>"
+            }.joined())
+        let answer = try #require(try RoamingDataDocument(parsing: rob.response(200).body).categories)
+        func containers(_ name: CategoryName) -> Set<UInt16> {
+            Set(answer.categories.filter { $0.name == name }.compactMap { $0.container?.rawValue })
+        }
+        #expect(answer.categories.contains { $0.instance == 831_107_580 })
+        #expect(containers(.state) == [2, 3, 100, 200, 300, 400])
+        #expect(containers(.legacyInterop) == [100, 200, 300, 400])
     }
 
     @Test("MS-PRES 3.5.5.4: a membership that moves a watcher shows it the other container's instances [R114]")
