@@ -9,7 +9,10 @@ import Synchronization
 final class EchoEndpoint: SansIOEndpoint {
     let index: Int
     var received: [InboundMessage] = []
+    /// All but those that name a carrier.
     var notices: [TransportNotice] = []
+    /// By the tokens of the messages.
+    var carriers: [UInt64: Carrier] = [:]
     var firings: [Instant] = []
     var nextDeadline: Instant?
     /// Whoever is told how late the loop is.
@@ -37,6 +40,10 @@ final class EchoEndpoint: SansIOEndpoint {
     }
 
     func receive(_ notice: TransportNotice, at now: Instant) {
+        if case .carried(let token, let carrier) = notice {
+            carriers[token] = carrier
+            return
+        }
         notices.append(notice)
         if case .late(let span) = notice { events.append(span == .zero ? "in time" : "late") }
         if case .late(let span) = notice, let latenessReader { send(span == .zero ? "in time" : "late", to: latenessReader) }
@@ -89,6 +96,8 @@ struct EchoServer {
             options: options, logger: logger, tls: tls, selector: selector
         ) { EchoEndpoint(index: $0.index) }
     }
+
+    init(_ server: SIPServer) { self.server = server }
 
     func port(_ transport: TransportProtocol) -> Int {
         server.listeners.first { $0.transport == transport }?.port ?? 0

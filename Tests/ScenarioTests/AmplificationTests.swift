@@ -4,11 +4,11 @@ import PresenceGateway
 import SIPCore
 import Testing
 
-/// Anybody can write anybody's address into a datagram; what is answered to it hits whoever lives there.
+/// The source address of a datagram can be forged; what is answered to it hits the host at that address.
 @Suite struct AmplificationTests {
     private static let place = TransportAddress(.udp, "192.0.2.1", 5060)
 
-    /// A gateway with a partner and users who sign in nowhere, and a host that it knows nothing of.
+    /// A gateway with a partner, with users that sign in nowhere, and a host that it does not know.
     private struct World {
         let network = SimulatedNetwork(seed: 3, transcriptLimit: 10_000)
         let gateway: Gateway
@@ -31,7 +31,7 @@ import Testing
             network.attach(partner, name: "partner", at: [partner.address])
         }
 
-        /// Octets and datagrams that a request of somebody brings upon him, until nothing more comes of it.
+        /// Octets and datagrams that a request brings upon its source address, until nothing more comes of it.
         func echo(of text: String, by impostor: Impostor) throws -> (octets: Int, datagrams: Int) {
             let before = network.transcript.entries.count
             impostor.say(text)
@@ -99,7 +99,7 @@ import Testing
         let world = World()
         world.partner.say(Self.request("OPTIONS", "sip:a@example.com", from: "sip:b@example.org"))
         world.partner.say(Self.request("MESSAGE", "sip:a@example.com", from: "sip:b@example.org"))
-        world.outsider.say(Self.request("OPTIONS", "sip:a@example.com", from: "sip:b@example.org"))
+        world.outsider.say(Self.request("OPTIONS", "sip:c@example.com", from: "sip:b@example.net").replacing("UDP a;", with: "UDP b;"))
         try world.network.run(for: .seconds(1))
         let told = world.partner.received.map(\.headers)
         #expect(told.count == 2 && told[0].contains(.allow) && told[0].contains(.supported) && told[1].contains(.warning))

@@ -7,8 +7,8 @@ import Testing
 /// A gateway whose requests of every kind are on their way to honest servers that are slow to answer, and three stations that answer in
 /// their place.
 ///
-///     contoso.com  bob's enterprise server    example.org  alice's presence server    example.net  carol, who watches
-///     example.com  mallory: a partner with a certificate      nobody: a host that speaks UDP      someone: a host that speaks TCP
+///     contoso.com  bob's enterprise server    example.org  alice's presence server    example.net  carol, a watcher
+///     example.com  mallory: a partner with a certificate      stranger: a host that speaks UDP    outsider: a host that speaks TCP
 final class AnswerWorld {
     /// What the gateway asks, and which station has to answer it.
     enum Question: String, CaseIterable, CustomTestStringConvertible {
@@ -61,7 +61,7 @@ final class AnswerWorld {
                 "example.net": DomainConfiguration(side: .simple, route: carolPlace),
                 "example.com": DomainConfiguration(side: .simple, route: place("192.0.2.66", .tls)),
             ])
-        // Whose clients publish by way of the gateway, besides the servers.
+        // Addresses of the servers, and of the clients that publish by way of the gateway.
         configuration.domains["contoso.com"]?.trust = DomainTrust(peers: "192.0.2.10", "192.0.2.40") ?? DomainTrust()
         configuration.domains["example.org"]?.trust = DomainTrust(peers: "192.0.2.20", "192.0.2.41") ?? DomainTrust()
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = true }
@@ -86,7 +86,7 @@ final class AnswerWorld {
         network.attach(simple, name: "simple", at: [simplePlace], proving: BorderWorld.certificate("example.org"))
         network.attach(carol, name: "carol", at: [carolPlace], proving: BorderWorld.certificate("example.net"))
         for peer in [endpoint, source] as [SIPPeer] { network.attach(peer, name: peer.name, at: [peer.address]) }
-        for (transport, name) in [(TransportProtocol.udp, "nobody"), (.tcp, "someone"), (.tls, "mallory")] {
+        for (transport, name) in [(TransportProtocol.udp, "stranger"), (.tcp, "outsider"), (.tls, "mallory")] {
             guard let forger = forgers[transport] else { continue }
             network.attach(
                 forger, name: name, at: [forger.address], proving: transport == .tls ? BorderWorld.certificate("example.com") : nil)
@@ -135,7 +135,7 @@ final class AnswerWorld {
         try network.run(for: .milliseconds(20))
     }
 
-    /// What an attacker who saw the request would answer: everything that ends, moves, postpones or fills a subscription or a publication.
+    /// Answers of an attacker that saw the request: everything that ends, moves, postpones or fills a subscription or a publication.
     static func forgeries(_ request: SIPRequest) -> [SIPResponse] {
         let statuses: [SIPStatus] = [.trying, .ok, .callOrTransactionDoesNotExist, .requestTimeout, .serviceUnavailable, .movedTemporarily]
         return statuses.map { status in

@@ -234,7 +234,7 @@ public final class SimulatedNetwork {
         }
     }
 
-    /// Says by which connection a message leaves whose destination did not name it.
+    /// Reports the connection of a message whose destination did not name one.
     private func name(_ connection: ConnectionID, to sender: Int, carrying message: OutboundMessage) {
         guard message.token != 0 else { return }
         stations[sender].endpoint.receive(.carried(token: message.token, by: .connection(connection)), at: now)

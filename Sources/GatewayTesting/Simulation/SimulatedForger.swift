@@ -1,7 +1,7 @@
 import SIPCore
 
 /// A station that overhears the gateway's requests and answers some of them in the server's place: at once, or when the true answer may
-/// have come, as a datagram from a host that nobody knows and over a connection of its own from a host that many domains trust.
+/// have come, as a datagram from an unknown host and over a connection of its own from a host that many domains trust.
 final class SimulatedForger {
     static let stranger = "203.0.113.66"
     static let partner = "192.0.2.250"
@@ -55,7 +55,7 @@ final class SimulatedForger {
             answer.headers.append(.sipETag, "forged")
             answer.headers.append(.contentType, "application/pidf+xml")
             let presentity = request.headers.to?.uri.addressOfRecord().description ?? ""
-            // A number that no publication has: whoever is shown it complains.
+            // A number that no publication has: a watcher that is shown it complains.
             answer.body = Array(SimpleDocuments.pidf(of: presentity, "open", activities: ["busy"], note: "n=999999").utf8)
         case .movedTemporarily: answer.headers.append(.contact, "<sip:\(Self.partner);transport=tcp>")
         case .serviceUnavailable: answer.headers.append(.retryAfter, "3600")

@@ -53,7 +53,8 @@ public struct TokenGenerator: Sendable {
     /// An entity-tag (RFC 3903 4.1).
     public mutating func entityTag() -> String { text(entityTags.next(), entityTags.next()) }
 
-    /// The To tag of an answer for which nothing is kept: the same for each copy of a request (RFC 3261 8.2.7), and known to nobody before.
+    /// The To tag of an answer for which nothing is kept: the same for each copy of a request (RFC 3261 8.2.7), and not
+    /// to be foretold.
     public func repeatableTag(for request: SIPRequest) -> String {
         let headers = request.headers
         let parts = [headers.callID, headers.fromTag, headers.topVia?.branch, headers.first(.cSeq)].map { $0 ?? "" }

@@ -4,7 +4,7 @@ extension TransactionLayer {
 
     public enum Admission {
         case admitted
-        /// It is admitted, but anybody may have written its source address: answers carry what they must, and no more.
+        /// It is admitted, but its source address may be forged: answers carry what their status requires, and no more.
         case stranger
         /// The response is sent, and nothing is kept of the request. What is never answered (BENOTIFY) is dropped.
         case refused(SIPResponse)
@@ -117,7 +117,7 @@ extension TransactionLayer {
         case .datagram(let host)?:
             guard source.remote.transport == .udp else { return [.answerRefused(.origin, source)] }
             if source.remote.host != host {
-                // The user knows nothing of a request any more whose answer it has.
+                // The user has its answer, and cannot judge any more.
                 if client.machine.state == .completed { return [.dropped(.copy)] }
                 guard judge(ClientTransactionID(rawValue: id), source) else { return [.answerRefused(.origin, source)] }
             }
@@ -223,7 +223,7 @@ extension TransactionLayer {
     /// The same for a request that could not be read whole.
     private func answer(_ response: SIPResponse, _ source: MessageSource) -> [TransactionAction] {
         var response = response
-        // Whoever wrote the source address of a datagram is unknown.
+        // The source address of a datagram may be forged: its answer is kept small.
         if !configuration.server.isEmpty, source.remote.transport.isReliable { response.headers[.server] = configuration.server }
         guard let destination = response.destination(from: source) else { return [] }
         return [.send(OutboundMessage(bytes: response.serialized(), destination: destination))]

@@ -250,7 +250,7 @@ public struct TransactionLayer: Sendable {
         return [.send(message)]
     }
 
-    /// The sender of a request has proved who it is: its answers carry all that they may.
+    /// The sender of a request has proved its identity: its answers carry all that they may.
     public mutating func notStranger(_ id: ServerTransactionID) { servers[id.rawValue]?.isStranger = false }
 
     /// Where the request of a pending server transaction came from.

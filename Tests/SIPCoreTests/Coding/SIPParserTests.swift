@@ -66,7 +66,7 @@ import Testing
                 == .requestEntityTooLarge)
     }
 
-    @Test("a refused request can be answered when Via can be read")
+    @Test("a refused request can be answered when it has a Via, which the answer repeats")
     func answerToRefused() throws {
         let error = try #require(SIPParser.parse(wire(requestText(cSeq: "1 NOTIFY"))).failure)
         let response = try #require(error.response(toTag: "t1"))
@@ -75,7 +75,9 @@ import Testing
         #expect(response.headers.toTag == "t1")
         #expect(SIPParser.parse(response.serialized()).response != nil)
         let unroutable = try #require(SIPParser.parse(wire(requestText().replacing("Via: SIP/2.0", with: "Via: junk"))).failure)
-        #expect(unroutable.response(toTag: "t1") == nil)
+        #expect(unroutable.response(toTag: "t1")?.headers.first(.via)?.hasPrefix("junk") == true)
+        let nowhere = try #require(SIPParser.parse(wire(requestText().replacing("Via: SIP/2.0", with: "Vias: junk"))).failure)
+        #expect(nowhere.response(toTag: "t1") == nil)
         let answer = try #require(SIPParser.parse(wire(requestText("SIP/2.0 999 What"))).failure)
         #expect(answer.response(toTag: "t1") == nil)
     }

@@ -209,12 +209,16 @@ import Testing
         #expect(!response.reason.isEmpty)
     }
 
-    @Test("RFC 4475 3.1.2.1 badinv01: garbage in Via is answered where the request came from")
+    @Test(
+        "RFC 4475 3.1.2.1 and 3.1.2.16 badinv01, badvers: a Via that cannot be read is repeated, and answered where the request came from")
     func badinv01() throws {
         let error = try #require(parse(replaced("5060;branch=z9hG4bKabc;rport", by: "5060;;,;,,")).failure)
         #expect(error.status == .badRequest)
-        let response = try #require(error.response(toTag: "t"))
-        #expect(response.headers.first(.via)?.hasSuffix(";;,;,,") == true)
+        #expect(error.response(toTag: "t")?.headers.first(.via)?.hasSuffix(";;,;,,") == true)
+        let foreign = replaced(
+            "Via: SIP/2.0/UDP", by: "Via: SIP/7.0/UDP", in: requestText("OPTIONS sip:a@example.org SIP/7.0", cSeq: "1 OPTIONS"))
+        let response = try #require(parse(foreign).failure?.response(toTag: "t"))
+        #expect(response.status == .versionNotSupported)
         let local = TransportAddress(.udp, "192.0.2.1", 5060)
         let remote = TransportAddress(.udp, "192.0.2.9", 4_000)
         #expect(response.destination(from: MessageSource(local: local, remote: remote)) == .address(remote, from: local))
