@@ -1,4 +1,5 @@
 import Glibc
+import LDAPDirectory
 
 /// Files of a configuration that hold secrets, and that other users of the machine can read or change.
 enum ExposedSecrets {
