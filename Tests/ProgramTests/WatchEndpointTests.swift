@@ -116,7 +116,7 @@ import Testing
             var events: [WatchEvent] = []
             let endpoint = WatchEndpoint(
                 presentity: Self.alice, watcher: "sip:bob@example.org", format: .pidf, expires: 600, via: via,
-                listeners: [TransportAddress(.udp, "192.0.2.2", 5060)], seed: 2
+                listeners: [TransportAddress(.udp, "192.0.2.2", 5060)], key: .seeded(2)
             ) { events.append($0) }
             var now = Instant(nanosecondsSince1970: 0)
             endpoint.start(at: now)
@@ -152,7 +152,7 @@ import Testing
         let via = TransportAddress(transport, "no-such-host.invalid", 5060)
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
         let client = try await RunningGatewayTests.client(via) {
-            RequestEndpoint(via: via, listeners: $0, seed: 1) { continuation.yield($0) }
+            RequestEndpoint(via: via, listeners: $0, key: .seeded(1)) { continuation.yield($0) }
         } start: { endpoint, now in
             endpoint.start(.options, to: Self.alice, from: Self.alice, at: now) { _ in }
         }
