@@ -44,11 +44,17 @@ extension XMLElement {
         return try withExtendedLifetime(tree) { try body(XMLBytes.trim(tree.bytes(found.valueStart, found.valueEnd))) }
     }
 
+    /// A longer `xml:lang` is none: RFC 5646 4.4.1 lets readers bound tags, and many elements inherit one.
+    static let maximumLanguageLength = 255
+
     /// `xml:lang` of this element or of the nearest ancestor that has one (XML 1.0 2.12).
     public var language: String? {
         var element: XMLElement? = self
         while let current = element {
-            if current.node.pointee.attributeCount > 0, let value = current.attribute(.lang) { return value.isEmpty ? nil : value }
+            if current.node.pointee.attributeCount > 0, let found = current.find(.lang) {
+                let length = Int(found.valueEnd - found.valueStart)
+                return (1...Self.maximumLanguageLength).contains(length) ? current.tree.string(found.valueStart, found.valueEnd) : nil
+            }
             element = current.parent
         }
         return nil

@@ -187,6 +187,10 @@ extension XMLTreeBuilder {
             guard putValue(uri, Int(xmlStrlen(uri)), context) else { return }
             high = arena
         }
+        // Each element that is kept as a fragment carries the names that it relies on.
+        guard high - low <= Self.maximumNameLength else {
+            return refuse(.limit, "a namespace name is longer than \(Self.maximumNameLength) bytes", at: range.start, context)
+        }
         var namespace: UInt32 = 0
         if high > low {
             let slot = cache.slot(uri, nil)

@@ -127,4 +127,26 @@ import XMLCore
         let root = try parse("<a xml:lang='de'><b/><c xml:lang='fr'/></a>")
         #expect(root.children.map(\.language) == ["de", "fr"])
     }
+
+    @Test("a namespace name longer than 1024 bytes is refused: every kept element that relies on it would carry a copy")
+    func longNamespaceName() throws {
+        func document(_ length: Int) -> [UInt8] {
+            Array("<p:a xmlns:p=\"\(String(repeating: "u", count: length))\"><p:b/></p:a>".utf8)
+        }
+        #expect(try XMLTree.parse(document(1_024)).root.namespace.utf8.count == 1_024)
+        let error = try #require(throws: XMLError.self) { try XMLTree.parse(document(1_025)) }
+        #expect(error.code == .limit && error.message.contains("a namespace name is longer than 1024 bytes"))
+    }
+
+    @Test("RFC 5646 4.4.1 xml:lang longer than 255 bytes is no language, and an inner one counts before it")
+    func longLanguage() throws {
+        func language(_ length: Int) throws -> String? {
+            let text = "<a xml:lang=\"\(String(repeating: "e", count: length))\"><b/><c xml:lang=\"en\"/></a>"
+            let children = Array(try XMLTree.parse(Array(text.utf8)).root.children)
+            #expect(children[1].language == "en")
+            return children[0].language
+        }
+        #expect(try language(255)?.utf8.count == 255)
+        #expect(try language(256) == nil)
+    }
 }
