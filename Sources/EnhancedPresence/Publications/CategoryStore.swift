@@ -15,8 +15,9 @@ struct CategoryStore: Equatable, Sendable {
     private(set) var timeBoundCount = 0
 
     subscript(id: PublicationID) -> CategoryInstance? {
-        guard let held = instances[id.pair], let index = Self.position(of: id.instance, in: held) else { return nil }
-        return held[index]
+        guard let held = instances[id.pair] else { return nil }
+        let index = Self.place(of: id.instance, in: held)
+        return Self.holds(id.instance, at: index, in: held) ? held[index] : nil
     }
 
     /// The instances of a pair, by instance number.
@@ -33,12 +34,13 @@ struct CategoryStore: Equatable, Sendable {
 
     mutating func put(_ instance: CategoryInstance) {
         let pair = instance.id.pair
-        if let index = instances[pair].flatMap({ Self.position(of: instance.id.instance, in: $0) }) {
-            if let old = instances[pair]?[index] { discount(old) }
-            instances[pair]?[index] = instance
-        } else if let held = instances[pair] {
-            let index = held.firstIndex { $0.id.instance > instance.id.instance } ?? held.endIndex
-            instances[pair]?.insert(instance, at: index)
+        if let index = instances[pair].map({ Self.place(of: instance.id.instance, in: $0) }) {
+            if let old = self[instance.id] {
+                discount(old)
+                instances[pair]?[index] = instance
+            } else {
+                instances[pair]?.insert(instance, at: index)
+            }
         } else {
             instances[pair] = [instance]
             var holders = containers[pair.category] ?? []
@@ -52,11 +54,10 @@ struct CategoryStore: Equatable, Sendable {
 
     mutating func remove(_ id: PublicationID) {
         let pair = id.pair
-        guard let held = instances[pair], let index = Self.position(of: id.instance, in: held) else { return }
-        discount(held[index])
-        if held.count > 1 {
-            instances[pair]?.remove(at: index)
-        } else {
+        guard let gone = self[id], let index = instances[pair].map({ Self.place(of: id.instance, in: $0) }) else { return }
+        discount(gone)
+        instances[pair]?.remove(at: index)
+        if instances[pair]?.isEmpty == true {
             instances[pair] = nil
             let left = containers[pair.category]?.filter { $0 != pair.container } ?? []
             containers[pair.category] = left.isEmpty ? nil : left
@@ -84,7 +85,17 @@ struct CategoryStore: Equatable, Sendable {
         bytes[instance.id.category] = left > 0 ? left : nil
     }
 
-    private static func position(of instance: UInt32, in held: [CategoryInstance]) -> Int? {
-        held.firstIndex { $0.id.instance == instance }
+    /// Where an instance is, or would be put; they are in the order of their numbers.
+    private static func place(of instance: UInt32, in held: [CategoryInstance]) -> Int {
+        var (low, high) = (0, held.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if held[middle].id.instance < instance { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private static func holds(_ instance: UInt32, at index: Int, in held: [CategoryInstance]) -> Bool {
+        index < held.count && held[index].id.instance == instance
     }
 }

@@ -61,11 +61,11 @@ extension PresenceMapper {
     func readNotes(
         _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, sources: [RPID], into presence: inout CanonicalPresence
     ) {
+        var known = Set(presence.notes.map { PIDFNote($0.text, language: $0.language) })
         func add(_ notes: [PIDFNote]) {
             for note in notes {
                 let text = note.text.trimmed
-                guard !text.isEmpty else { continue }
-                guard !presence.notes.contains(where: { $0.text == text && $0.language == note.language }) else { continue }
+                guard !text.isEmpty, known.insert(PIDFNote(text, language: note.language)).inserted else { continue }
                 presence.notes.append(CanonicalNote(text, language: note.language))
             }
         }
