@@ -56,9 +56,10 @@ extension Gateway {
 
     /// - Returns: whether the store now holds what the tables hold.
     private func commit() -> Bool {
-        guard let store, !desk.unkept.isEmpty else { return true }
+        guard let store, desk.hasChanges else { return true }
         if let until = desk.failingUntil, desk.now < until { return false }
-        let changes = desk.unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
+        var changes = desk.unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
+        changes.append(.clock(StoredClock(committed: desk.now, step: clockStep)))
         do throws(StoreFailure) {
             try store.commit(changes)
         } catch {
@@ -70,6 +71,7 @@ extension Gateway {
         }
         if desk.failingUntil != nil { log(.notice, "the store keeps changes again", ["changes": String(changes.count)]) }
         desk.failingUntil = nil
+        desk.isClockDue = false
         desk.unkept.removeAll(keepingCapacity: true)
         return true
     }

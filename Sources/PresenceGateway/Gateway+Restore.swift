@@ -52,7 +52,7 @@ extension Gateway {
     @discardableResult
     public func restore(at now: Instant) throws(StoreFailure) -> RestoredState {
         guard let store else { return RestoredState() }
-        return restore(try store.load(), at: now)
+        return restore(try store.load(at: now), at: now)
     }
 
     /// The same with what was loaded already; records of other shards are left to those.

@@ -67,6 +67,8 @@ public final class Gateway: SansIOEndpoint {
     /// nil: nothing outlives the process.
     let store: (any GatewayStore)?
     var desk = StoreDesk()
+    /// How far the wall clock was set since the start.
+    var clockStep = TimeSpan.zero
 
     /// By our tag.
     var dialogs: [String: WatcherDialog] = [:]

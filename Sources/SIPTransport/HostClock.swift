@@ -2,16 +2,22 @@ import Glibc
 import NIOCore
 import SIPCore
 
-/// The one clock of a process: the wall clock read once, the monotonic clock ever after, so that time never runs backwards.
+/// The one clock of a process: the wall clock read once, the monotonic clock ever after, so that time never runs backwards. What the wall
+/// clock says later is another question, for those that follow when it is set.
 public struct HostClock: Sendable {
     private let wallAtStart: Int64
     private let monotonicAtStart: NIODeadline
 
     public init() {
+        wallAtStart = Self.wall().nanosecondsSince1970
+        monotonicAtStart = .now()
+    }
+
+    /// What the wall clock says now.
+    static func wall() -> Instant {
         var wall = timespec()
         clock_gettime(CLOCK_REALTIME, &wall)
-        wallAtStart = Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec)
-        monotonicAtStart = .now()
+        return Instant(nanosecondsSince1970: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec))
     }
 
     public func now() -> Instant {

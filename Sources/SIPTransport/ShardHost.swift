@@ -79,6 +79,12 @@ public final class ShardHost: @unchecked Sendable {
         self.afterTick = afterTick
         mailboxes = Array(repeating: [], count: shards.count)
         wires.startIdleSweep()
+        let interval = options.wallClockInterval.amount
+        eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
+            guard let endpoint = self.endpoint, !self.isStopped else { return task.cancel() }
+            endpoint.receive(wallClock: HostClock.wall(), at: self.now())
+            self.schedulePump()
+        }
         schedulePump()
     }
 

@@ -41,6 +41,8 @@ public struct TransportOptions: Hashable, Sendable {
     public var datagramFallbackMemory: TimeSpan = .seconds(60)
     /// TLS listeners, as they are asked for, that take clients without a certificate; all others insist on one.
     public var optionalCertificateListeners: Set<TransportAddress> = []
+    /// How often the endpoint is told what the wall clock says.
+    public var wallClockInterval: TimeSpan = .seconds(10)
     /// How late a loop must be for its endpoint to be told.
     public var latenessReported: TimeSpan = .milliseconds(100)
     /// Datagrams read by one system call.

@@ -1,5 +1,6 @@
 import GRDB
 import PresenceGateway
+import SIPCore
 
 /// A ``PresenceGateway/GatewayStore`` in one SQLite file, shared by all shards of a process.
 ///
@@ -85,6 +86,10 @@ public final class SQLiteStore: GatewayStore, Sendable {
                     switch change {
                     case .put(let record): try put(record, database)
                     case .remove(let key): try remove(key, database)
+                    case .clock(let clock):
+                        try database.run(
+                            "INSERT OR REPLACE INTO clock (id, committed, step) VALUES (1, ?, ?)",
+                            [clock.committed.nanosecondsSince1970, clock.step.nanoseconds])
                     }
                 }
                 return .commit
@@ -104,6 +109,19 @@ public final class SQLiteStore: GatewayStore, Sendable {
                     + UserDocumentTable.contacts.load(database).map(StoreRecord.contacts)
                     + UserDocumentTable.accessList.load(database).map(StoreRecord.accessList)
                     + BridgeTable.load(database).map(StoreRecord.bridge)
+            }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    public func loadClock() throws(StoreFailure) -> StoredClock? {
+        do {
+            return try database.read { database in
+                guard let row = try Row.fetchOne(database, sql: "SELECT committed, step FROM clock") else { return nil }
+                let columns = Columns(table: "clock", row: row)
+                return StoredClock(
+                    committed: try columns.instant("committed"), step: TimeSpan(nanoseconds: try columns.integer("step")))
             }
         } catch {
             throw Self.failure(error, path)

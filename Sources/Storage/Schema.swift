@@ -6,7 +6,7 @@ import PresenceGateway
 /// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` shows one. Lists in a column are separated by spaces,
 /// with `%20`, `%25` and `%3D` inside the items.
 enum Schema {
-    static let version = 3
+    static let version = 4
     /// "ISTH": says whose file it is (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
@@ -105,6 +105,10 @@ enum Schema {
             tag TEXT NOT NULL REFERENCES leg (tag) ON DELETE CASCADE, place INTEGER NOT NULL, uri TEXT NOT NULL,
             categories TEXT NOT NULL, sinks TEXT NOT NULL, PRIMARY KEY (tag, place)
         ) WITHOUT ROWID;
+        """,
+        """
+        -- The time of the newest commit, and how far the wall clock is ahead of the times in this file, both in nanoseconds.
+        CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), committed INTEGER NOT NULL, step INTEGER NOT NULL);
         """,
     ]
 }

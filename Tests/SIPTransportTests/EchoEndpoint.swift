@@ -17,6 +17,8 @@ final class EchoEndpoint: SansIOEndpoint {
     var nextDeadline: Instant?
     /// Whoever is told how late the loop is.
     var latenessReader: Destination?
+    /// What the wall clock was said to be, and when.
+    var wallClocks: [(wall: Instant, now: Instant)] = []
     /// Whether requests are answered at all.
     var answers = true
     /// What the next message holds the loop up for.
@@ -48,6 +50,8 @@ final class EchoEndpoint: SansIOEndpoint {
         if case .late(let span) = notice { events.append(span == .zero ? "in time" : "late") }
         if case .late(let span) = notice, let latenessReader { send(span == .zero ? "in time" : "late", to: latenessReader) }
     }
+
+    func receive(wallClock: Instant, at now: Instant) { wallClocks.append((wallClock, now)) }
 
     func advance(to now: Instant) {
         guard let deadline = nextDeadline, deadline <= now else { return }

@@ -12,6 +12,18 @@ import Testing
         await echo.server.stop()
     }
 
+    @Test("an endpoint is told again and again what the wall clock says") func wallClock() async throws {
+        var options = TransportOptions()
+        options.wallClockInterval = .milliseconds(20)
+        let echo = try await EchoServer(options: options)
+        try await echo.wait { $0.wallClocks.count >= 2 }
+        let told = try await echo.look { endpoint, _ in endpoint.wallClocks }
+        #expect(told[0].now < told[1].now)
+        // Nobody sets the clock meanwhile.
+        #expect(told.allSatisfy { $0.wall - $0.now < .seconds(5) && $0.now - $0.wall < .seconds(5) })
+        await echo.server.stop()
+    }
+
     @Test("a datagram is one message and is answered from the listener that it came to") func datagram() async throws {
         let echo = try await EchoServer()
         let client = try PlainSocket(.udp)

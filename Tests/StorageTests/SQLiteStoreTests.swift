@@ -45,6 +45,52 @@ struct SQLiteStoreTests {
         #expect(try Set(SQLiteStore(path: scratch.path, options: options).load()) == records)
     }
 
+    @Test("the clock of the newest commit comes back, and times are moved to that of the next process, once")
+    func clock() throws {
+        let scratch = try Scratch()
+        let start = Instant(secondsSince1970: 1_700_000_000)
+        let records: [StoreRecord] = [
+            Records.publication("sip:a@example.com", "t"), Records.dialog("d1"), Records.leg("l1"), Records.leg("l2", isResting: true),
+            Records.registration("sip:a@example.com", "e1"), Records.contacts("sip:a@example.com", 3),
+            .bridge(
+                StoredBridge(
+                    user: "sip:b@example.com", way: .service, uri: "sip:b@example.com", details: ["lapse": "1000", "tag": "1000"],
+                    items: [.init(kind: "source", name: "s", details: ["until": "2000", "renew": "3000", "lineage": "4000"])])),
+        ]
+        /// The times of a record in nanoseconds, and what looks like one.
+        func times(_ record: StoreRecord) -> [Int64] {
+            switch record {
+            case .publication(let stored): [stored.arrived, stored.expiry].map(\.nanosecondsSince1970)
+            case .dialog(let stored): [stored.expiry.nanosecondsSince1970]
+            case .leg(let stored): [stored.expiry, stored.restsUntil].compactMap { $0?.nanosecondsSince1970 }
+            case .registration(let stored): [stored.expiry.nanosecondsSince1970]
+            case .bridge(let stored):
+                ([stored.details] + stored.items.map(\.details)).flatMap { details in
+                    ["lapse", "until", "renew"].compactMap { details[$0].flatMap { Int64($0) } }
+                }
+            default: []
+            }
+        }
+        let before = Dictionary(uniqueKeysWithValues: records.map { ($0.key, times($0)) })
+        do {
+            let store = try SQLiteStore(path: scratch.path)
+            #expect(try store.loadClock() == nil)
+            try store.commit(records.map(StoreChange.put) + [.clock(StoredClock(committed: start, step: .zero))])
+            try store.commit([.clock(StoredClock(committed: start + .seconds(5), step: .seconds(10_800)))])
+        }
+        let store = try SQLiteStore(path: scratch.path)
+        #expect(try store.loadClock() == StoredClock(committed: start + .seconds(5), step: .seconds(10_800)))
+        for _ in 0..<2 {
+            let found = try store.load(at: start + .seconds(10_900))
+            #expect(found.count == records.count)
+            for record in found {
+                #expect(times(record) == before[record.key]?.map { $0 + 10_800_000_000_000 }, "\(record.key)")
+                guard case .bridge(let bridge) = record else { continue }
+                #expect(bridge.details["tag"] == "1000" && bridge.items[0].details["lineage"] == "4000")
+            }
+        }
+    }
+
     @Test("any sequence of commits leaves what the same sequence leaves in memory", arguments: [UInt64(1), 2, 3])
     func likeMemory(seed: UInt64) throws {
         let scratch = try Scratch()
@@ -235,7 +281,8 @@ struct SQLiteStoreTests {
         // As the first version left it.
         try DatabaseQueue(path: scratch.path).write {
             try $0.execute(
-                sql: "DROP TABLE leg_resource; DROP TABLE leg; DROP TABLE bridge_item; DROP TABLE bridge; PRAGMA user_version = 1")
+                sql: "DROP TABLE clock; DROP TABLE leg_resource; DROP TABLE leg; DROP TABLE bridge_item; DROP TABLE bridge; "
+                    + "PRAGMA user_version = 1")
         }
         try SQLiteStore.check(path: scratch.path)
         let store = try SQLiteStore(path: scratch.path)
@@ -243,7 +290,7 @@ struct SQLiteStoreTests {
         try store.commit([.put(Records.leg("l1", resources: 2)), .remove(.dialog("d1"))])
         #expect(try Set(store.load()) == [Records.leg("l1", resources: 2), Records.contacts("sip:a@example.com", 3)])
         let version = try DatabaseQueue(path: scratch.path).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        #expect(version == 3)
+        #expect(version == 4)
     }
 
     @Test("a change of one item of a bridge writes that item, and not the documents of the others")

@@ -47,6 +47,12 @@ final class SimulatedProcess: SansIOEndpoint {
         gateway.receive(notice, at: now)
     }
 
+    func receive(wallClock: Instant, at now: Instant) {
+        guard !isDead else { return }
+        inputs += 1
+        gateway.receive(wallClock: wallClock, at: now)
+    }
+
     func advance(to now: Instant) {
         guard !isDead else { return }
         inputs += 1

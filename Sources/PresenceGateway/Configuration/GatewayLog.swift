@@ -90,6 +90,8 @@ public struct GatewayCounters: Hashable, Sendable {
     public var requestsChallenged: UInt64 = 0
     public var authenticationFailures: UInt64 = 0
     public var directorySearches: UInt64 = 0
+    /// How often the machine's clock was set.
+    public var clockSteps: UInt64 = 0
     /// Values that directory searches looked at, and searches refused because their user had searched too often.
     public var directoryComparisons: UInt64 = 0
     public var directorySearchesRefused: UInt64 = 0

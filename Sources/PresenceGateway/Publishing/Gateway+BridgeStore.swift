@@ -6,7 +6,7 @@ import XMLCore
 
 /// Carried publications over a restart: entity-tags, versions, instances and documents, so that nothing is published twice or left behind.
 extension Gateway {
-    private enum Detail {
+    fileprivate enum Detail {
         static let tag = "tag"
         static let lapse = "lapse"
         static let expires = "expires"
@@ -163,5 +163,17 @@ extension Gateway {
         let moment = max(now, nextFarLeg)
         nextFarLeg = moment + configuration.timing.restorePace
         return moment
+    }
+}
+
+extension StoredBridge {
+    /// Details with all their times moved.
+    static func shifted(_ details: [String: String], by span: TimeSpan) -> [String: String] {
+        var details = details
+        for key in [Gateway.Detail.lapse, Gateway.Detail.until, Gateway.Detail.renew] {
+            guard let time = details[key].flatMap({ Int64($0) }) else { continue }
+            details[key] = String((Instant(nanosecondsSince1970: time) + span).nanosecondsSince1970)
+        }
+        return details
     }
 }

@@ -12,6 +12,9 @@ public protocol GatewayStore: AnyObject {
 
     /// Every record that is kept, of all shards, in no particular order.
     func load() throws(StoreFailure) -> [StoreRecord]
+
+    /// The clock of the newest commit; nil: none was kept.
+    func loadClock() throws(StoreFailure) -> StoredClock?
 }
 
 /// One change to what is kept; each key appears once in a commit.
@@ -20,6 +23,8 @@ public enum StoreChange: Hashable, Sendable {
     case put(StoreRecord)
     /// Nothing is kept under the key any more; it need not have been there.
     case remove(StoreKey)
+    /// When the commit is made, by which clock.
+    case clock(StoredClock)
 }
 
 /// Why the store cannot keep or give records.
@@ -33,6 +38,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// Keeps records as long as the process lives: for tests that kill a gateway and build it anew on what it had kept.
 public final class MemoryStore: GatewayStore {
     public private(set) var records: [StoreKey: StoreRecord] = [:]
+    public private(set) var clock: StoredClock?
     /// How many commits were asked for.
     public private(set) var commits = 0
     /// While set, nothing is kept.
@@ -47,6 +53,7 @@ public final class MemoryStore: GatewayStore {
             switch change {
             case .put(let record): records[record.key] = record
             case .remove(let key): records[key] = nil
+            case .clock(let clock): self.clock = clock
             }
         }
     }
@@ -55,4 +62,6 @@ public final class MemoryStore: GatewayStore {
         if let failure { throw failure }
         return Array(records.values)
     }
+
+    public func loadClock() throws(StoreFailure) -> StoredClock? { clock }
 }

@@ -22,9 +22,12 @@ struct StoreDesk {
     var failingUntil: Instant?
     /// The time of the last input.
     var now = Instant(nanosecondsSince1970: 0)
+    /// The clock was set since the last commit.
+    var isClockDue = false
 
     /// How long a store that failed is left alone.
     static let pause = TimeSpan.seconds(1)
 
-    var isIdle: Bool { unkept.isEmpty && staged.isEmpty }
+    var hasChanges: Bool { !unkept.isEmpty || isClockDue }
+    var isIdle: Bool { !hasChanges && staged.isEmpty }
 }

@@ -122,6 +122,8 @@ public enum TransportNotice: Hashable, Sendable {
 public protocol SansIOEndpoint: AnyObject {
     func receive(_ message: InboundMessage, at now: Instant)
     func receive(_ notice: TransportNotice, at now: Instant)
+    /// What the wall clock says, told regularly: it may be set, while `now` goes on evenly.
+    func receive(wallClock: Instant, at now: Instant)
     /// Fires every timer due at or before `now`.
     func advance(to now: Instant)
     /// When `advance` next has something to do; nil: never.
@@ -133,6 +135,9 @@ public protocol SansIOEndpoint: AnyObject {
 }
 
 extension SansIOEndpoint {
+    /// Has no use for the wall clock.
+    public func receive(wallClock: Instant, at now: Instant) {}
+
     /// Asks nothing.
     public func takeQuestions() -> [NameQuestion] { [] }
 }

@@ -64,7 +64,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     private func verify(_ chain: [NIOSSLCertificate]) -> NIOSSLVerificationResult {
         do throws(HandshakeFailure) {
             proved = try generation.identify(
-                chain.map { (try? $0.toDERBytes()) ?? [] }, demand, at: host.clock.now())
+                chain.map { (try? $0.toDERBytes()) ?? [] }, demand, at: HostClock.wall())
             return .certificateVerified
         } catch {
             refusal = error
@@ -83,14 +83,14 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
                 guard role == .client else {
                     throw HandshakeFailure(.other, by: .here, reason: "the server's certificate was not verified")
                 }
-                proved = try generation.recognise(octets, demand, at: host.clock.now())
+                proved = try generation.recognise(octets, demand, at: HostClock.wall())
             }
             guard proved != nil || role == .client else {
                 throw HandshakeFailure(
                     .noCertificate, by: .here, expected: expected, reason: "the peer showed no certificate")
             }
             isDone = true
-            service.completed(role, with: proved, at: host.clock.now())
+            service.completed(role, with: proved, at: HostClock.wall())
             host.wires.secured(connection, as: proved?.0, channel: context.channel)
         } catch {
             fail(error, context)
@@ -108,7 +108,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
             // In TLS 1.3 a server refuses our certificate only after the handshake is over for us.
             guard let meaning, meaning.refusedBy == .peer, meaning.kind != .closed else { return context.fireErrorCaught(error) }
             let failure = described(meaning)
-            service.failed(failure, role: role, remote: connection.remote, at: host.clock.now())
+            service.failed(failure, role: role, remote: connection.remote, at: HostClock.wall())
             host.wires.ended(connection, reason: failure.description)
             return context.close(promise: nil)
         }
@@ -136,7 +136,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     private func fail(_ failure: HandshakeFailure, _ context: ChannelHandlerContext) {
         guard !isDone else { return }
         isDone = true
-        if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote, at: host.clock.now()) }
+        if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote, at: HostClock.wall()) }
         host.wires.unsecured(connection, failure)
         context.close(promise: nil)
     }

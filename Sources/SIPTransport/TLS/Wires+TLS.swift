@@ -70,7 +70,7 @@ extension Wires {
     /// Closes handshakes that take too long, and warns of certificates that end soon.
     func sweepHandshakes(at now: NIODeadline) {
         guard let tls = host.tls else { return }
-        if host.index == 0 { tls.warnOfExpiry(at: host.clock.now()) }
+        if host.index == 0 { tls.warnOfExpiry(at: HostClock.wall()) }
         let oldest = now - tls.settings.handshakeTimeout.amount
         for connection in connections.values {
             guard let since = connection.handshakeSince, since < oldest else { continue }

@@ -1,4 +1,5 @@
 import PresenceGateway
+import SIPTransport
 import Storage
 import Synchronization
 
@@ -12,7 +13,7 @@ struct OpenedStore: Sendable {
         guard let configuration else { return nil }
         do {
             store = try SQLiteStore(path: configuration.path, options: configuration.options)
-            records = try store.load()
+            records = try store.load(at: HostClock().now())
         } catch {
             throw CommandFailure(.inputRefused, "store.sqlite: \(error.description)")
         }
