@@ -68,6 +68,7 @@ import Testing
         var configuration = Bench.configuration()
         configuration.limits.bodyBytes = 500_000
         configuration.limits.publicationBytes = 500_000
+        configuration.limits.composedBytes = 500_000
         bench.gateway.reconfigure(configuration, at: bench.now)
         publish()
         _ = try bench.nextResponse(200, at: Bench.endpoint)
