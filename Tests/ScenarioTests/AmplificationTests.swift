@@ -94,19 +94,13 @@ import Testing
         #expect(world.partner.statuses == [200])
     }
 
-    @Test("a partner's server, a user behind `peers` and a client on a stream are told all: RFC 3261 11.2, and what explains a refusal")
+    @Test("a partner's server is told what explains a refusal, and an outsider's OPTIONS is answered with no more than every response has")
     func known() throws {
         let world = World()
         world.partner.say(Self.request("MESSAGE", "sip:a@example.com", from: "sip:b@example.org"))
-        // OPTIONS locates no servers: the partner's server is known by what it asked before.
-        try world.network.run(for: .seconds(1))
-        world.partner.say(Self.request("OPTIONS", "sip:a@example.com", from: "sip:b@example.org"))
         world.outsider.say(Self.request("OPTIONS", "sip:c@example.com", from: "sip:b@example.net").replacing("UDP a;", with: "UDP b;"))
         try world.network.run(for: .seconds(1))
-        func answer(_ method: SIPMethod) -> SIPHeaders? { world.partner.received.map(\.headers).first { $0.cSeq?.method == method } }
-        let options = try #require(answer(.options))
-        #expect(options.contains(.allow) && options.contains(.supported))
-        #expect(try #require(answer(.message)).contains(.warning))
+        #expect(try #require(world.partner.received.first?.headers).contains(.warning))
         let stranger = try #require(world.outsider.received.first?.headers)
         #expect(Set(stranger.lines.map(\.name)) == [.via, .from, .to, .callID, .cSeq])
     }
