@@ -94,13 +94,19 @@ import Testing
         #expect(world.partner.statuses == [200])
     }
 
-    @Test("a partner's server is told what explains a refusal, and an outsider's OPTIONS is answered with no more than every response has")
+    @Test("a partner's server is told all: RFC 3261 11.2, and what explains a refusal; an outsider no more than every response has")
     func known() throws {
         let world = World()
         world.partner.say(Self.request("MESSAGE", "sip:a@example.com", from: "sip:b@example.org"))
-        world.outsider.say(Self.request("OPTIONS", "sip:c@example.com", from: "sip:b@example.net").replacing("UDP a;", with: "UDP b;"))
+        world.partner.say(Self.request("OPTIONS", "sip:a@example.com", from: "sip:b@example.org"))
+        // A Via and a Call-ID of its own: what shares Call-ID, From tag and CSeq is a merged request (RFC 3261 8.2.2.2).
+        let foreign = Self.request("OPTIONS", "sip:c@example.com", from: "sip:b@example.net")
+        world.outsider.say(foreign.replacing("UDP a;", with: "UDP b;").replacing("i:a", with: "i:b"))
         try world.network.run(for: .seconds(1))
-        #expect(try #require(world.partner.received.first?.headers).contains(.warning))
+        func answer(_ method: SIPMethod) -> SIPHeaders? { world.partner.received.map(\.headers).first { $0.cSeq?.method == method } }
+        let options = try #require(answer(.options))
+        #expect(options.contains(.allow) && options.contains(.supported))
+        #expect(try #require(answer(.message)).contains(.warning))
         let stranger = try #require(world.outsider.received.first?.headers)
         #expect(Set(stranger.lines.map(\.name)) == [.via, .from, .to, .callID, .cSeq])
     }
