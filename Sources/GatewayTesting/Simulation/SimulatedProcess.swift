@@ -12,14 +12,17 @@ final class SimulatedProcess: SansIOEndpoint {
     }
 
     let gateway: Gateway
+    /// How far the wall clock was ahead of the network's when the process started; it counts evenly from there on.
+    private let lead: TimeSpan
     private let forger: SimulatedForger
     private(set) var isDead = false
     private var death: Death?
     private var inputs = 0
 
     /// - Parameter forger: overhears what leaves, and is told which of its answers were believed.
-    init(_ gateway: Gateway, forger: SimulatedForger) {
+    init(_ gateway: Gateway, lead: TimeSpan, forger: SimulatedForger) {
         self.gateway = gateway
+        self.lead = lead
         self.forger = forger
     }
 
@@ -33,33 +36,44 @@ final class SimulatedProcess: SansIOEndpoint {
     /// Whatever was to kill it does not come.
     func spare() { death = nil }
 
+    var isDoomed: Bool { death != nil }
+
+    /// SIGTERM.
+    func shutdown(at now: Instant) { gateway.shutdown(at: now + lead) }
+
+    /// SIGHUP.
+    func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) { gateway.reconfigure(configuration, at: now + lead) }
+
+    /// - Returns: what was restored of the store.
+    func restore(at now: Instant) throws -> RestoredState { try gateway.restore(at: now + lead) }
+
     func receive(_ message: InboundMessage, at now: Instant) {
         guard !isDead else { return }
         inputs += 1
         let answers = gateway.counters.responsesReceived
-        gateway.receive(message, at: now)
+        gateway.receive(message, at: now + lead)
         if SimulatedForger.sent(message), gateway.counters.responsesReceived != answers { forger.noteBelieved(message) }
     }
 
     func receive(_ notice: TransportNotice, at now: Instant) {
         guard !isDead else { return }
         inputs += 1
-        gateway.receive(notice, at: now)
+        gateway.receive(notice, at: now + lead)
     }
 
     func receive(wallClock: Instant, at now: Instant) {
         guard !isDead else { return }
         inputs += 1
-        gateway.receive(wallClock: wallClock, at: now)
+        gateway.receive(wallClock: wallClock, at: now + lead)
     }
 
     func advance(to now: Instant) {
         guard !isDead else { return }
         inputs += 1
-        gateway.advance(to: now)
+        gateway.advance(to: now + lead)
     }
 
-    var nextDeadline: Instant? { isDead ? nil : gateway.nextDeadline }
+    var nextDeadline: Instant? { isDead ? nil : gateway.nextDeadline.map { $0 - lead } }
 
     func takeOutput() -> [OutboundMessage] {
         guard !isDead else { return [] }

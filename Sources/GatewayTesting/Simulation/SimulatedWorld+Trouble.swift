@@ -235,7 +235,7 @@ extension SimulatedWorld {
     /// SIGTERM: the gateway says goodbye, for as long as it is let, or leaves its dialogs to the next process.
     private func stop() throws {
         network.remark("the gateway is told to stop: \(configuration.onStop)")
-        gateway.shutdown(at: network.now)
+        process.shutdown(at: network.now)
         _ = try network.run(atMost: .seconds(20)) { process.isDead || gateway.isDrained }
         process.kill()
     }
@@ -244,6 +244,6 @@ extension SimulatedWorld {
         configuration.timing.notifySpacing = random.chance(0.5) ? .zero : .seconds(5)
         configuration.timing.staleAfter = .seconds(random.chance(0.5) ? 180 : 30)
         network.remark("the configuration is read again")
-        gateway.reconfigure(configuration, at: network.now)
+        process.reconfigure(configuration, at: network.now)
     }
 }

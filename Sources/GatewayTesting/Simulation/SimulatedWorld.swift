@@ -12,6 +12,7 @@ final class SimulatedWorld {
     let network: SimulatedNetwork
     let store = MemoryStore()
     var random: SeededRandom
+    let clock: SimulatedWallClock
     var configuration: GatewayConfiguration
     let forger: SimulatedForger
     private(set) var process: SimulatedProcess
@@ -33,6 +34,7 @@ final class SimulatedWorld {
     init(seed: UInt64, isRecorded: Bool) {
         self.seed = seed
         random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+        clock = SimulatedWallClock(seed: seed)
         network = SimulatedNetwork(seed: seed, transcriptLimit: isRecorded ? 200_000 : 0)
         gatewayPlace = TransportAddress(.udp, "192.0.2.1", 5060)
         hosts = 1
@@ -71,7 +73,8 @@ final class SimulatedWorld {
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.farLists) }
         let hop = gatewayPlace
         forger = SimulatedForger(target: hop, seed: seed)
-        process = SimulatedProcess(Gateway(configuration: configuration, key: .seeded(seed), store: store), forger: forger)
+        process = SimulatedProcess(
+            Gateway(configuration: configuration, key: .seeded(seed), store: store), lead: clock.lead, forger: forger)
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerPlace, nextHop: stream, seed: seed)
         inside = EnhancedServer(name: "inside", address: insidePlace, nextHop: stream, seed: seed)
@@ -131,10 +134,11 @@ final class SimulatedWorld {
         // A store that cannot be read stops the start; whoever starts it again has mended that.
         store.failure = nil
         let gateway = Gateway(configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store)
-        let restored = try gateway.restore(at: network.now)
+        let process = SimulatedProcess(gateway, lead: clock.lead, forger: forger)
+        let restored = try process.restore(at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }
-        process = SimulatedProcess(gateway, forger: forger)
+        self.process = process
         network.bringUp(Self.gatewayName, with: process)
     }
 }

@@ -18,6 +18,8 @@ public struct Simulation {
         public var commits = 0
         /// Answers that were forged, none of which was believed.
         public var forged: UInt64 = 0
+        /// How often the gateway's wall clock was set.
+        public var clockSteps = 0
         public var virtualTime = TimeSpan.zero
     }
 
@@ -61,6 +63,7 @@ public struct Simulation {
         try world.begin()
         for _ in 0..<Int.random(in: 15...45, using: &world.random) {
             kills += try world.disturb()
+            world.setClock()
             try world.live(for: Self.pause(&world.random))
         }
         try world.heal()
@@ -73,6 +76,7 @@ public struct Simulation {
         summary.live = live
         summary.commits = world.store.commits
         summary.forged = world.forger.forged
+        summary.clockSteps = world.clock.steps
         summary.virtualTime = world.network.now - begin
         return summary
     }
