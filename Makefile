@@ -6,7 +6,7 @@ help:
 	@echo "make run      build, then show the main job on the terminal: both flows, on real sockets, with every message"
 	@echo "make test     layers, format, build and all tests, with Kamailio, SIPp and finch as peers; the last line counts tests"
 	@echo "make build    build the program (debug); .build/debug/isthmus"
-	@echo "make check    only the layers and the format, in seconds"
+	@echo "make check    only the layers, the format and the tests that documents name, in seconds"
 	@echo "make format   format all sources in place"
 	@echo "make bench    the benchmarks of Benchmarks/"
 	@echo "make clean    remove build output"
@@ -24,6 +24,7 @@ test:
 
 check:
 	@scripts/check-layers
+	@scripts/check-docs
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
 format:
