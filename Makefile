@@ -1,6 +1,6 @@
 # What each target does is one script or one command; `make help` lists them.
 
-.PHONY: help build run test check format bench clean
+.PHONY: help build run test check format bench fuzz clean
 
 help:
 	@echo "make run      build, then show the main job on the terminal: both flows, on real sockets, with every message"
@@ -9,6 +9,7 @@ help:
 	@echo "make check    only the layers, the format and the tests that documents name, in seconds"
 	@echo "make format   format all sources in place"
 	@echo "make bench    the benchmarks of Benchmarks/"
+	@echo "make fuzz     hostile octets against every parser for SECONDS in total (default 60); exits non-zero on a crash and names the file"
 	@echo "make clean    remove build output"
 
 build:
@@ -25,14 +26,18 @@ test:
 check:
 	@scripts/check-layers
 	@scripts/check-docs
-	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift
 
 format:
-	swift format --in-place --recursive --parallel Sources Tests Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift
 
 bench:
 	@scripts/install-packages run
 	Benchmarks/run
 
+fuzz:
+	@scripts/install-packages run
+	@Fuzz/run $(or $(SECONDS),60)
+
 clean:
-	rm -rf .build .build-core Benchmarks/.build-bench
+	rm -rf .build .build-core .build-asan Benchmarks/.build-bench Fuzz/.build-fuzz

@@ -169,10 +169,10 @@ if !coreOnly {
     ]
 }
 
-// What other packages, such as Benchmarks/, may use: a library per room, so that nobody builds more than he needs.
-var products: [Product] = ["XMLCore", "SIPCore", "PresenceDocuments", "PresenceMapping", "PresenceGateway"].map {
-    .library(name: $0, targets: [$0])
-}
+// What other packages, such as Benchmarks/ and Fuzz/, may use: a library per room, so that nobody builds more than he needs.
+var products: [Product] = [
+    "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "PresenceMapping", "PresenceGateway", "GoldenVectors",
+].map { .library(name: $0, targets: [$0]) }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 
 // ISTHMUS_ONLY=EnhancedPresenceTests,XMLCoreTests keeps these targets and what they depend on: the fastest way to work in one room.

@@ -1,8 +1,10 @@
 import PresenceDocuments
+import XMLCore
 
-/// Reads a document of the `documents` suite and writes it again; by the name that vectors use for it.
-enum DocumentFormats {
-    static let codecs: [String: @Sendable ([UInt8]) throws -> [UInt8]] = [
+/// Reads a document of the `documents` suite and writes it again; by the name that vectors and fuzz targets use for it.
+public enum DocumentFormats {
+    /// Every kind of document of `PresenceDocuments`. A codec throws what the reader throws.
+    public static let codecs: [String: @Sendable ([UInt8]) throws -> [UInt8]] = [
         "categories": { try CategoriesDocument(parsing: $0).encoded() },
         "legacy-interop": { try LegacyInteropDocument(parsing: $0).encoded() },
         "msrtc": { try MSRTCPIDFDocument(parsing: $0).encoded() },
@@ -25,5 +27,29 @@ enum DocumentFormats {
         "delegates": { try DelegatesDocument(parsing: $0).encoded() },
         "subscription-context": { try SubscriptionContextDocument(parsing: $0).encoded() },
         "fault": { try FaultDocument(parsing: $0).encoded() },
+        "access-control-list": { try AccessControlListDocument(parsing: $0).encoded() },
+        "contact-delta": { try ContactDeltaDocument(parsing: $0).encoded() },
+        "contact-list": { try ContactListDocument(parsing: $0).encoded() },
+        "contact-operation": { try operation($0) { element throws(DocumentError) in try ContactOperation(reading: element)?.encoded() } },
+        "directory-search-request": { try DirectorySearchRequest(parsing: $0).encoded() },
+        "directory-search-response": { try DirectorySearchResponse(parsing: $0).encoded() },
+        "provision-group-list": { try ProvisionGroupListDocument(parsing: $0).encoded() },
+        "provisioning-group-list": { try ProvisioningGroupListDocument(parsing: $0).encoded() },
+        "resource-lists": { try ResourceListsDocument.decode($0).encode() },
+        "set-ace": { try operation($0) { element throws(DocumentError) in try SetACEOperation(reading: element)?.encoded() } },
+        "set-delegates": { try SetDelegatesDocument(parsing: $0).encoded() },
+        "set-subscribers": { try SetSubscribersDocument(parsing: $0).encoded() },
+        "user-properties": { try UserPropertiesDocument(parsing: $0).encoded() },
     ]
+
+    /// Reads the operation of an envelope; a reader gives nil for an operation that is not its own.
+    private static func operation(
+        _ bytes: [UInt8], _ rewrite: (XMLElement) throws(DocumentError) -> [UInt8]?
+    ) throws(DocumentError) -> [UInt8] {
+        let operation = try SOAPEnvelope(parsing: bytes).operation
+        guard let written = try rewrite(operation) else {
+            throw DocumentError(code: .wrongDocument, message: "\(operation.localName) is another operation", position: operation.position)
+        }
+        return written
+    }
 }

@@ -232,9 +232,10 @@ extension StateDocument: MSRTCDocument {
 }
 
 extension StateType {
-    /// The local part of a QName; every prefix is taken as that of the state namespace (MS-PRES 7.2).
+    /// The local part of a QName; every prefix is taken as that of the state namespace (MS-PRES 7.2). Of a value with several colons,
+    /// which is no QName, what follows the last: a type never contains a colon, so it is written as it was read.
     init(qualifiedName: String) {
-        let local = qualifiedName.utf8.firstIndex(of: UInt8(ascii: ":")).map { qualifiedName.utf8.index(after: $0) }
+        let local = qualifiedName.utf8.lastIndex(of: UInt8(ascii: ":")).map { qualifiedName.utf8.index(after: $0) }
         self.init(rawValue: local.map { String(qualifiedName[$0...]) } ?? qualifiedName)
     }
 }

@@ -106,7 +106,8 @@ struct URISpans {
         guard digits > 0 else { return false }
         user = start..<scanner.position
         host = scanner.position..<scanner.position
-        return readTail(&scanner)
+        // RFC 3966 3: a telephone number has parameters, but no headers.
+        return readTail(&scanner) && headers == nil
     }
 
     private mutating func readTail(_ scanner: inout ByteScanner) -> Bool {

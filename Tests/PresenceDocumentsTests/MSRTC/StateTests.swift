@@ -25,6 +25,13 @@ import XMLCore
         #expect(try state.again == state)
     }
 
+    @Test("an xsi:type with several colons, which is no QName, is written as it was read")
+    func typeWithColons() throws {
+        let state = try StateDocument(MSRTCSamples.aggregateState.replacing("\"aggregateState\"", with: "\"a:09:00:00\""))
+        #expect(state.type?.rawValue == "00")
+        #expect(try state.again == state)
+    }
+
     @Test(
         "MS-PRES 2.2.2.7.1 every xsi:type is read, with any prefix",
         arguments: [

@@ -27,6 +27,13 @@ import Testing
         #expect(SIPURI(text) == nil)
     }
 
+    @Test(
+        "RFC 3966 3 a telephone number has no headers, with parameters or without",
+        arguments: ["tel:+1?a=b", "tel:+1;?a=b", "tel:+1;x=y?a=b"])
+    func telephoneHeaders(_ text: String) {
+        #expect(SIPURI(text) == nil)
+    }
+
     @Test("RFC 3261 19.1.4 equality")
     func equality() throws {
         func same(_ left: String, _ right: String) throws -> Bool {

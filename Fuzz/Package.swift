@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The fuzz targets of Isthmus, a package of their own: their flags need a build of their own. Run them with `make fuzz`.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func room(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
+
+let package = Package(
+    name: "Fuzz",
+    dependencies: [.package(name: "Isthmus", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "isthmus-fuzz",
+            dependencies: [
+                room("XMLCore"), room("SIPCore"), room("SIPSecurity"), room("PresenceDocuments"), room("PresenceMapping"),
+                room("GoldenVectors"),
+            ],
+            swiftSettings: settings)
+    ]
+)
