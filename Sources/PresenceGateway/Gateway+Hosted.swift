@@ -227,7 +227,7 @@ extension Gateway {
     func makePresentity(_ key: String, _ uri: SIPURI) -> HostedPresentity {
         let range = configuration.timing.publication
         let record = HostedPresentity(
-            key: key, uri: uri, side: side(of: uri), policy: presencePolicy,
+            key: key, uri: uri, side: side(of: uri), policy: presencePolicy(of: uri),
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
             limits: configuration.limits.composition)
         publishForServer(record)
@@ -236,16 +236,23 @@ extension Gateway {
 
     private func side(of uri: SIPURI) -> DomainSide { configuration.domain(uri.domainKey)?.side ?? .enterprise }
 
-    /// Shows presentities as users of the side that their domains are on now.
+    /// Applies the side and the registered categories that the domains have now.
     func renewSides(at now: Instant) {
-        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) where presentity.side != side(of: presentity.uri) {
+        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
+            presentity.enhanced.policy = presencePolicy(of: presentity.uri)
+            guard presentity.side != side(of: presentity.uri) else { continue }
             presentity.side = side(of: presentity.uri)
             tellWatchers(of: presentity, at: now)
         }
+        for bridge in pidfBridges.values {
+            let policy = presencePolicy(of: bridge.uri)
+            bridge.forEachStanding { $0.policy = policy }
+        }
     }
 
-    var presencePolicy: EnhancedPresencePolicy {
+    func presencePolicy(of uri: SIPURI) -> EnhancedPresencePolicy {
         var policy = EnhancedPresencePolicy.standard
+        policy.registeredCategories?.formUnion(configuration.domain(uri.domainKey)?.categories ?? [])
         policy.instanceLimit = configuration.limits.publicationsPerPresentity
         policy.roaming = configuration.roamingPolicy
         policy.publicationByteLimit = configuration.limits.publicationBytes

@@ -33,9 +33,11 @@ extension Gateway {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ watcher: WatcherDialog, expires: Int, _ status: SubscriptionStatus,
         _ content: Notifier.Content, naming named: [String]?, at now: Instant
     ) {
+        let isPiggyback = isPiggyback(request, of: watcher, isPoll: expires == 0) && isPiggybacked(status, by: watcher.notifier)
         var response = acceptance(
             of: request, tag: watcher.localTag, over: watcher.flow, expires: expires, status, by: watcher.notifier,
-            isList: watcher.isEventList, piggybacking: isPiggyback(request, of: watcher, isPoll: expires == 0) ? watcher.event : nil)
+            isList: watcher.isEventList, piggybacking: isPiggyback ? (watcher.event, watcher.dialog.takeNumber()) : nil)
+        if isPiggyback { keep(.dialog(watcher.localTag)) }
         if content != .none {
             if case .active = status { watcher.wasToldActive = true }
             watcher.told.sent(status, content, inAnswer: true, at: now)
@@ -47,24 +49,27 @@ extension Gateway {
         respond(response, transaction, at: now)
     }
 
+    /// Whether a 200 stands for a NOTIFY: while one is not answered yet, the state follows in a NOTIFY of its own.
+    func isPiggybacked(_ status: SubscriptionStatus, by notifier: Notifier) -> Bool { status.isTerminated || !notifier.isAwaitingAnswer }
+
     /// The 200 to a SUBSCRIBE without its body (RFC 6665 4.2.1, MS-SIP 3.4.5.1).
     /// - Parameters:
     ///   - isList: its notifications are of the `eventlist` kind (RFC 4662 4.1).
-    ///   - event: set when the 200 stands for the first NOTIFY.
+    ///   - notify: set when the 200 stands for a NOTIFY: its Event, and the CSeq number that it would have had.
     func acceptance(
         of request: SIPRequest, tag: String, over flow: Flow, expires: Int, _ status: SubscriptionStatus, by notifier: Notifier,
-        isList: Bool, piggybacking event: Event?
+        isList: Bool, piggybacking notify: (event: Event, cSeq: UInt32)?
     ) -> SIPResponse {
         var response = SIPResponse(to: request, status: .ok, toTag: tag)
         response.headers.set(.contact, contact(flow.local.transport))
         response.headers.append(.expires, String(expires))
         if isList { response.headers.append(.require, "eventlist") }
         if notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
-        guard let event else { return response }
+        guard let notify else { return response }
         response.headers.append(.supported, "ms-piggyback-first-notify")
-        response.headers.append(.event, event.description)
+        response.headers.append(.event, notify.event.description)
         response.headers.append("subscription-state", status.isTerminated ? "terminated;expires=0" : status.headerValue)
-        if let sequence = request.headers.cSeq { response.headers.msPiggybackCSeq = sequence.number }
+        response.headers.msPiggybackCSeq = notify.cSeq
         return response
     }
 

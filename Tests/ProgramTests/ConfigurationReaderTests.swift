@@ -387,6 +387,21 @@ import Testing
         }
     }
 
+    @Test("names of categories become values; what is registered already, or is no name, is a mistake") func categories() throws {
+        let text = """
+            listen: [ "udp:127.0.0.1:5060" ]
+            domains: { contoso.com: { side: enterprise, hosted: true, categories: [ shiftPlan, LIST ] } }
+            """
+        let configuration = try ConfigurationReader.read(text.replacingOccurrences(of: "LIST", with: "desk.plan"), file: "x.yaml")
+        #expect(configuration.domains["contoso.com"]?.categories == ["shiftPlan", "desk.plan"])
+        for name in ["note", "\"two words\"", "9to5"] {
+            let error = try #require(throws: ConfigurationError.self) {
+                try ConfigurationReader.read(text.replacingOccurrences(of: "LIST", with: name), file: "x.yaml")
+            }
+            #expect(error.problems.count == 1, "\(name)")
+        }
+    }
+
     @Test("all mistakes are reported, in the order of the file") func allMistakes() throws {
         let text = """
             node: { nam: x }

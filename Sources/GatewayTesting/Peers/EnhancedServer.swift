@@ -149,7 +149,9 @@ public final class EnhancedServer: ScriptedNotifier {
         response.headers.append(.supported, "ms-piggyback-first-notify")
         if usesBenotify && dialog.request.headers.hasToken(.supported, "ms-benotify") { response.headers.append(.supported, "ms-benotify") }
         response.headers.set(.event, "presence")
-        response.headers.set(.msPiggybackCSeq, "\(dialog.remoteCSeq)")
+        // The number of the NOTIFY for which the 200 stands (MS-SIP 3.4.5.1).
+        dialog.localCSeq += 1
+        response.headers.set(.msPiggybackCSeq, "\(dialog.localCSeq)")
         if isOver {
             response.headers.set(.expires, "0")
             drop(dialog)

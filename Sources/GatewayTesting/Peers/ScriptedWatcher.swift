@@ -180,10 +180,12 @@ public class ScriptedWatcher: SIPPeer {
             arm(expires: granted ?? expires, at: now)
         }
         if let sequence = response.headers.msPiggybackCSeq {
-            if sequence != number { fault("ms-piggyback-cseq \(sequence) in the answer to CSeq \(number)") }
-            // What an overtaking NOTIFY said is newer than the first answer.
-            let isOvertaken = number == 1 && remoteCSeq != nil && response.headers.subscriptionState?.state != .terminated
-            if !isOvertaken { take(.piggyback, sequence, response.headers, response.body, at: now) }
+            // Its number is the notifier's (MS-SIP 3.4.5.1); a NOTIFY that overtook the 200 has a higher one, and says what is newer.
+            let isOvertaken = sequence <= remoteCSeq ?? 0
+            if !isOvertaken { remoteCSeq = sequence }
+            if !isOvertaken || response.headers.subscriptionState?.state == .terminated {
+                take(.piggyback, sequence, response.headers, response.body, at: now)
+            }
         }
     }
 

@@ -42,11 +42,23 @@ public struct CategoryName: RawRepresentable, Hashable, Comparable, Sendable, Ex
     public static let roomInvitation: CategoryName = "roomInvitation"
     /// Persistent chat filters (MS-PRES 2.2.2.7.13).
     public static let gcFilterSetting: CategoryName = "gcFilterSetting"
+    /// Settings of alerts, published by clients in container 1 for the user's other endpoints.
+    public static let alerts: CategoryName = "alerts"
+    /// Options of a client, published in container 1 for the user's other endpoints.
+    public static let otherOptions: CategoryName = "otherOptions"
+    /// Remote call control options, published in container 1 for the user's other endpoints.
+    public static let rccOptions: CategoryName = "rccOptions"
+    /// Data about the user, published by clients in container 1 for the user's other endpoints.
+    public static let userInformation: CategoryName = "userInformation"
+    /// Earlier personal notes, published by clients in containers 200, 300 and 400.
+    public static let noteHistory: CategoryName = "noteHistory"
 
-    /// Every name that a server of the standard knows (MS-PRES 2.2.2.7 and its note on registered names).
+    /// Names of MS-PRES 2.2.2.7, and those that deployed clients put into the same publication batches. One unregistered name refuses
+    /// the whole batch (MS-PRES 3.2.5.4), so a server has to register all that its clients publish.
     public static let registered: Set<CategoryName> = [
         .state, .note, .contactCard, .device, .services, .userProperties, .legacyInterop, .routing, .calendarData, .workingHours,
         .dndState, .mwi, .linkedPICContacts, .roomSetting, .roomUpdate, .roomInvitation, .gcFilterSetting,
+        .alerts, .otherOptions, .rccOptions, .userInformation, .noteHistory,
     ]
 
     /// Names that no category subscriber ever sees, whatever the container (MS-PRES 1.3.1.2, 2.2.2.7).

@@ -43,26 +43,26 @@ public struct FaultDocument: Hashable, Sendable {
 
 private enum FaultNames {
     static let fault = XMLName("Fault")
-    static let faultCode = XMLName("Faultcode")
-    static let details = XMLName("details")
-    static let operation = XMLName("operation")
 }
 
 // MARK: decode
 
 extension FaultDocument: MSRTCDocument {
-    /// In no namespace (MS-PRES 2.2.2.2.3).
+    /// In no namespace (MS-PRES 2.2.2.2.3); deployed servers write one, so that readers compare local names.
     public static let rootName = FaultNames.fault
     public static let mediaType = DocumentMediaType("application/msrtc-fault+xml")
     static let rule: StaticString = "MS-PRES 2.2.2.2.3"
 
     public init(reading element: XMLElement) throws(DocumentError) {
-        try element.expect(Self.rootName, rule: Self.rule)
-        guard let code = element.first(FaultNames.faultCode) else {
+        guard element.localNameEquals("Fault") else {
+            throw DocumentError.wrongRoot(element, expected: Self.rootName, rule: "\(Self.rule)")
+        }
+        guard let code = element.children.first(where: { $0.localNameEquals("Faultcode") }) else {
             throw element.missing(element: "Faultcode", rule: Self.rule)
         }
         self.init(faultCode: code.trimmedText, operations: [])
-        for operation in element.first(FaultNames.details)?.all(FaultNames.operation) ?? [] {
+        let details = element.children.first { $0.localNameEquals("details") }
+        for operation in details?.children.filter({ $0.localNameEquals("operation") }) ?? [] {
             var attributes = AttributeReader(operation, rule: Self.rule)
             var children = operation.children.makeIterator()
             operations.append(

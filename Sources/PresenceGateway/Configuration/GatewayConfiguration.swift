@@ -1,5 +1,6 @@
 import EnhancedPresence
 import FederationRouting
+import PresenceDocuments
 import SIPCore
 import SimplePresence
 
@@ -136,7 +137,15 @@ public struct DomainConfiguration: Hashable, Sendable {
     /// Users with hops of their own; the first pattern that fits decides.
     public var userRoutes: [UserRoute] = []
     public var network: SourceNetwork
-    public var profile: DomainProfile
+    /// PIDF written to the domain. Enterprise partners get the one tuple of MS-PRES 2.2.2.8 unless configured otherwise; PIDF watchers
+    /// of a hosted domain are its users' own SIMPLE clients, which read RFC 4480.
+    public var profile: DomainProfile {
+        get { chosenProfile ?? (side == .enterprise && !hosted ? .rpidDraft : .rpid) }
+        set { chosenProfile = newValue }
+    }
+    private var chosenProfile: DomainProfile?
+    /// Names of categories that its users may publish besides those of ``CategoryName/registered`` (MS-PRES 3.2.5.4).
+    public var categories: Set<CategoryName> = []
     /// For enterprise domains only: the form that is tried first; nil: batches inside the own enterprise, else categories.
     public var upstream: UpstreamFormat?
     /// For simple domains: differences are asked for (RFC 5263); whoever takes none is asked for whole documents.
@@ -167,14 +176,14 @@ public struct DomainConfiguration: Hashable, Sendable {
 
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,
-        profile: DomainProfile = .rpid, upstream: UpstreamFormat? = nil, lossless: Bool = false, poolFqdn: String? = nil,
+        profile: DomainProfile? = nil, upstream: UpstreamFormat? = nil, lossless: Bool = false, poolFqdn: String? = nil,
         requiresRegistration: Bool = false, refuse: Int? = nil
     ) {
         self.side = side
         self.hosted = hosted
         self.route = route
         self.network = network
-        self.profile = profile
+        chosenProfile = profile
         self.upstream = upstream
         self.lossless = lossless
         self.poolFqdn = poolFqdn

@@ -32,10 +32,12 @@ extension Gateway {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ subscription: HomeDialog, expires: Int,
         _ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant
     ) {
+        let isPiggyback = Self.isPiggybackOffered(request) && isPiggybacked(status, by: subscription.notifier)
         var response = acceptance(
             of: request, tag: subscription.localTag, over: subscription.flow, expires: expires, status, by: subscription.notifier,
             isList: subscription.package.requiresEventList,
-            piggybacking: Self.isPiggybackOffered(request) ? subscription.event : nil)
+            piggybacking: isPiggyback ? (subscription.event, subscription.dialog.takeNumber()) : nil)
+        if isPiggyback { keep(.dialog(subscription.localTag)) }
         if content != .none, let body = homeBody(of: subscription, isFull: true, at: now) {
             response.headers.set(.contentType, subscription.package.mediaType)
             response.body = body

@@ -102,7 +102,7 @@ extension Gateway {
                 return ContainerElement(
                     id: id, version: 0, members: row.members.map { ContainerMember(ContainerMemberType(rawValue: $0)) })
             })
-        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: presencePolicy)
+        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: presencePolicy(of: uri))
     }
 
     // MARK: what is shown

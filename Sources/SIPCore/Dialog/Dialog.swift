@@ -148,6 +148,13 @@ public struct Dialog: Equatable, Sendable {
         return request
     }
 
+    /// Takes the next number of our CSeq sequence for a request that is not sent: the NOTIFY for which a piggybacking 200 stands
+    /// (MS-SIP 3.4.5.1).
+    public mutating func takeNumber() -> UInt32 {
+        if localCSeq < CSeq.limit { localCSeq += 1 }
+        return localCSeq
+    }
+
     /// The strict router's URI as the Request-URI must have it (RFC 3261 12.2.1.1).
     private func strictTarget(_ routes: [NameAddr]) -> String? {
         guard var uri = routes.first?.uri else { return nil }

@@ -28,7 +28,7 @@ extension ConfigurationReader {
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish",
             "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards", "reuse",
-            "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive",
+            "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive", "categories",
         ]
         guard let fields = entry.fields(known) else { return nil }
         if let refuse = fields["refuse"] {
@@ -61,6 +61,7 @@ extension ConfigurationReader {
             if let format = upstream.choice(UpstreamFormat.self) { domain.upstream = format }
         }
         readForms(fields, of: &domain, named: name)
+        if let categories = fields["categories"] { domain.categories = readCategories(categories) }
         if let expires = fields["expires"] {
             domain.expires = readRange(
                 expires, standard: side == .enterprise ? configuration.timing.enterprise : configuration.timing.simple)

@@ -130,6 +130,6 @@ import XMLCore
         #expect(!CategoryName.state.isPrivate && !CategoryName.mwi.isPrivate)
         #expect(CategoryName("State") != .state)
         #expect(!CategoryName("State").isRegistered)
-        #expect(CategoryName.registered.count == 17)
+        #expect(CategoryName.registered.count == 22)
     }
 }

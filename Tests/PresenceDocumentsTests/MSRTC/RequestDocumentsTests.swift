@@ -66,6 +66,14 @@ import XMLCore
         #expect(fault.text == MSRTCSamples.fault)
     }
 
+    @Test("MS-PRES 2.2.2.2.3 a fault in a namespace is read like one without [R031]")
+    func namespace() throws {
+        let text = MSRTCSamples.fault.replacing("<Fault>", with: "<Fault xmlns=\"http://schemas.example.com/fault\">")
+        let fault = try FaultDocument(text)
+        #expect(fault.isWrongDelta && fault.operations.map(\.currentVersion) == [4, 0])
+        #expect(fault.operations.first?.currentData?.localName == "note")
+    }
+
     @Test("MS-PRES 2.2.2.10.4 both printed forms of the code are understood [R033]")
     func codes() {
         #expect(FaultDocument(faultCode: "Protocol client.BadCall.WrongDelta", operations: []).isWrongDelta)
