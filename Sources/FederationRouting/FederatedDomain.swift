@@ -81,7 +81,15 @@ public struct FederatedDomain: Hashable, Sendable {
         if !configured.isEmpty { return .located(HopGoal(host, .listed(configured), isSecure: isSecure)) }
         guard special == nil, route == nil, hops.isEmpty, let discovery else { return nil }
         let way = side == .enterprise ? HopGoal.Way.enterprise : .standard(transport: nil, port: nil)
-        return .located(HopGoal(host, way, isSecure: isSecure || discovery == .tls))
+        return .located(HopGoal(host, way, isSecure: isSecure || discovery == .tls, allowsWeaker: discovery == .any))
+    }
+
+    /// Whether the servers of a domain may be asked over TLS alone: of those that only `*` covers nobody could say later that a request
+    /// without TLS comes from them, so that a NOTIFY over our own connection would be refused.
+    /// - Parameter entry: the name of this entry.
+    public func needsTLS(as entry: String) -> Bool {
+        let namesAddress = peers.contains { if case .addresses = $0 { true } else { false } }
+        return entry == RoutingTable.fallbackName && discovery != nil && !namesAddress
     }
 
     /// Whether any next hop is configured for a user, TLS or not.

@@ -31,7 +31,9 @@ public enum NextHop: Hashable, Sendable, CustomStringConvertible {
 /// Whether the servers of a domain are looked up in the Domain Name System.
 public enum Discovery: String, Hashable, Sendable, CaseIterable {
     /// Whatever the domain offers; where it offers TLS nothing less.
-    case any = "true"
+    case neverWeaker = "true"
+    /// In the domain's own order, in clear too where that comes before TLS.
+    case any
     /// Only servers that speak TLS.
     case tls
 }

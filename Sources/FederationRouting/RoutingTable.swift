@@ -66,7 +66,8 @@ public struct RoutingTable: Hashable, Sendable {
         }
         if domain.isHosted { return RouteDecision(outcome: .local(domain), rule: name, reason: "\(matched) and hosted here") }
         let user = canonical.user.flatMap { _ in canonical.decodedUser ?? canonical.user }
-        guard let hop = domain.nextHop(toward: host, user: user, isSecure: uri.isSecure, locatesNames: locatesNames) else {
+        let isSecure = uri.isSecure || domain.needsTLS(as: name)
+        guard let hop = domain.nextHop(toward: host, user: user, isSecure: isSecure, locatesNames: locatesNames) else {
             guard domain.hasHop(for: user) else {
                 return RouteDecision(outcome: .refuse(.notFound), rule: name, reason: "\(matched), but has no route")
             }

@@ -177,7 +177,9 @@ private final class AresChannel: @unchecked Sendable {
         case 6: answer = NameAnswer(.failed(.refused))  // ARES_EREFUSED
         case 8: answer = NameAnswer(.failed(.malformed))  // ARES_EBADNAME
         case 10: answer = NameAnswer(.failed(.malformed))  // ARES_EBADRESP
-        case 11, 12: answer = NameAnswer(.failed(.timeout))  // ARES_ECONNREFUSED, ARES_ETIMEOUT
+        // c-ares passes over a server that answers SERVFAIL, NOTIMP or REFUSED, and does not keep which it was.
+        case 11: answer = NameAnswer(.failed(.noUsableAnswer))  // ARES_ECONNREFUSED
+        case 12: answer = NameAnswer(.failed(.timeout))  // ARES_ETIMEOUT
         default: answer = NameAnswer(.failed(.serverFailure))
         }
         if case .failed = answer.outcome { counters.failures += 1 }

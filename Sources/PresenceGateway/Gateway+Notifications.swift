@@ -61,7 +61,7 @@ extension Gateway {
         isList: Bool, piggybacking notify: (event: Event, cSeq: UInt32)?
     ) -> SIPResponse {
         var response = SIPResponse(to: request, status: .ok, toTag: tag)
-        response.headers.set(.contact, contact(flow.local.transport))
+        response.headers.set(.contact, contact(over: flow))
         response.headers.append(.expires, String(expires))
         if isList { response.headers.append(.require, "eventlist") }
         if notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
@@ -98,7 +98,7 @@ extension Gateway {
             vouch(for: only.uri, on: &request, toward: configuration.domain(of: watcher.watcher))
         }
         resolveGRUU(&request, of: watcher.watcherKey)
-        request.headers.set(.contact, contact(way.transport))
+        request.headers.set(.contact, contact(by: way))
         request.headers.append(.event, watcher.event.description)
         request.headers.append(.subscriptionState, status.headerValue)
         // What enterprise clients look at (MS-PRES 3.4.5.1.3).

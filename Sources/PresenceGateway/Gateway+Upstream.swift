@@ -61,13 +61,14 @@ extension Gateway {
         request.headers.to = NameAddr(upstream.addressee)
         request.headers.callID = upstream.callID
         request.headers.cSeq = CSeq(1, .subscribe)
-        request.headers.set(.contact, contact(transport))
+        let way = way(by: upstream.domain.hop)
+        request.headers.set(.contact, contact(by: way))
         request.headers.append(HopMark.header, hopMarks(of: upstream))
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
         vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
-        send(request, by: way(by: upstream.domain.hop), for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 
     private func subscribeAgain(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
@@ -79,7 +80,7 @@ extension Gateway {
             return
         }
         let way = way(of: dialog, flow: nil, hop: upstream.domain.hop, to: SIPURI(host: upstream.domain.name))
-        request.headers.set(.contact, contact(way.transport))
+        request.headers.set(.contact, contact(by: way))
         upstream.describe(&request, expires: expires, reliable: way.transport.isReliable)
         vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)

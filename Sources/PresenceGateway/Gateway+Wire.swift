@@ -4,35 +4,6 @@ import SIPEvents
 
 /// Addresses, hops and the sending of requests.
 extension Gateway {
-    static func sentBy(_ configuration: GatewayConfiguration) -> [TransportProtocol: TransactionLayer.HostPort] {
-        var result: [TransportProtocol: TransactionLayer.HostPort] = [:]
-        for transport in TransportProtocol.allCases {
-            let listener = configuration.listeners.first { $0.transport == transport } ?? configuration.listeners.first
-            let place = listener.flatMap { configuration.advertised[$0] }
-            result[transport] =
-                place
-                ?? .init(configuration.advertisedHost ?? listener?.host ?? configuration.nodeName, listener?.port ?? transport.defaultPort)
-        }
-        return result
-    }
-
-    /// The stable Contact of this node over a transport (RFC 6665 4.4.1 asks for a GRUU; this address names the node for good).
-    func contact(_ transport: TransportProtocol) -> String { contacts[transport] ?? "<sip:\(configuration.nodeName)>" }
-
-    static func contacts(_ places: [TransportProtocol: TransactionLayer.HostPort]) -> [TransportProtocol: String] {
-        var result: [TransportProtocol: String] = [:]
-        for (transport, place) in places {
-            let host = place.host.utf8.contains(UInt8(ascii: ":")) ? "[\(place.host)]" : place.host
-            result[transport] = "<sip:\(host):\(place.port)\(transport == .udp ? "" : ";transport=\(transport.rawValue)")>"
-        }
-        return result
-    }
-
-    static func places(_ places: [TransportProtocol: TransactionLayer.HostPort]) -> Set<String> {
-        let own = places.filter { !["0.0.0.0", "::"].contains($0.value.host) }
-        return Set(own.map { Via($0.key, host: $0.value.host, port: $0.value.port, branch: "").sentBy })
-    }
-
     /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own
     /// connection while it lives. Names that are no addresses are looked up if they lie in a domain that is looked up itself; else
     /// they are left to the domain's next hop, or to the place the dialog came from; and so are addresses that are none of the far end's.
@@ -59,13 +30,16 @@ extension Gateway {
             address = secure.transport == .tls ? proving(secure, by: hop, flow) : nil
         }
         if let flow, let connection = flow.connection {
-            return .direct(.connection(connection, fallback: address ?? route ?? (hop == nil ? flow.remote : nil)), flow.local.transport)
+            let transport = flow.local.transport
+            return .direct(
+                .connection(connection, fallback: address ?? route ?? (hop == nil ? flow.remote : nil)), transport,
+                own: ownAddresses.address(transport, toward: flow.remote, local: flow.local))
         }
         if address == nil, case .located(let goal)? = hop {
             return .located(isUnsure ? goal : goalWithinDialog(next, of: goal, isSecure: isSecure))
         }
         let target = address ?? route ?? flow?.remote ?? TransportAddress(.udp, next.host, next.port ?? 5060)
-        return .direct(.address(target, from: listener(for: target, flow: flow)), target.transport)
+        return way(to: target, flow: flow)
     }
 
     /// Whether requests for the far end of a dialog may go to an address: it is one of its servers, or where the dialog came from.
@@ -160,16 +134,25 @@ extension Gateway {
     }
 
     func hop(toward user: SIPURI, in domain: DomainConfiguration, isSecure: Bool = false) -> NextHop? {
-        domain.nextHop(
-            toward: user.domainKey, user: user.decodedUser, isSecure: isSecure || user.isSecure, locatesNames: configuration.naming != nil)
+        var isSecure = isSecure || user.isSecure
+        if !isSecure, domain.discovery != nil, let (name, entry) = routes.entry(for: user.domainKey) { isSecure = entry.needsTLS(as: name) }
+        return domain.nextHop(
+            toward: user.domainKey, user: user.decodedUser, isSecure: isSecure, locatesNames: configuration.naming != nil)
     }
 
     /// The way of a request outside of dialogs.
     func way(by hop: NextHop) -> Way {
         switch hop {
-        case .fixed(let address): .direct(.address(address, from: listener(for: address, flow: nil)), address.transport)
+        case .fixed(let address): way(to: address, flow: nil)
         case .located(let goal): .located(goal)
         }
+    }
+
+    /// The way to an address.
+    func way(to target: TransportAddress, flow: Flow?) -> Way {
+        .direct(
+            .address(target, from: listener(for: target, flow: flow)), target.transport,
+            own: ownAddresses.address(target.transport, toward: target))
     }
 
     /// The listener that a datagram leaves from; nil: none is of the target's family, or it is no datagram.
@@ -198,23 +181,28 @@ extension Gateway {
     func begin(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
         noteSent(for: purpose)
         switch way {
-        case .direct(let destination, let transport): begin(request, to: destination, over: transport, for: purpose, at: now)
+        case .direct(let destination, let transport, let own):
+            begin(request, to: destination, over: transport, own: own, for: purpose, at: now)
         case .located(let goal): deliver(request, to: goal, for: .answered(purpose), at: now)
         }
     }
 
     /// The transaction itself.
-    /// - Parameter delivery: of which this is one try.
+    /// - Parameters:
+    ///   - own: this node's address in Via.
+    ///   - delivery: of which this is one try.
     func begin(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, for purpose: Awaiting,
-        as delivery: Delivery? = nil, at now: Instant
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
+        for purpose: Awaiting, as delivery: Delivery? = nil, at now: Instant
     ) {
         var request = request
         sign(&request, to: destination, at: now)
         // Of a NOTIFY that arrived nothing more is asked.
         var isBrief = false
         if case .notify = purpose { isBrief = true }
-        let (transaction, actions) = transactions.send(request, to: destination, over: transport, isBrief: isBrief, at: now)
+        let (transaction, actions) = transactions.send(
+            request, to: destination, over: transport, sentBy: own, isBrief: isBrief, connectPatience: connectPatience(of: delivery),
+            at: now)
         counters.limitsReached += transactions.takeTurnedAway()
         awaiting[transaction] = Awaited(purpose: purpose, sentAt: now)
         if let delivery { follow(delivery, transaction, at: now) }
@@ -235,14 +223,17 @@ extension Gateway {
     func emit(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
         noteSent(inDialog: tag)
         switch way {
-        case .direct(let destination, let transport): emit(request, to: destination, over: transport, at: now)
+        case .direct(let destination, let transport, let own): emit(request, to: destination, over: transport, own: own, at: now)
         case .located(let goal): deliver(request, to: goal, for: .unanswered(tag: tag), at: now)
         }
     }
 
-    func emit(_ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, at now: Instant) {
+    func emit(
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
+        at now: Instant
+    ) {
         var request = request
         sign(&request, to: destination, at: now)
-        perform(transactions.sendUnanswered(request, to: destination, over: transport), at: now)
+        perform(transactions.sendUnanswered(request, to: destination, over: transport, sentBy: own), at: now)
     }
 }

@@ -51,7 +51,7 @@ public final class Gateway: SansIOEndpoint {
     var partners = PartnerTable()
     /// Partners that are asked now and then whether they live.
     var keepAlives: [String: KeepAlive] = [:]
-    let contacts: [TransportProtocol: String]
+    let ownAddresses: OwnAddresses
     /// What this node writes as sent-by into Via; wildcards, which any node may write, excepted.
     let places: Set<String>
     var tokens: TokenGenerator
@@ -166,9 +166,11 @@ public final class Gateway: SansIOEndpoint {
     ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: the tables are all there is.
     ///   - directory: the users of the hosted enterprise domains; see ``use(directory:at:)``.
     ///   - key: of every identifier that is made, and of no other gateway.
+    ///   - localAddresses: the system's routes, for listeners on all addresses; nil: those are named by the node's name.
     public init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, key: TokenKey,
-        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none
+        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none,
+        localAddresses: (any LocalAddressLookup)? = nil
     ) {
         self.configuration = configuration
         self.authenticator = authenticator
@@ -177,11 +179,11 @@ public final class Gateway: SansIOEndpoint {
         self.shards = shards
         routes = configuration.routes
         peerTable = PeerTable(routes)
-        contacts = Self.contacts(Self.sentBy(configuration))
-        places = Self.places(Self.sentBy(configuration))
+        ownAddresses = OwnAddresses(configuration, lookup: localAddresses)
+        places = ownAddresses.fixed
         let prefix = ShardRouter.prefix(of: shard, among: shards)
         tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
-        var layer = TransactionLayer.Configuration(sentBy: Self.sentBy(configuration))
+        var layer = TransactionLayer.Configuration(sentBy: [:])
         layer.take(configuration)
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product

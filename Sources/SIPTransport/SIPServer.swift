@@ -104,6 +104,12 @@ public final class SIPServer: Sendable {
         return (sum, connections, unfinishedOctets)
     }
 
+    /// Checks the certificates of all connections against the TLS settings in use, and closes those whose peer no longer proves what it has
+    /// to; to be called after a reload. Sweeps of the connections do the same by and by.
+    public func checkPeers() async {
+        for shard in shards { try? await shard.eventLoop.submit { shard.wires.checkPeers(at: HostClock.wall()) }.get() }
+    }
+
     /// How far an endpoint is with ending its business.
     public enum StopProgress: Equatable, Sendable {
         /// It has something to do itself.
@@ -213,10 +219,13 @@ private final class ListenerBinder {
         }
     }
 
+    /// A listener at `[::]` takes IPv6 alone (RFC 3493 5.3), so that one at `0.0.0.0` may have the same port.
+    private static let isIPv6Only = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
+
     private func bindUDP(_ address: SocketAddress) async throws -> TransportAddress {
         var address = address
         for shard in shards {
-            let channel = try await DatagramBootstrap(group: shard.eventLoop)
+            let bootstrap = DatagramBootstrap(group: shard.eventLoop)
                 .channelOption(ChannelOptions.autoRead, value: false)
                 .channelOption(
                     ChannelOptions.Types.SocketOption(level: .socket, name: .init(rawValue: SO_REUSEPORT)), value: shards.count > 1 ? 1 : 0
@@ -232,7 +241,8 @@ private final class ListenerBinder {
                         try channel.pipeline.syncOperations.addHandler(DatagramHandler(host: shard))
                     }
                 }
-                .bind(to: address).get()
+            if address.protocol == .inet6 { _ = bootstrap.channelOption(Self.isIPv6Only, value: 1) }
+            let channel = try await bootstrap.bind(to: address).get()
             opened.append(channel)
             // The port that the first socket was given serves the others too.
             address = channel.localAddress ?? address
@@ -244,7 +254,7 @@ private final class ListenerBinder {
 
     private func bindStream(_ address: SocketAddress, transport: TransportProtocol, isStrict: Bool) async throws -> TransportAddress {
         let owners = Dictionary(uniqueKeysWithValues: shards.map { (ObjectIdentifier($0.eventLoop), $0) })
-        let channel = try await ServerBootstrap(group: group, childGroup: group)
+        let bootstrap = ServerBootstrap(group: group, childGroup: group)
             .serverChannelOption(ChannelOptions.autoRead, value: false)
             .serverChannelOption(ChannelOptions.backlog, value: 1_024)
             .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
@@ -269,7 +279,8 @@ private final class ListenerBinder {
                     try channel.pipeline.syncOperations.addHandler(StreamHandler(connection: connection, host: shard))
                 }
             }
-            .bind(to: address).get()
+        if address.protocol == .inet6 { _ = bootstrap.serverChannelOption(Self.isIPv6Only, value: 1) }
+        let channel = try await bootstrap.bind(to: address).get()
         opened.append(channel)
         return (channel.localAddress ?? address).transportAddress(transport)
     }

@@ -11,6 +11,8 @@ struct QueuedMessage {
     var datagram: OutboundMessage?
     /// The shard does not know by which connection it leaves, and is told.
     var isUnnamed = false
+    /// How long it may wait for its connection; nil: as long as connecting takes.
+    var patience: TimeSpan?
 }
 
 /// One TCP or TLS connection, accepted or opened, confined to its event loop.
@@ -44,6 +46,10 @@ final class StreamConnection {
     var lastActivity: NIODeadline
     /// What the peer has proved by TLS.
     var peer: PeerIdentity?
+    /// What that was concluded from, to conclude it again when roots change or a certificate ends.
+    var proof: PeerProof?
+    /// Of a listener with TLS: whether clients need a certificate there.
+    var needsCertificate = false
     /// Requests that are looked at for `alias` (RFC 5923 4); a partner writes it into all or none.
     var aliasChances = 4
     /// Whether the peer opened it.

@@ -94,6 +94,8 @@ public struct TransportCounters: Hashable, Sendable {
     public var datagramsDropped: UInt64 = 0
     /// How often a listener stopped accepting because file descriptors were scarce.
     public var acceptsPaused: UInt64 = 0
+    /// Connections closed because their peer's certificate counted no longer.
+    public var peersDistrusted: UInt64 = 0
 
     public init() {}
 
@@ -115,7 +117,7 @@ public struct TransportCounters: Hashable, Sendable {
             ("capture_cut", \.captureCut), ("reads_paused", \.readsPaused), ("datagrams_dropped", \.datagramsDropped),
             ("connections_over_share", \.connectionsOverShare), ("sends_put_off", \.sendsPutOff), ("pings_sent", \.pingsSent),
             ("flows_failed", \.flowsFailed), ("unfinished_closes", \.unfinishedCloses), ("sends_over_reused", \.sendsOverReused),
-            ("accepts_paused", \.acceptsPaused),
+            ("accepts_paused", \.acceptsPaused), ("peers_distrusted", \.peersDistrusted),
         ]
     }
 }

@@ -77,6 +77,25 @@ extension Wires {
         for message in waiting { enqueue(message, on: connection) }
     }
 
+    /// Gives a message back if its connection is not ready in time, so that its sender can ask another server; the connection goes on for
+    /// others.
+    func limitWait(of message: QueuedMessage, on connection: StreamConnection) {
+        guard let patience = message.patience, message.token != 0 else { return }
+        let (token, shard) = (message.token, message.shard)
+        let bound = NIOLoopBound((self, connection), eventLoop: host.eventLoop)
+        host.eventLoop.scheduleTask(in: patience.amount) {
+            let (wires, connection) = bound.value
+            guard connection.state == .connecting,
+                let place = connection.waiting.firstIndex(where: { $0.token == token && $0.shard == shard })
+            else { return }
+            connection.waitingBytes -= connection.waiting.remove(at: place).bytes.count
+            let span = "after \(patience.nanoseconds / 1_000_000) ms"
+            let isSecuring = connection.handshakeSince != nil
+            wires.fail(token, shard, isSecuring ? "the TLS handshake was not over \(span)" : "no connection \(span)")
+            wires.host.schedulePump()
+        }
+    }
+
     func refused(_ connection: StreamConnection, _ reason: String) {
         guard connection.state != .closed else { return }
         let waiting = connection.waiting

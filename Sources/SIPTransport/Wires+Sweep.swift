@@ -16,6 +16,7 @@ extension Wires {
             if wires.isClosing { return task.cancel() }
             wires.closeOld(at: .now())
             wires.sweepHandshakes(at: .now())
+            wires.checkPeers(at: HostClock.wall())
         }
     }
 

@@ -20,6 +20,10 @@ final class Wires {
     var pauses: ConnectPauses
     /// How often the TLS settings had been replaced when that was last looked at.
     var pausesSince: UInt64 = 0
+    /// How often they had been replaced when the peers of all connections were last checked.
+    var peersCheckedSince: UInt64 = 0
+    /// When they were last checked, by the wall clock.
+    var peersCheckedAt: Instant?
     /// Peers that have answered a ping of ours.
     var answersPings: Set<TransportAddress> = []
     var random = SystemRandomNumberGenerator()
@@ -104,7 +108,9 @@ final class Wires {
                 host.post(.outbound(message, shard: shard, isUnnamed: isUnnamed), to: owner)
             } else if let connection = connections[id], connection.state != .closed, connection.ending != .flushed {
                 enqueue(
-                    QueuedMessage(bytes: message.bytes, token: message.token, shard: shard, isUnnamed: isUnnamed), on: connection)
+                    QueuedMessage(
+                        bytes: message.bytes, token: message.token, shard: shard, isUnnamed: isUnnamed, patience: message.connectPatience),
+                    on: connection)
             } else if let fallback {
                 send(message, to: fallback, from: nil, for: shard)
             } else {
@@ -132,7 +138,10 @@ final class Wires {
         case .tls where host.tls == nil:
             fail(message.token, shard, "TLS is not configured")
         case .tcp, .tls:
-            enqueue(QueuedMessage(bytes: message.bytes, token: message.token, shard: shard, isUnnamed: true), to: address)
+            enqueue(
+                QueuedMessage(
+                    bytes: message.bytes, token: message.token, shard: shard, isUnnamed: true, patience: message.connectPatience),
+                to: address)
         }
     }
 
@@ -182,6 +191,7 @@ final class Wires {
             message.isUnnamed = false
             connection.waitingBytes += message.bytes.count
             connection.waiting.append(message)
+            limitWait(of: message, on: connection)
             return
         }
         connection.outgoing.writeBytes(message.bytes)

@@ -11,7 +11,7 @@ import Testing
         dnsNames: ["sip.example.org"], sipDomains: ["example.org"], notAfter: 4_000_000_000, fingerprint: "example.org")
 
     private func bench(
-        store: (any GatewayStore)? = nil, _ change: @escaping (inout DomainConfiguration) -> Void = { $0.discovery = .any }
+        store: (any GatewayStore)? = nil, _ change: @escaping (inout DomainConfiguration) -> Void = { $0.discovery = .neverWeaker }
     ) -> Bench {
         Bench(store: store) { configuration in
             configuration.listeners.append(TransportAddress(.tls, "192.0.2.1", 5061))
@@ -94,7 +94,7 @@ import Testing
     func restartedEnterprise() throws {
         let bench = bench(store: MemoryStore()) {
             $0 = DomainConfiguration(side: .enterprise, upstream: .pidf)
-            $0.discovery = .any
+            $0.discovery = .neverWeaker
         }
         var names = BenchNames()
         names.srv("_sipfederationtls._tcp.example.org", 5061, "sip.example.org")

@@ -11,7 +11,7 @@ import Testing
         Bench { configuration in
             configuration.naming = NamingConfiguration()
             var domain = DomainConfiguration(side: .simple)
-            domain.discovery = .any
+            domain.discovery = .neverWeaker
             configuration.domains["example.org"] = domain
             change(&configuration)
         }

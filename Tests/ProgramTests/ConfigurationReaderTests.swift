@@ -76,7 +76,7 @@ import Testing
                 ListedHop(TransportAddress(.tcp, "edge.example.org", 5062), priority: 20, weight: 60),
             ])
         #expect(domain.userRoutes == [UserRoute(UserPattern("lab-*"), [ListedHop(TransportAddress(.udp, "192.0.2.3", 5060))])])
-        #expect(configuration.domains["example.com"]?.discovery == .any)
+        #expect(configuration.domains["example.com"]?.discovery == .neverWeaker)
         #expect(configuration.domains["*"]?.discovery == .tls)
         #expect(configuration.names.servers == ["127.0.0.1:5353", "[2001:db8::53]:53"])
         #expect(configuration.names.hostsFile == nil)

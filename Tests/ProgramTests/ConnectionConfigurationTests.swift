@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PresenceGateway
 import SIPCore
+import SIPEvents
 import SIPTransport
 import Testing
 
@@ -51,6 +52,66 @@ import Testing
         #expect(gateway.advertised[TransportAddress(.tls, "0.0.0.0", 5_071)] == .init("2001:db8::1", 5_071))
         #expect(gateway.advertisedHost == "node.example.net")
         #expect(configuration.tls?.expectations["example.org"]?.reusesConnections == true)
+    }
+
+    @Test("`check` says which address partners are given where a listener is on all addresses and nothing is advertised") func notes()
+        throws
+    {
+        func notes(_ listen: String, node: String = "") throws -> [String] {
+            let rest = "tls: { certificate: a, key: b, trust: c }\ndomains: { \"*\": { refuse: 403 } }\n"
+            return AddressNotes.notes(of: try read("listen: [ \(listen) ]\n\(node)\(rest)"))
+        }
+        let tls = try notes("\"tls:0.0.0.0:5061\", \"tls:[::]:5061\"")
+        #expect(tls.count == 2 && tls.allSatisfy { $0.contains("`advertised`") && $0.contains("no certificate proves an address") })
+        #expect(try notes("\"tcp:0.0.0.0:5060\", \"tcp:0.0.0.0:5062\"").count == 1, "the second is named nowhere")
+        #expect(try notes("\"tcp:192.0.2.1:5060\", { address: \"tls:0.0.0.0:5061\", advertised: edge.example.net }").isEmpty)
+        #expect(try notes("\"tcp:0.0.0.0:5060\"", node: "node: { advertised: edge.example.net }\n").isEmpty)
+    }
+
+    @Test("a listener of each address family may be advertised") func advertisedFamilies() throws {
+        let configuration = try read(
+            """
+            listen:
+              - { address: "tcp:0.0.0.0:5060", advertised: "four.example.net" }
+              - { address: "tcp:[::]:5060", advertised: "six.example.net:5070" }
+            domains: { "*": { refuse: 403 } }
+            """)
+        let gateway = configuration.gateway(listeners: configuration.listeners, logLevel: .error)
+        #expect(gateway.advertised[TransportAddress(.tcp, "0.0.0.0", 5_060)] == .init("four.example.net", 5_060))
+        #expect(gateway.advertised[TransportAddress(.tcp, "::", 5_060)] == .init("six.example.net", 5_070))
+    }
+
+    @Test(
+        "RFC 3261 12.1.1: the program at a listener on all addresses answers with a Contact that can be reached", arguments: ["udp", "tcp"])
+    func wildcardProgram(_ transport: String) async throws {
+        let text = """
+            node: { name: test.example.net }
+            listen: [ { address: "\(transport):0.0.0.0:0", authentication: none } ]
+            domains:
+              contoso.com: { side: simple, route: "udp:127.0.0.1:9" }
+              example.org: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }
+            """
+        let gateway = try await RunningGateway.start(try read(text), logger: RunningGatewayTests.quiet)
+        let port = gateway.server.listeners[0].port
+        let via = TransportAddress(gateway.server.listeners[0].transport, "127.0.0.1", port)
+        let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
+        let client = try await RunningGatewayTests.client(via) {
+            RequestEndpoint(via: via, listeners: $0, key: .seeded(1)) { continuation.yield($0) }
+        } start: { endpoint, now in
+            endpoint.start(.subscribe, to: RunningGatewayTests.alice, from: RunningGatewayTests.alice, at: now) { request in
+                request.headers.event = Event("presence")
+                request.headers.expires = 600
+                request.headers.set(.contact, "<sip:alice@127.0.0.1:9>")
+            }
+        }
+        var contact: String?
+        for await answer in answers {
+            if case .response(let response) = answer { contact = response.headers.contact?.uri.description }
+            break
+        }
+        #expect(contact == "sip:127.0.0.1:\(port)\(transport == "udp" ? "" : ";transport=tcp")")
+        await client.stop()
+        await gateway.stop(drain: .zero)
     }
 
     @Test(

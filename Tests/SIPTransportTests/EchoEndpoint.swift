@@ -64,8 +64,8 @@ final class EchoEndpoint: SansIOEndpoint {
         return output
     }
 
-    func send(_ text: String, to destination: Destination, token: UInt64 = 0) {
-        output.append(OutboundMessage(bytes: Array(text.utf8), destination: destination, token: token))
+    func send(_ text: String, to destination: Destination, token: UInt64 = 0, patience: TimeSpan? = nil) {
+        output.append(OutboundMessage(bytes: Array(text.utf8), destination: destination, token: token, connectPatience: patience))
     }
 }
 

@@ -9,8 +9,11 @@ final class PlainSocket: @unchecked Sendable {
 
     enum Kind { case udp, tcp, tcpListener }
 
-    /// A socket on a free loopback port, or on this one, at 127.0.0.`host`; `tcp` is connected to `peer`.
-    init(_ kind: Kind, peer: Int = 0, port wanted: Int = 0, from host: UInt32 = 1, receiveBuffer: Int32? = nil) throws {
+    /// A socket on a free loopback port, or on this one, at 127.0.0.`host`; `tcp` is connected to `peer` at
+    /// 127.0.0.`peerHost`.
+    init(
+        _ kind: Kind, peer: Int = 0, port wanted: Int = 0, from host: UInt32 = 1, at peerHost: UInt32 = 1, receiveBuffer: Int32? = nil
+    ) throws {
         let descriptor = Glibc.socket(AF_INET, kind == .udp ? Int32(SOCK_DGRAM.rawValue) : Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -30,7 +33,7 @@ final class PlainSocket: @unchecked Sendable {
             }
         }
         var address = Self.loopback(kind == .tcp ? peer : wanted)
-        if kind != .tcp { address.sin_addr.s_addr = UInt32(0x7f00_0000 | host).bigEndian }
+        address.sin_addr.s_addr = UInt32(0x7f00_0000 | (kind == .tcp ? peerHost : host)).bigEndian
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 kind == .tcp ? Glibc.connect(descriptor, $0, size) : Glibc.bind(descriptor, $0, size)

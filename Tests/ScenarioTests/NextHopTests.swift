@@ -21,7 +21,7 @@ private final class Border {
     ) {
         network = SimulatedNetwork(seed: seed, transcriptLimit: 20_000)
         var partner = DomainConfiguration(side: .simple)
-        partner.discovery = .any
+        partner.discovery = .neverWeaker
         var configuration = GatewayConfiguration(
             nodeName: "gateway.example.net",
             listeners: [.udp, .tcp].map { TransportAddress($0, Self.node, 5060) },

@@ -16,11 +16,15 @@ public struct HopGoal: Hashable, Sendable, CustomStringConvertible {
     public var way: Way
     /// Nothing but TLS will do: `sips` (RFC 3261 26.2.2), or because the operator wants it so.
     public var isSecure: Bool
+    /// The order that the domain gives its transports counts (RFC 3263 4.1), though it offers TLS too; else a domain that offers TLS is
+    /// never asked without it.
+    public var allowsWeaker: Bool
 
-    public init(_ host: String, _ way: Way, isSecure: Bool = false) {
+    public init(_ host: String, _ way: Way, isSecure: Bool = false, allowsWeaker: Bool = false) {
         self.host = SIPURI(host: host).domainKey
         self.way = way
         self.isSecure = isSecure
+        self.allowsWeaker = allowsWeaker && !isSecure
     }
 
     /// For an operator: what is located, and how.

@@ -40,6 +40,8 @@ public struct HopLocator: Sendable {
     private var objection: String?
     /// The priority from which on there might be servers for TLS that could not be found out; nil: all of them are known.
     private var unknownSecure: Int?
+    /// The domain names a server for TLS, whether or not its address is found.
+    private var offersSecure = false
 
     public init(_ goal: HopGoal, prefersIPv6: Bool = false, limits: Limits = Limits()) {
         self.goal = goal
@@ -55,6 +57,7 @@ public struct HopLocator: Sendable {
     /// What is to be done by what is known now.
     public mutating func step() -> Step {
         (wanted, shortest, failure, objection, unknownSecure) = ([], nil, nil, nil, nil)
+        offersSecure = false
         let servers: [HopPlan.Server]
         switch goal.way {
         case .listed(let hops): servers = listed(hops)
@@ -66,14 +69,24 @@ public struct HopLocator: Sendable {
         guard kept.isEmpty else { return .found(HopPlan(servers: kept, timeToLive: shortest)) }
         if let objection { return .failed(HopFailure(.notAllowed, objection, timeToLive: shortest)) }
         if let failure { return .failed(HopFailure(.unknown, "\(goal.host): \(failure.rawValue)")) }
-        if !servers.isEmpty { return .failed(HopFailure(.absent, "\(goal.host) has no server for TLS", timeToLive: shortest)) }
+        if offersSecure, !servers.isEmpty {
+            return .failed(
+                HopFailure(.absent, "\(goal.host) offers TLS, but no server for it is found; it is not asked without", timeToLive: shortest)
+            )
+        }
+        if !servers.isEmpty {
+            return .failed(HopFailure(.notAllowed, "\(goal.host) has no server for TLS, and is not asked without", timeToLive: shortest))
+        }
         return .failed(HopFailure(.absent, "the Domain Name System names no SIP server of \(goal.host)", timeToLive: shortest))
     }
 
-    /// Whoever offers TLS is never asked without it: else an attacker who stops one port, or one answer of the Domain Name System, would
-    /// have the rest in clear.
+    /// A domain that offers TLS is never asked without it: else an attacker who stops one port, or one answer of the Domain Name System,
+    /// would have the rest in clear. The order of its NAPTR records counts only where the operator allows that.
     private func neverWeaker(_ servers: [HopPlan.Server]) -> [HopPlan.Server] {
         guard let first = servers.map(\.priority).min() else { return [] }
+        guard goal.allowsWeaker else {
+            return offersSecure || unknownSecure != nil ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers
+        }
         let isSecure =
             unknownSecure.map { $0 <= first } ?? false
             || servers.contains { $0.priority == first && $0.addresses.contains { $0.transport == .tls } }
@@ -118,6 +131,7 @@ public struct HopLocator: Sendable {
         if case .records(let records) = pointers.outcome {
             let chosen = Self.chosen(records, isSecure: goal.isSecure).prefix(limits.records)
             if !chosen.isEmpty {
+                if chosen.contains(where: { $0.transport == .tls }) { offersSecure = true }
                 var servers: [HopPlan.Server] = []
                 for (place, pick) in chosen.enumerated() {
                     servers += services(pick.name, pick.transport, rank: place, reason: "NAPTR \(pick.service), ") ?? []
@@ -194,6 +208,7 @@ public struct HopLocator: Sendable {
             let priority = rank << 16 | Int(service.priority)
             let found = addresses(
                 of: service.host, transport, Int(service.port), proving: isEnterprise ? service.host : goal.host, priority: priority)
+            if transport == .tls { offersSecure = true }
             guard !found.list.isEmpty else { continue }
             let lifetime = [answer.timeToLive, found.timeToLive].compactMap { $0 }.min()
             servers.append(

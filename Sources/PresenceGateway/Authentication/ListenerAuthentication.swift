@@ -51,12 +51,12 @@ public struct ListenerAuthentication: Hashable, Sendable {
 extension GatewayConfiguration {
     /// What is asked of users whose requests come in at this address.
     ///
-    /// A listener on all addresses answers for each of them. A connection that this node opened itself is no listener: whatever comes in
+    /// A listener on all addresses of a family answers for each of them. A connection that this node opened itself is no listener: whatever comes in
     /// over it is asked as much as any listener asks.
     func authentication(at local: TransportAddress) -> ListenerAuthentication? {
         if let exact = authentication[local] { return exact }
         let wildcards = authentication.filter {
-            $0.key.transport == local.transport && $0.key.port == local.port && ["0.0.0.0", "::"].contains($0.key.host)
+            $0.key.transport == local.transport && $0.key.port == local.port && $0.key.isWildcard && $0.key.family == local.family
         }
         if let listener = wildcards.first { return listener.value }
         return authentication.values.contains { $0.schemes != .none } ? ListenerAuthentication(.any) : nil

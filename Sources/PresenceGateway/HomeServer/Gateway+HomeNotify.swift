@@ -59,7 +59,7 @@ extension Gateway {
         var request = subscription.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let way = way(of: subscription.dialog, flow: subscription.flow, hop: nil, to: subscription.userURI)
         resolveGRUU(&request, of: subscription.user)
-        request.headers.set(.contact, contact(way.transport))
+        request.headers.set(.contact, contact(by: way))
         request.headers.append(.event, subscription.event.description)
         request.headers.append("subscription-state", subscription.farewell == nil ? status.headerValue : "terminated;expires=0")
         if subscription.package.requiresEventList { request.headers.append(.require, "eventlist") }

@@ -4,14 +4,15 @@ import SIPCore
 /// By which way a request of ours leaves.
 enum Way {
     /// Over a connection or to an address that is known.
-    case direct(Destination, TransportProtocol)
+    /// - own: this node's address in Via and Contact.
+    case direct(Destination, TransportProtocol, own: TransactionLayer.HostPort)
     /// To one of the servers that are found for this goal.
     case located(HopGoal)
 
     /// The transport that is expected, for what has to be written before it is known.
     var transport: TransportProtocol {
         switch self {
-        case .direct(_, let transport): transport
+        case .direct(_, let transport, _): transport
         case .located(let goal): NextHop.located(goal).transport
         }
     }
@@ -52,6 +53,8 @@ public struct NamingConfiguration: Hashable, Sendable {
     public var prefersIPv6 = false
     /// Servers that one request tries.
     public var targetsPerRequest = 4
+    /// How long a request waits for a connection to one server, TLS included, while there is another.
+    public var connectPatience: TimeSpan = .seconds(2)
     /// How long a request waits for the answers of the Domain Name System.
     public var wait: TimeSpan = .seconds(10)
     /// Requests that wait; beyond it they fail at once.

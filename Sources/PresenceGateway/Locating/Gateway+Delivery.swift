@@ -28,18 +28,26 @@ extension Gateway {
         delivery.target = target
         let destination = Destination.address(target, from: listener(for: target, flow: nil))
         var request = delivery.request
-        // The Contact was written before the transport was known.
+        let own = ownAddresses.address(target.transport, toward: target)
+        // The Contact was written before the transport and the address were known.
         let expected = contact(NextHop.located(delivery.goal).transport)
         if let written = request.headers.first(.contact), written.hasPrefix(expected) {
-            request.headers.set(.contact, contact(target.transport) + written.dropFirst(expected.count))
+            request.headers.set(.contact, Self.contact(target.transport, own) + written.dropFirst(expected.count))
         }
         switch delivery.purpose {
         case .unanswered:
-            emit(request, to: destination, over: target.transport, at: now)
+            emit(request, to: destination, over: target.transport, own: own, at: now)
         case .answered(let purpose):
             hops.health.began(target, at: now)
-            begin(request, to: destination, over: target.transport, for: purpose, as: delivery, at: now)
+            begin(request, to: destination, over: target.transport, own: own, for: purpose, as: delivery, at: now)
         }
+    }
+
+    /// How long a try may wait for its connection: where there is another server, not as long as a server that accepts TCP and is silent
+    /// in the TLS handshake would make it wait.
+    func connectPatience(of delivery: Delivery?) -> TimeSpan? {
+        guard let delivery, !delivery.targets.isEmpty, delivery.target?.transport != .udp else { return nil }
+        return configuration.naming?.connectPatience
     }
 
     /// One try has its transaction.

@@ -55,9 +55,10 @@ extension Gateway {
         request.headers.to = NameAddr(SIPURI(host: name))
         request.headers.callID = tokens.callID()
         request.headers.cSeq = CSeq(1, .options)
-        request.headers.set(.contact, contact(hop.transport))
+        let way = way(by: hop)
+        request.headers.set(.contact, contact(by: way))
         request.headers.set(.accept, Self.acceptedBodies)
-        send(request, by: way(by: hop), for: .keepAlive(name), at: now)
+        send(request, by: way, for: .keepAlive(name), at: now)
     }
 
     /// However it ended.

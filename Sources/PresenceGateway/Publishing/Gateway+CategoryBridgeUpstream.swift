@@ -31,13 +31,14 @@ extension Gateway {
         var request = SIPRequest(.service, uri: bridge.uri)
         let epid = publisherEPID
         address(&request, of: bridge.uri, &bridge.passage, epid: epid)
-        var contact = NameAddr(contact(hop.transport)) ?? NameAddr(bridge.uri)
+        let way = way(by: hop)
+        var contact = NameAddr(contact(by: way)) ?? NameAddr(bridge.uri)
         contact.parameters.set("+sip.instance", "<urn:uuid:\(EndpointID(epid: epid))>", isQuoted: true)
         request.headers.set(.contact, contact.description)
         request.headers.set(.contentType, ServiceKind.categoryPublish.rawValue)
         request.body = document.encoded()
         keep(.bridge(bridge.key))
-        send(request, by: way(by: hop), for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
+        send(request, by: way, for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
     }
 
     // MARK: answers

@@ -74,6 +74,7 @@ public struct NamingPointer: Hashable, Sendable {
 public enum NameFailure: String, Hashable, Sendable {
     case timeout = "no DNS server answered in time"
     case serverFailure = "the DNS server failed"
+    case noUsableAnswer = "no DNS server gave an answer that can be used: each one answered SERVFAIL or REFUSED, or cannot be reached"
     case refused = "the DNS server refused to answer"
     case malformed = "the DNS answer cannot be read"
     case aliasLoop = "the aliases (CNAME) lead in a circle"

@@ -88,11 +88,15 @@ public struct OutboundMessage: Hashable, Sendable {
     public var destination: Destination
     /// Handed back in `TransportNotice.failed`, so that the core knows which message it was. 0: not interested.
     public var token: UInt64
+    /// How long it may wait for its connection, TLS included, before it is given back by `TransportNotice.failed`, so that another server
+    /// can be asked; nil: as long as connecting takes.
+    public var connectPatience: TimeSpan?
 
-    public init(bytes: [UInt8], destination: Destination, token: UInt64 = 0) {
+    public init(bytes: [UInt8], destination: Destination, token: UInt64 = 0, connectPatience: TimeSpan? = nil) {
         self.bytes = bytes
         self.destination = destination
         self.token = token
+        self.connectPatience = connectPatience
     }
 }
 

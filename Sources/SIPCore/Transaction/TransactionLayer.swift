@@ -115,6 +115,11 @@ public struct TransactionLayer: Sendable {
         }
     }
 
+    private struct OwnViaKey: Hashable, Sendable {
+        var transport: TransportProtocol
+        var local: HostPort
+    }
+
     struct Server: Sendable {
         var machine: ServerNonInviteTransaction
         var key: ServerTransactionKey
@@ -133,7 +138,7 @@ public struct TransactionLayer: Sendable {
     public var configuration: Configuration {
         didSet { ownVias.removeAll() }
     }
-    private var ownVias: [TransportProtocol: OwnVia] = [:]
+    private var ownVias: [OwnViaKey: OwnVia] = [:]
     var tokens: TokenGenerator
     var clients = SlotTable<Client>()
     var servers: [UInt64: Server] = [:]
@@ -177,24 +182,29 @@ public struct TransactionLayer: Sendable {
     ///
     /// - Parameters:
     ///   - request: Without a Via of ours.
+    ///   - sentBy: Host and port in our Via; nil: those of ``Configuration/sentBy``.
+    ///   - connectPatience: See ``OutboundMessage/connectPatience``.
     ///   - isBrief: Of a 2xx that does not change the remote target only the status is wanted: ``TransactionAction/response`` then has
     ///     no headers and no body, and is not read beyond what finds its transaction.
     /// - Returns: The transaction, and what to do. If the table is full the request fails at once.
     public mutating func send(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, isBrief: Bool = false, at now: Instant
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil,
+        isBrief: Bool = false,
+        connectPatience: TimeSpan? = nil, at now: Instant
     ) -> (ClientTransactionID, [TransactionAction]) {
         guard clients.count < configuration.clientLimit else {
             turnedAway += 1
             let id = ClientTransactionID(rawValue: nextID())
             return (id, [.transportFailed(id, reason: Self.limitReason)])
         }
-        let via = ownVia(transport)
+        let via = ownVia(transport, sentBy)
         let token = tokens.branch()
         let machine = ClientNonInviteTransaction(isReliable: transport.isReliable, timers: configuration.timers, at: now)
         let id = clients.insert { id in
             // The branch names its transaction, so that the answer finds it; the token keeps it from being guessed.
             let branch = token + "." + String(id, radix: 32)
-            let message = Self.seal(request, destination, via: via.head + branch, token: id)
+            var message = Self.seal(request, destination, via: via.head + branch, token: id)
+            message.connectPatience = connectPatience
             return Client(
                 machine: machine, branch: branch, method: request.method, callID: request.headers.first(.callID) ?? "",
                 from: request.headers.first(.from) ?? "", number: request.headers.cSeq?.number ?? 0, sentBy: via.sentBy,
@@ -207,18 +217,22 @@ public struct TransactionLayer: Sendable {
 
     /// Sends a request that nobody answers: BENOTIFY (MS-SIP 3.5).
     public mutating func sendUnanswered(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil
     ) -> [TransactionAction] {
-        let via = ownVia(transport).head + tokens.branch()
+        let via = ownVia(transport, sentBy).head + tokens.branch()
         return [.send(Self.seal(request, destination, via: via, token: 0))]
     }
 
-    private mutating func ownVia(_ transport: TransportProtocol) -> OwnVia {
-        if let known = ownVias[transport] { return known }
+    private mutating func ownVia(_ transport: TransportProtocol, _ sentBy: HostPort?) -> OwnVia {
+        let local = sentBy ?? configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort)
+        let key = OwnViaKey(transport: transport, local: local)
+        if let known = ownVias[key] { return known }
+        // A machine has few addresses; the texts are made anew if they ever change that often.
+        if ownVias.count >= 64 { ownVias.removeAll() }
         let made = OwnVia(
-            transport, configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort),
+            transport, local,
             isAlias: transport == .tls && configuration.announcesReuse)
-        ownVias[transport] = made
+        ownVias[key] = made
         return made
     }
 

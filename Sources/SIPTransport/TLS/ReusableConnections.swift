@@ -40,6 +40,11 @@ final class ReusableConnections: Sendable {
         entries.withLock { $0[id] = Entry(identity: identity, host: host) }
     }
 
+    /// What its peer proves has been concluded anew.
+    func update(_ id: ConnectionID, to identity: PeerIdentity) {
+        entries.withLock { $0[id]?.identity = identity }
+    }
+
     func announce(_ alias: Alias, on id: ConnectionID) {
         entries.withLock { $0[id]?.alias = alias }
     }

@@ -26,7 +26,7 @@ final class TLSGeneration: Sendable {
 
     /// The oldest makes room.
     private struct KnownPeers {
-        var identities: [String: PeerIdentity] = [:]
+        var proofs: [String: PeerProof] = [:]
         var order: [String] = []
         var oldest = 0
     }
@@ -105,7 +105,7 @@ final class TLSGeneration: Sendable {
     /// Verifies the chain that a peer presented, and the name that it has to prove.
     ///
     /// - Parameter chain: In DER, the peer's own first.
-    func identify(_ chain: [[UInt8]], _ demand: Demand, at now: Instant) throws(HandshakeFailure) -> (PeerIdentity, Certificate) {
+    func identify(_ chain: [[UInt8]], _ demand: Demand, at now: Instant) throws(HandshakeFailure) -> PeerProof {
         let expected = names(of: demand)
         guard let first = chain.first, let leaf = Certificate(octets: first) else {
             throw HandshakeFailure(.unusable, by: .here, expected: expected, reason: "the peer's certificate cannot be read")
@@ -132,8 +132,9 @@ final class TLSGeneration: Sendable {
         }
         let identity = PeerIdentity(leaf, roots: roots)
         if let verdict = shortcoming(of: identity, demand) { throw HandshakeFailure(verdict, certificate: leaf, expected: expected) }
-        if demand.role == .client { remember(identity) }
-        return (identity, leaf)
+        let proof = PeerProof(identity: identity, certificate: leaf, chain: [leaf] + others)
+        if demand.role == .client { remember(proof) }
+        return proof
     }
 
     /// Why the peer does not prove what it has to; nil: it does.
@@ -168,24 +169,25 @@ final class TLSGeneration: Sendable {
     }
 
     /// The identity of a client that resumed a session, which began with a whole handshake of this generation.
-    func recognise(_ octets: [UInt8], _ demand: Demand, at now: Instant) throws(HandshakeFailure) -> (PeerIdentity, Certificate) {
+    func recognise(_ octets: [UInt8], _ demand: Demand, at now: Instant) throws(HandshakeFailure) -> PeerProof {
         guard let leaf = Certificate(octets: octets) else {
             throw HandshakeFailure(.unusable, by: .here, reason: "the peer's certificate cannot be read")
         }
         guard leaf.notAfter > now.secondsSince1970 else {
             throw HandshakeFailure(.expired, by: .here, certificate: leaf, reason: "the certificate of a resumed session has expired")
         }
-        if let identity = known.withLock({ $0.identities[leaf.fingerprint] }) { return (identity, leaf) }
+        if let proof = known.withLock({ $0.proofs[leaf.fingerprint] }) { return proof }
         return try identify([octets], demand, at: now)
     }
 
-    private func remember(_ identity: PeerIdentity) {
+    private func remember(_ proof: PeerProof) {
+        let fingerprint = proof.identity.fingerprint
         known.withLock { known in
-            let isNew = known.identities.updateValue(identity, forKey: identity.fingerprint) == nil
+            let isNew = known.proofs.updateValue(proof, forKey: fingerprint) == nil
             guard isNew else { return }
-            guard known.order.count >= Self.sessionLimit else { return known.order.append(identity.fingerprint) }
-            known.identities[known.order[known.oldest]] = nil
-            known.order[known.oldest] = identity.fingerprint
+            guard known.order.count >= Self.sessionLimit else { return known.order.append(fingerprint) }
+            known.proofs[known.order[known.oldest]] = nil
+            known.order[known.oldest] = fingerprint
             known.oldest = (known.oldest + 1) % Self.sessionLimit
         }
     }

@@ -16,7 +16,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     private let service: TLSService
     private let generation: TLSGeneration
     private let demand: TLSGeneration.Demand
-    private var proved: (PeerIdentity, Certificate)?
+    private var proved: PeerProof?
     private var refusal: HandshakeFailure?
     private var isDone = false
 
@@ -39,6 +39,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     static func accept(_ channel: any Channel, _ connection: StreamConnection, host: ShardHost, service: TLSService, isStrict: Bool) throws
     {
         let generation = service.generation
+        connection.needsCertificate = isStrict
         let handler = TLSHandshakeHandler(
             connection: connection, host: host, service: service, generation: generation,
             demand: isStrict ? .partner : .anybody)
@@ -91,7 +92,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
             }
             isDone = true
             service.completed(role, with: proved, at: HostClock.wall())
-            host.wires.secured(connection, as: proved?.0, channel: context.channel)
+            host.wires.secured(connection, by: proved, channel: context.channel)
         } catch {
             fail(error, context)
         }
@@ -108,7 +109,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
             // In TLS 1.3 a server refuses our certificate only after the handshake is over for us.
             guard let meaning, meaning.refusedBy == .peer, meaning.kind != .closed else { return context.fireErrorCaught(error) }
             let failure = described(meaning)
-            service.failed(failure, role: role, remote: connection.remote, at: HostClock.wall())
+            service.failed(failure, role: role, remote: connection.remote)
             host.wires.ended(connection, reason: failure.description)
             return context.close(promise: nil)
         }
@@ -136,7 +137,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     private func fail(_ failure: HandshakeFailure, _ context: ChannelHandlerContext) {
         guard !isDone else { return }
         isDone = true
-        if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote, at: HostClock.wall()) }
+        if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote) }
         host.wires.unsecured(connection, failure)
         context.close(promise: nil)
     }

@@ -35,6 +35,8 @@ public final class TLSService: Sendable {
     }
 
     private let state: Mutex<State>
+    /// For how often the log is written: runs evenly, whatever the wall clock is set to.
+    private let clock = HostClock()
     private let logger: Logger
 
     /// - Throws: `TLSProblem` or NIOSSL's error, when a text cannot be used.
@@ -51,7 +53,7 @@ public final class TLSService: Sendable {
     /// How often the settings were replaced.
     var reloads: UInt64 { state.withLock { $0.reloads } }
 
-    /// New handshakes follow other settings; connections that live, and handshakes under way, are left as they are.
+    /// New handshakes follow other settings; connections that live are checked against them by ``SIPServer/checkPeers()``.
     ///
     /// - Throws: As ``init(_:logger:)``; the settings in use stay then.
     public func replace(_ settings: TLSSettings) throws {
@@ -66,17 +68,18 @@ public final class TLSService: Sendable {
     // MARK: What happened
 
     /// - Parameter role: The peer's.
-    func completed(_ role: TrustAnchors.Role, with proved: (identity: PeerIdentity, certificate: Certificate)?, at now: Instant) {
+    func completed(_ role: TrustAnchors.Role, with proof: PeerProof?, at now: Instant) {
         state.withLock { state in
             state.completed[role, default: 0] += 1
-            guard let (identity, certificate) = proved else { return }
+            guard let proof else { return }
+            let certificate = proof.certificate
             if state.peers.count >= Self.peerLimit, state.peers[certificate.fingerprint] == nil,
                 let oldest = state.peers.min(by: { $0.value.lastMet < $1.value.lastMet })
             {
                 state.peers[oldest.key] = nil
             }
             state.peers[certificate.fingerprint] = Peer(
-                certificate: certificate, identity: identity, isClient: role == .client, lastMet: now)
+                certificate: certificate, identity: proof.identity, isClient: role == .client, lastMet: now)
         }
     }
 
@@ -87,7 +90,8 @@ public final class TLSService: Sendable {
 
     /// Counts every failure, and logs one of each kind and peer address a minute.
     /// - Parameter role: The peer's.
-    func failed(_ failure: HandshakeFailure, role: TrustAnchors.Role, remote: TransportAddress, at now: Instant) {
+    func failed(_ failure: HandshakeFailure, role: TrustAnchors.Role, remote: TransportAddress) {
+        let now = clock.now()
         let isNews = state.withLock { state in
             state.failures[TLSStatistics.FailureKey(failure.kind, failure.refusedBy), default: 0] += 1
             return state.told.isNews(FailureNote(host: remote.host, kind: failure.kind), at: now)

@@ -27,12 +27,13 @@ extension Wires {
 
     /// The peer has proved what it had to: what waited for that is sent.
     ///
-    /// - Parameter identity: nil for a client without a certificate, where that is allowed.
-    func secured(_ connection: StreamConnection, as identity: PeerIdentity?, channel: any Channel) {
+    /// - Parameter proof: nil for a client without a certificate, where that is allowed.
+    func secured(_ connection: StreamConnection, by proof: PeerProof?, channel: any Channel) {
         guard connection.state == .connecting else { return }
         endHandshake(connection)
-        connection.peer = identity
-        if connection.isAccepted, let identity { host.reusable.add(connection.id, of: identity, at: connection.remote.host) }
+        connection.peer = proof?.identity
+        connection.proof = proof
+        if connection.isAccepted, let proof { host.reusable.add(connection.id, of: proof.identity, at: connection.remote.host) }
         becomeOpen(connection, channel)
         host.schedulePump()
     }
@@ -56,7 +57,8 @@ extension Wires {
         guard let id = host.reusable.connection(toward: address, proving: tls.settings.expectation(of: address)) else { return false }
         host.counters.sendsOverReused &+= 1
         // Of another loop it may have ended meanwhile: then that loop finds a way.
-        let outbound = OutboundMessage(bytes: message.bytes, destination: .connection(id, fallback: address), token: message.token)
+        let outbound = OutboundMessage(
+            bytes: message.bytes, destination: .connection(id, fallback: address), token: message.token, connectPatience: message.patience)
         send(outbound, for: message.shard, isUnnamed: true)
         return true
     }
@@ -76,7 +78,7 @@ extension Wires {
             guard let since = connection.handshakeSince, since < oldest else { continue }
             let failure = HandshakeFailure(
                 .timeout, by: .here, reason: "the handshake was not over after \(tls.settings.handshakeTimeout.seconds) seconds")
-            tls.failed(failure, role: connection.isAccepted ? .client : .server, remote: connection.remote, at: host.now())
+            tls.failed(failure, role: connection.isAccepted ? .client : .server, remote: connection.remote)
             let channel = connection.channel
             unsecured(connection, failure)
             channel?.close(promise: nil)

@@ -50,6 +50,7 @@ struct CheckCommand: AsyncParsableCommand {
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
         for warning in ExposedSecrets.warnings(of: configuration) { Terminal.complain(warning) }
         Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
+        for note in AddressNotes.notes(of: configuration) { Terminal.complain(note) }
         if probe { try await self.probe(configuration, settings) }
     }
 

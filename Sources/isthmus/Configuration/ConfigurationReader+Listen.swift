@@ -14,10 +14,12 @@ extension ConfigurationReader {
             if address.port != 0, configuration.listeners.contains(address) {
                 listener.node.refuse("is listed twice")
             } else {
-                if listener.advertised != nil, configuration.listeners.contains(where: { $0.transport == address.transport }) {
+                if listener.advertised != nil,
+                    configuration.listeners.contains(where: { $0.transport == address.transport && $0.family == address.family })
+                {
                     listener.node.refuse(
-                        "`advertised` is for the first listener of a transport, which Via and Contact speak of; "
-                            + "others take what the partners were told of them")
+                        "`advertised` is for the first listener of a transport and address family, which Via and Contact name; "
+                            + "move this listener before it, or leave the key out")
                 }
                 configuration.listeners.append(address)
                 configuration.advertised.append(listener.advertised)

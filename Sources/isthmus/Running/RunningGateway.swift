@@ -49,7 +49,7 @@ final class RunningGateway: Sendable {
                         mapper: mapper,
                         shard: context.index,
                         shards: context.count, key: .system(), store: opened?.store,
-                        authenticator: authenticator, directory: users)
+                        authenticator: authenticator, directory: users, localAddresses: RouteLookup())
                     if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
                     gateway.keepPartnersAlive(at: context.now)
                     return gateway
@@ -156,6 +156,7 @@ final class RunningGateway: Sendable {
         if let tls, let files = configuration.tls {
             let settings = try files.load(at: server.clock.now())
             do { try tls.replace(settings) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
+            await server.checkPeers()
         }
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
         for shard in server.shards {

@@ -48,14 +48,44 @@ import Testing
         #expect(zone.targets(goal) == ["tls:192.0.2.3:5061"])
     }
 
-    @Test("what fails beside the way to TLS, or behind what the domain prefers, takes nothing away")
+    @Test("what fails beside the way to TLS takes nothing away; behind what the domain prefers, only where its order counts")
     func besides() {
         var zone = zone(naptr: false)
         zone.set(.srv, "_sips._tcp.example.org", .noSuchName)
         zone.set(.srv, "_sip._udp.example.org", .failed(.serverFailure), nil)
         #expect(zone.targets(goal) == ["tcp:192.0.2.1:5060"])
-        zone.naptr("example.org", [(10, 10, "SIP+D2T", "_sip._tcp.example.org"), (20, 10, "SIPS+D2T", "_sips._tcp.example.org")])
+        zone.naptr("example.org", Self.clearFirst)
         zone.set(.srv, "_sips._tcp.example.org", .failed(.serverFailure), nil)
-        #expect(zone.targets(goal) == ["tcp:192.0.2.1:5060"])
+        #expect(zone.targets(goalInItsOrder) == ["tcp:192.0.2.1:5060"])
+        guard case .failed(let failure) = zone.locate(goal) else {
+            Issue.record("found \(zone.targets(goal))")
+            return
+        }
+        #expect(failure.kind == .unknown)
+    }
+
+    private let goalInItsOrder = HopGoal("example.org", .standard(transport: nil, port: nil), allowsWeaker: true)
+    private static let clearFirst: [(UInt16, UInt16, String, String)] = [
+        (10, 10, "SIP+D2T", "_sip._tcp.example.org"), (20, 10, "SIPS+D2T", "_sips._tcp.example.org"),
+    ]
+
+    @Test("RFC 3263 4.1: a domain whose NAPTR records name TCP before TLS is asked over TLS alone, unless its order is to count")
+    func clearFirst() {
+        var zone = zone(naptr: false)
+        zone.naptr("example.org", Self.clearFirst)
+        #expect(zone.targets(goal) == ["tls:192.0.2.3:5061"])
+        #expect(zone.targets(goalInItsOrder) == ["tcp:192.0.2.1:5060", "tls:192.0.2.3:5061"])
+    }
+
+    @Test("a domain that offers TLS, but whose server for it has no address, is not asked in clear")
+    func noAddress() {
+        var zone = zone(naptr: true)
+        zone.set(.a, "tls.example.org", .noSuchName)
+        zone.set(.aaaa, "tls.example.org", .noSuchName)
+        guard case .failed(let failure) = zone.locate(goal) else {
+            Issue.record("found \(zone.targets(goal))")
+            return
+        }
+        #expect(failure.kind == .absent && failure.description.contains("offers TLS"))
     }
 }

@@ -17,7 +17,7 @@ import Testing
             for name in ["contoso.com", "fabrikam.com", "example.com"] { $0.domains[name]?.trust = Bench.oneNetwork ?? DomainTrust() }
             var domain = DomainConfiguration(
                 side: .simple, route: discovers ? nil : TransportAddress(.udp, "proxy.example.org", 5060), network: .federated)
-            if discovers { domain.discovery = .any }
+            if discovers { domain.discovery = .neverWeaker }
             domain.trust = peers ?? DomainTrust()
             // Says nothing of peers, and is left alone by a bench that trusts its network.
             domain.trust.limits = PartnerLimits()
@@ -114,7 +114,7 @@ import Testing
     func discovered() throws {
         let bench = bench(discovers: true) {
             $0.domains["*"] = DomainConfiguration(side: .simple, network: .federated)
-            $0.domains["*"]?.discovery = .any
+            $0.domains["*"]?.discovery = .neverWeaker
             $0.domains["*"]?.trust.limits = PartnerLimits()
         }
         var names = names

@@ -22,6 +22,7 @@ final class BareClient: Sendable {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let promise = loop.makePromise(of: String.self)
         let channel = try await ClientBootstrap(group: loop)
+            .channelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
@@ -33,6 +34,9 @@ final class BareClient: Sendable {
     }
 
     func send(_ text: String) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
+
+    /// Sends close_notify (RFC 8446 6.1): nothing more is sent, what arrives is still read.
+    func closeOutput() async throws { try await channel.close(mode: .output).get() }
 
     /// Everything that arrived until the connection ended.
     func received() async throws -> String { try await inbox.get() }
@@ -47,6 +51,9 @@ final class BareClient: Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { text += String(buffer: unwrapInboundIn(data)) }
         func channelInactive(context: ChannelHandlerContext) { promise.succeed(text) }
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            if case .inputClosed? = event as? ChannelEvent { context.close(promise: nil) }
+        }
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 }

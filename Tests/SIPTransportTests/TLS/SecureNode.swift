@@ -44,6 +44,15 @@ struct SecureNode {
         return try await echo.look { endpoint, _ in (endpoint.received.first?.peer, failure(endpoint)) }
     }
 
+    /// Waits for the message with the token to fail.
+    func failure(token: UInt64) async throws -> String {
+        try await echo.wait { $0.notices.contains { $0.isFailure(of: token) } }
+        return try await echo.look { endpoint, _ in
+            for case .failed(token, let reason) in endpoint.notices { return reason }
+            return ""
+        }
+    }
+
     func failures(_ kind: HandshakeFailure.Kind, _ party: HandshakeFailure.Party) -> UInt64 {
         tls.statistics.failures[TLSStatistics.FailureKey(kind, party)] ?? 0
     }
@@ -76,4 +85,8 @@ struct RecordedLogs: LogHandler {
         let values = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
         lines.all.withLock { $0.append("\(event.message) \(values)") }
     }
+}
+
+extension TransportNotice {
+    func isFailure(of wanted: UInt64) -> Bool { if case .failed(wanted, _) = self { true } else { false } }
 }

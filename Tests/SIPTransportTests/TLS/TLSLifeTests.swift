@@ -55,9 +55,113 @@ import Testing
         // The name is another address, and needs a connection of its own.
         try await one.send(to: two, proving: "sip.contoso.com", token: 2)
         try await one.waitForFailure(.unknownRoot, .here)
-        try await one.send(to: two, proving: "contoso.com", token: 3)
-        try await one.echo.wait { $0.received.count == 2 }
         for node in [one, two] { await node.stop() }
+    }
+
+    @Test("connections that live are closed on a reload if their roots are taken away, on both sides, and kept if the roots stay")
+    func rootsTakenFromConnections() async throws {
+        let one = try await SecureNode("example")
+        let two = try await SecureNode("contoso")
+        try await one.send(to: two, proving: "contoso.com", token: 1)
+        _ = try await one.outcome(token: 1)
+        try one.tls.replace(try made().settings("example"))
+        await one.echo.server.checkPeers()
+        #expect(try await one.echo.look { endpoint, _ in endpoint.notices.isEmpty })
+        // The side that accepted the connection.
+        var other = try made().settings("contoso")
+        other.roots = [PeerIdentity.commonRoots: try made().certificates("stranger")]
+        try two.tls.replace(other)
+        await two.echo.server.checkPeers()
+        try await two.echo.wait { $0.notices.contains { if case .closed = $0 { true } else { false } } }
+        #expect(await two.echo.server.statistics().counters.peersDistrusted == 1)
+        try await one.echo.wait { $0.notices.contains { if case .closed = $0 { true } else { false } } }
+        try two.tls.replace(try made().settings("contoso"))
+        // The side that opened it.
+        try await one.send(to: two, proving: "contoso.com", token: 2)
+        try await one.echo.wait { $0.received.count == 2 }
+        var mine = try made().settings("example")
+        mine.roots = [PeerIdentity.commonRoots: try made().certificates("stranger")]
+        try one.tls.replace(mine)
+        await one.echo.server.checkPeers()
+        #expect(await one.echo.server.statistics().counters.peersDistrusted == 1)
+        try await one.send(to: two, proving: "contoso.com", token: 3)
+        #expect(try await one.failure(token: 3).contains("root"))
+        for node in [one, two] { await node.stop() }
+    }
+
+    @Test("RFC 5280 4.1.2.5: a connection is closed when its peer's certificate ends, by the wall clock, and not before")
+    func endsWithCertificate() async throws {
+        let one = try await SecureNode("soon")
+        let two = try await SecureNode("example")
+        try await one.send(to: two, proving: "example.net")
+        _ = try await one.outcome()
+        let end = Instant(secondsSince1970: try made().certificates("soon")[0].notAfter)
+        let shard = two.echo.server.shards[0]
+        func check(_ now: Instant) async throws -> Int {
+            try await shard.eventLoop.submit {
+                shard.wires.checkPeers(at: now)
+                return shard.wires.connectionCount
+            }.get()
+        }
+        #expect(try await check(end + .seconds(-1)) == 1)
+        #expect(try await check(end + .seconds(1)) == 0)
+        try await one.echo.wait { $0.notices.contains { if case .closed = $0 { true } else { false } } }
+        await one.stop()
+        await two.stop()
+    }
+
+    @Test(
+        "a message that may wait a moment only is given back while a server is silent in the handshake, and is never sent; others wait on")
+    func patience() async throws {
+        let node = try await SecureNode("example")
+        let partner = try await SecureNode("contoso")
+        let silent = try PlainSocket(.tcpListener)
+        let target = Destination.address(TransportAddress(.tls, "127.0.0.1", silent.port, proving: "contoso.com"), from: nil)
+        _ = try await node.echo.look { endpoint, _ in
+            endpoint.send("X", to: target, token: 7, patience: .milliseconds(50))
+            endpoint.send("Y", to: target, token: 8)
+        }
+        #expect(try await node.failure(token: 7).contains("the TLS handshake was not over after 50 ms"))
+        #expect(try await node.echo.look { endpoint, _ in !endpoint.notices.contains { $0.isFailure(of: 8) } })
+        // Where the server is quick, patience changes nothing.
+        let address = Destination.address(partner.address(proving: "contoso.com"), from: nil)
+        _ = try await node.echo.look { endpoint, _ in
+            endpoint.send(request(via: "TLS"), to: address, token: 9, patience: .seconds(30))
+        }
+        try await node.echo.wait { !$0.received.isEmpty }
+        for node in [node, partner] { await node.stop() }
+    }
+
+    @Test("a client that closes its sending half over TLS after its request gets its answer, however late, and then the end")
+    func halfClosed() async throws {
+        let node = try await SecureNode("example", isStrict: false)
+        try await node.echo.look { endpoint, _ in endpoint.answers = false }
+        let client = try await BareClient.connect(to: node.echo.port(.tls))
+        client.send(request(via: "TLS"))
+        try await client.closeOutput()
+        try await node.echo.wait { $0.received.count == 1 }
+        let answer = "SIP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n"
+        try await node.echo.look { endpoint, _ in
+            guard let connection = endpoint.received[0].connection else { return }
+            endpoint.send(answer, to: .connection(connection, fallback: nil))
+        }
+        #expect(try await client.received() == answer)
+        await node.stop()
+    }
+
+    @Test("failures that the handshake finds, and those that its time limit finds, are logged by one clock: each once a minute")
+    func oneClock() async throws {
+        var settings = try made().settings("example")
+        settings.handshakeTimeout = .milliseconds(200)
+        let node = try await SecureNode(settings)
+        let failure = HandshakeFailure(.timeout, by: .here, reason: "as the sweep says it")
+        let peer = TransportAddress(.tls, "127.0.0.1", 1)
+        node.tls.failed(failure, role: .client, remote: peer)
+        let silent = try PlainSocket(.tcp, peer: node.echo.port(.tls))
+        #expect((try? silent.receive()) == .some(nil))
+        #expect(node.failures(.timeout, .here) == 2)
+        #expect(node.logs.all.filter { $0.contains("TLS handshake failed") }.count == 1)
+        await node.stop()
     }
 
     @Test("handshakes of one address beyond its share are closed at once, and their places are free when one ends")

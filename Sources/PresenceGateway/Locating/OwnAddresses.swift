@@ -1,0 +1,85 @@
+import FederationRouting
+import SIPCore
+
+/// The addresses of this node in Via and Contact (RFC 3261 18.1.1, 8.1.1.8): of the first listener with the transport and the address
+/// family of the flow, as it is advertised. A listener on all addresses is named by the local address of the flow.
+struct OwnAddresses {
+    typealias HostPort = TransactionLayer.HostPort
+
+    private let listeners: [TransportAddress]
+    private let advertised: [TransportAddress: HostPort]
+    private let advertisedHost: String?
+    private let nodeName: String
+    private let lookup: (any LocalAddressLookup)?
+
+    init(_ configuration: GatewayConfiguration, lookup: (any LocalAddressLookup)?) {
+        listeners = configuration.listeners
+        advertised = configuration.advertised
+        advertisedHost = configuration.advertisedHost
+        nodeName = configuration.nodeName
+        self.lookup = lookup
+    }
+
+    /// The address that a peer is given.
+    /// - Parameters:
+    ///   - remote: the peer; nil: not located yet.
+    ///   - local: this node's end of the connection; nil: there is none yet, or only the system's routes tell.
+    func address(_ transport: TransportProtocol, toward remote: TransportAddress?, local: TransportAddress? = nil) -> HostPort {
+        let family = remote?.family ?? local?.family
+        guard let listener = listener(transport, family) else { return HostPort(advertisedHost ?? nodeName, transport.defaultPort) }
+        if let place = advertised[listener] { return place }
+        if let advertisedHost { return HostPort(advertisedHost, listener.port) }
+        guard listener.isWildcard else { return HostPort(listener.host, listener.port) }
+        // Accepted and opened connections know their own end; a datagram leaves by the system's routes.
+        if let local, local.transport != .udp, local.isNumeric, !local.isWildcard, local.family == listener.family {
+            return HostPort(local.host, listener.port)
+        }
+        let target = remote.flatMap { $0.isNumeric ? $0.host : nil } ?? Self.anyHost(listener.family)
+        return HostPort(lookup?.localAddress(toward: target) ?? nodeName, listener.port)
+    }
+
+    private func listener(_ transport: TransportProtocol, _ family: TransportAddress.Family?) -> TransportAddress? {
+        let same = listeners.filter { $0.transport == transport }
+        let candidates = same.isEmpty ? listeners : same
+        return candidates.first { family == nil || $0.family == family } ?? candidates.first
+    }
+
+    /// A host elsewhere, reached by the default route (RFC 5737, RFC 3849).
+    private static func anyHost(_ family: TransportAddress.Family?) -> String { family == .ipv6 ? "2001:db8::1" : "192.0.2.1" }
+
+    /// Every sent-by that is known without a flow, for finding requests that came back (RFC 3261 16.3).
+    var fixed: Set<String> {
+        var result: Set<String> = []
+        for listener in listeners {
+            let place = advertised[listener] ?? HostPort(advertisedHost ?? listener.host, listener.port)
+            guard !TransportAddress.wildcardHosts.contains(place.host) else { continue }
+            result.insert(Via(listener.transport, host: place.host, port: place.port, branch: "").sentBy)
+        }
+        return result
+    }
+}
+
+extension Gateway {
+    /// The Contact of this node over a transport, toward a peer that is not located yet (RFC 6665 4.4.1 asks for a GRUU; this address names
+    /// the node for good).
+    func contact(_ transport: TransportProtocol) -> String { Self.contact(transport, ownAddresses.address(transport, toward: nil)) }
+
+    /// The Contact in a request by this way.
+    func contact(by way: Way) -> String {
+        switch way {
+        case .direct(_, let transport, let own): Self.contact(transport, own)
+        case .located(let goal): contact(NextHop.located(goal).transport)
+        }
+    }
+
+    /// The Contact in an answer over this flow.
+    func contact(over flow: Flow) -> String {
+        let transport = flow.local.transport
+        return Self.contact(transport, ownAddresses.address(transport, toward: flow.remote, local: flow.local))
+    }
+
+    static func contact(_ transport: TransportProtocol, _ own: TransactionLayer.HostPort) -> String {
+        let host = own.host.utf8.contains(UInt8(ascii: ":")) ? "[\(own.host)]" : own.host
+        return "<sip:\(host):\(own.port)\(transport == .udp ? "" : ";transport=\(transport.rawValue)")>"
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import NIOCore
+import SIPCore
+
+/// The system's routes: which local address packets to a host leave from.
+///
+/// A UDP socket is connected, which sends nothing, and asked for its own name: four system calls of some microseconds together, so that
+/// nothing is kept that a changed route would make wrong.
+public struct RouteLookup: LocalAddressLookup {
+    public init() {}
+
+    public func localAddress(toward host: String) -> String? {
+        guard let address = try? SocketAddress(ipAddress: host, port: 9) else { return nil }
+        let descriptor = socket(address.protocol == .inet6 ? AF_INET6 : AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard address.withSockAddr({ pointer, size in connect(descriptor, pointer, socklen_t(size)) }) == 0 else { return nil }
+        var own = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        var text = [CChar](repeating: 0, count: 64)
+        let isFound = withUnsafeMutablePointer(to: &own) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                getsockname(descriptor, generic, &size) == 0
+                    && getnameinfo(generic, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+            }
+        }
+        guard isFound else { return nil }
+        // A zone names an interface of this machine, and means nothing to a peer.
+        return String(decoding: text.prefix { $0 != 0 && $0 != 37 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
