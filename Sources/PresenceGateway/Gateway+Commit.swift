@@ -41,12 +41,16 @@ extension Gateway {
             let isKept = commit()
             let staged = desk.staged
             let undo = desk.undo
+            let records = desk.recordsBefore
             desk.staged = []
             desk.undo = []
+            desk.recordsBefore = [:]
             let now = desk.now
             if isKept {
                 for entry in staged { release(entry, at: now) }
+                notifyUnsent(at: now)
             } else {
+                for (tag, record) in records { dialogs[tag]?.told = record }
                 for step in undo.reversed() { step(now) }
                 for entry in staged { takeBack(entry, at: now) }
             }
@@ -99,23 +103,51 @@ extension Gateway {
             refused.headers.set(.server, Self.product)
             deliver(refused, transaction, at: now)
         case .request(_, _, .notify(let watcher)):
+            uncountNotification()
             notSent(watcher, at: now)
         case .request(_, _, .homeNotify(let subscription)):
+            uncountNotification()
             notSent(subscription, at: now)
         case .request(_, _, .publication(let bridge, _)):
             notCarried(bridge, at: now)
         case .request(_, _, let purpose):
-            handleSilence(of: purpose, "not kept", isConnectionLost: false, at: now)
+            handleSilence(of: Awaited(purpose: purpose, sentAt: now), "not kept", .transport, at: now)
         case .unanswered(_, _, let tag):
+            uncountNotification()
             if let watcher = dialogs[tag] { notSent(watcher, at: now) }
             if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }
         }
     }
 
-    /// A notification did not leave: the watcher is told the newest state later.
+    /// A notification that was counted did not leave.
+    private func uncountNotification() {
+        counters.notificationsSent -= 1
+        counters.requestsSent -= 1
+    }
+
+    /// The store keeps changes again: dialogs of which a notification was not kept are told the newest state.
+    private func notifyUnsent(at now: Instant) {
+        guard !desk.unsent.isEmpty, desk.failingUntil == nil else { return }
+        let tags = desk.unsent.sorted()
+        desk.unsent = []
+        for tag in tags {
+            if let watcher = dialogs[tag] { perform(watcher.notifier.watcherReturned(at: now), on: watcher, at: now) }
+            if let subscription = home.dialogs[tag], !subscription.isDetached {
+                perform(subscription.notifier.watcherReturned(at: now), on: subscription, at: now)
+            }
+        }
+    }
+
+    /// Notes what is recorded of a dialog's notifications before one more is staged.
+    func noteStaged(_ watcher: WatcherDialog) {
+        if store != nil, desk.recordsBefore[watcher.localTag] == nil { desk.recordsBefore[watcher.localTag] = watcher.told }
+    }
+
+    /// A notification did not leave, because it could not be kept: the watcher is told the newest state with the next successful commit.
     func notSent(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
         watcher.forgetDelivered()
+        if store != nil { desk.unsent.insert(watcher.localTag) }
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         perform(watcher.notifier.notificationNotSent(retryIn: pause, at: now), on: watcher, at: now)
     }

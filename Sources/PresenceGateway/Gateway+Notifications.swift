@@ -40,6 +40,7 @@ extension Gateway {
         if isPiggyback { keep(.dialog(watcher.localTag)) }
         if content != .none {
             if case .active = status { watcher.wasToldActive = true }
+            noteStaged(watcher)
             watcher.told.sent(status, content, inAnswer: true, at: now)
         }
         if content != .none, let body = body(of: watcher, naming: named, isFull: true, at: now) {
@@ -90,6 +91,7 @@ extension Gateway {
         if case .active = status { watcher.wasToldActive = true } else { watcher.wasToldActive = false }
         // What was left out is told with the whole state, as soon as there may be one.
         if content == .none { watcher.changes.removeAll() }
+        noteStaged(watcher)
         watcher.told.sent(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)

@@ -56,3 +56,13 @@ extension Gateway {
         }
     }
 }
+
+extension TransactionLayer.Configuration {
+    /// What may change while transactions live.
+    mutating func take(_ configuration: GatewayConfiguration) {
+        serverLimit = configuration.limits.transactions
+        clientLimit = configuration.limits.transactions
+        retryAfter = UInt32(clamping: configuration.timing.retryAfter)
+        homeDomains = configuration.hostedDomains
+    }
+}

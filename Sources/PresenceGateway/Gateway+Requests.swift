@@ -26,11 +26,11 @@ extension Gateway {
             case .timeout(let transaction):
                 guard failed(transaction, "no answer", at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
                 noteSilence(of: awaited.purpose, "no answer", at: now)
-                handleSilence(of: awaited.purpose, "no answer", isConnectionLost: false, at: now)
+                handleSilence(of: awaited, "no answer", .silence, at: now)
             case .transportFailed(let transaction, let reason):
                 guard failed(transaction, reason, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
                 noteSilence(of: awaited.purpose, reason, at: now)
-                handleSilence(of: awaited.purpose, reason, isConnectionLost: true, at: now)
+                handleSilence(of: awaited, reason, .transport, at: now)
             case .refused(let error, let source):
                 counters.malformedReceived += 1
                 log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])
@@ -100,28 +100,12 @@ extension Gateway {
         }
     }
 
-    func handleSilence(of purpose: Awaiting, _ reason: String, isConnectionLost: Bool, at now: Instant) {
-        switch purpose {
+    func handleSilence(of awaited: Awaited, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+        switch awaited.purpose {
         case .notify(let dialog):
-            guard dialogs[dialog.localTag] === dialog else { return }
-            counters.notificationsFailed += 1
-            dialog.told.lost()
-            log(.notice, "NOTIFY not delivered", ["call-id": dialog.dialog.id.callID, "reason": reason])
-            if isConnectionLost, dialog.flow.connection != nil {
-                // A subscription outlives the connection it came over (RFC 5923): once more, by address.
-                dialog.flow.connection = nil
-                perform(dialog.notifier.receiveAnswer(status: 503, retryAfter: 0, at: now), on: dialog, at: now)
-                return
-            }
-            if let returnsBy = dialog.returnsBy, now < returnsBy {
-                // Its connection is gone with the last process; it may come back.
-                let pause = configuration.timing.retryAfter
-                perform(dialog.notifier.receiveAnswer(status: 503, retryAfter: pause, at: now), on: dialog, at: now)
-                return
-            }
-            perform(dialog.notifier.notifyFailed(), on: dialog, at: now)
+            notDelivered(dialog, failure, reason, over: awaited.connection, at: now)
         case .homeNotify(let subscription):
-            notificationFailed(subscription, at: now)
+            notDelivered(subscription, failure, at: now)
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])

@@ -182,6 +182,8 @@ extension Gateway {
             let format = WatcherFormat(
                 contentType: stored.contentType == WatcherFormat.pidfDiffType ? WatcherFormat.pidfType : stored.contentType, domain: domain)
         else { return false }
+        // No answer tells whether the last BENOTIFY arrived: a partner's watcher is told everything anew.
+        let isUncertain = stored.isUnanswered || stored.isBestEffort && hop(toward: uri) != nil
         let resources = stored.resources.compactMap { one in
             SIPURI(one.uri).map { written in
                 let identity = configuration.canonical(written)
@@ -189,7 +191,7 @@ extension Gateway {
                     uri: identity, key: identity.aorKey, categories: one.categories.map { CategoryName(rawValue: $0) },
                     entity: written.entityForm)
                 resource.isRestored = true
-                if !stored.isUnanswered { resource.remembered = one.delivered }
+                if !isUncertain { resource.remembered = one.delivered }
                 return (resource, one.hopMarks)
             }
         }
@@ -201,7 +203,7 @@ extension Gateway {
         let policy = notifierConfiguration(parties, bestEffort: stored.isBestEffort)
         let watcher = WatcherDialog(
             localTag: dialog.id.localTag, dialog: dialog,
-            notifier: Notifier(restoring: policy, expiry: stored.expiry, wasTold: stored.wasToldActive && !stored.isUnanswered),
+            notifier: Notifier(restoring: policy, expiry: stored.expiry, wasTold: stored.wasToldActive && !isUncertain),
             event: event, format: format, isPartial: stored.contentType == WatcherFormat.pidfDiffType, parties: parties,
             isBatch: stored.isBatch, flow: flow, resources: resources.map(\.0))
         watcher.wasToldActive = stored.wasToldActive
@@ -215,7 +217,7 @@ extension Gateway {
             watcher.list?.version = stored.listVersion
         }
         restoreVerdicts(stored.rejected, of: watcher)
-        if flow.local.transport.isReliable { watcher.returnsBy = now + configuration.timing.restartGrace }
+        if flow.local.transport.isReliable, hop(toward: uri) == nil { watcher.returnsBy = now + configuration.timing.restartGrace }
         let endpoint = stored.details[StoredDialog.endpointDetail].flatMap { EndpointID($0) }
         let key = endpoint.map { EndpointKey(watcher: uri.aorKey, endpoint: $0) }
         if domain.hosted { watcher.origin = key }

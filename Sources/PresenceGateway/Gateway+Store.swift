@@ -48,7 +48,7 @@ extension WatcherDialog {
             kind: .watcher, dialog: dialog.snapshot, owner: owner,
             event: event.description, contentType: contentType, watcher: watcher.description, isBatch: isBatch,
             isBestEffort: notifier.configuration.bestEffort, expiry: notifier.expiry, local: flow.local, remote: flow.remote,
-            wasToldActive: wasToldActive, isUnanswered: notifier.isAwaitingAnswer,
+            wasToldActive: wasToldActive, isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering,
             listVersion: list?.version ?? resources.first?.partialVersion ?? 0,
             resources: resources.map { resource in
                 StoredDialog.Resource(

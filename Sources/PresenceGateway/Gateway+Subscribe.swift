@@ -188,7 +188,8 @@ extension Gateway {
         let range = configuration.expires(parties.watcherDomain)
         return Notifier.Configuration(
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum), bestEffort: bestEffort,
-            grace: timing.firstNotifyGrace, fetchWait: timing.pollWait, retryPause: .seconds(timing.retryAfter))
+            grace: timing.firstNotifyGrace, fetchWait: timing.pollWait, retryPause: .seconds(timing.retryAfter),
+            patience: timing.notifyPatience)
     }
 
     /// Whether the 200 may carry the state (MS-SIP 3.4.5.1); PIDF always comes in a NOTIFY (MS-PRES 3.7.5.4), and so does msrtc.pidf while
@@ -313,6 +314,7 @@ extension Gateway {
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }
         unbind(watcher)
+        unanswered.forget(watcher.localTag)
         if let origin = watcher.origin {
             dialogsOfEndpoint[origin]?.remove(watcher.localTag)
             if dialogsOfEndpoint[origin]?.isEmpty == true { dialogsOfEndpoint[origin] = nil }
@@ -367,7 +369,7 @@ extension Gateway {
             watcher.returnsBy = nil
             if watcher.notifier.configuration.bestEffort {
                 // Nobody would say that there is nobody.
-                perform(watcher.notifier.notifyFailed(), on: watcher, at: now)
+                perform(watcher.notifier.watcherGone(), on: watcher, at: now)
                 return
             }
         }

@@ -21,6 +21,7 @@ extension Gateway {
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": partners.watchedCount, "losses": losses.count,
+            "unanswered": unanswered.count, "unsent": desk.unsent.count, "recordsBefore": desk.recordsBefore.count,
         ]
     }
 }

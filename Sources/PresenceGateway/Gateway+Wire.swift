@@ -205,6 +205,7 @@ extension Gateway {
             at: now)
         counters.limitsReached += transactions.takeTurnedAway()
         awaiting[transaction] = Awaited(purpose: purpose, sentAt: now)
+        if case .connection(let connection, _) = destination { awaiting[transaction]?.connection = connection }
         if let delivery { follow(delivery, transaction, at: now) }
         perform(actions, at: now)
     }
@@ -223,17 +224,27 @@ extension Gateway {
     func emit(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
         noteSent(inDialog: tag)
         switch way {
-        case .direct(let destination, let transport, let own): emit(request, to: destination, over: transport, own: own, at: now)
+        case .direct(let destination, let transport, let own):
+            emit(request, to: destination, over: transport, own: own, tag: tag, at: now)
         case .located(let goal): deliver(request, to: goal, for: .unanswered(tag: tag), at: now)
         }
     }
 
+    /// - Parameter target: the server that was chosen of several.
     func emit(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort, tag: String,
+        target: TransportAddress? = nil,
         at now: Instant
     ) {
         var request = request
         sign(&request, to: destination, at: now)
-        perform(transactions.sendUnanswered(request, to: destination, over: transport, sentBy: own), at: now)
+        var token: UInt64 = 0
+        // The last one of a dialog that has ended is not sent again.
+        if dialogs[tag] != nil || home.dialogs[tag] != nil {
+            var sent = UnansweredNotifications.Sent(tag: tag, target: target)
+            if case .connection(let connection, _) = destination { sent.connection = connection }
+            token = unanswered.add(sent)
+        }
+        perform(transactions.sendUnanswered(request, to: destination, over: transport, sentBy: own, token: token), at: now)
     }
 }

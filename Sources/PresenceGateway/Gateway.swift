@@ -112,6 +112,8 @@ public final class Gateway: SansIOEndpoint {
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
+    /// BENOTIFYs of which the transport may say that it could not send them.
+    var unanswered = UnansweredNotifications()
     /// What ended with a connection and waits for its turn.
     var losses: ArraySlice<Loss> = []
     var output: [OutboundMessage] = []
@@ -233,7 +235,10 @@ public final class Gateway: SansIOEndpoint {
         case .closed(let connection): connectionClosed(connection, actions, at: now)
         case .late(let span): work.lateness = span
         case .answered(let question, let answer): receive(answer, to: question, at: now)
-        case .failed, .carried: perform(actions, at: now)
+        case .carried: perform(actions, at: now)
+        case .failed(let token, let reason):
+            perform(actions, at: now)
+            unansweredFailed(token, reason, at: now)
         }
     }
 
@@ -385,15 +390,5 @@ public final class Gateway: SansIOEndpoint {
             return
         }
         logs.append(GatewayLog(level, message, fields().map { GatewayLog.Field($0.key, $0.value) }))
-    }
-}
-
-extension TransactionLayer.Configuration {
-    /// What may change while transactions live.
-    mutating func take(_ configuration: GatewayConfiguration) {
-        serverLimit = configuration.limits.transactions
-        clientLimit = configuration.limits.transactions
-        retryAfter = UInt32(clamping: configuration.timing.retryAfter)
-        homeDomains = configuration.hostedDomains
     }
 }

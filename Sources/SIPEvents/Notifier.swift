@@ -4,7 +4,7 @@ import SIPCore
 ///
 ///     init --SUBSCRIBE--> held --state known or grace over--> live --refresh--> live
 ///       |                   |                                  |
-///       | Expires 0         | Expires 0, expiry, policy        | Expires 0, expiry, policy, NOTIFY failed
+///       | Expires 0         | Expires 0, expiry, policy        | Expires 0, expiry, policy, NOTIFY refused
 ///       v                   v                                  v
 ///     fetch -------------> ending --answer to the last NOTIFY--> over
 ///
@@ -23,16 +23,19 @@ public struct Notifier: Hashable, Sendable {
         public var fetchWait: TimeSpan
         /// Pause after a NOTIFY that failed in passing and named no Retry-After.
         public var retryPause: TimeSpan
+        /// How long NOTIFYs in a row may go unanswered (Timer F) before the subscription ends; zero: the first one ends it.
+        public var patience: TimeSpan
 
         public init(
             expiry: ExpiryPolicy, bestEffort: Bool = false, grace: TimeSpan = .zero, fetchWait: TimeSpan = .zero,
-            retryPause: TimeSpan = .seconds(30)
+            retryPause: TimeSpan = .seconds(30), patience: TimeSpan = .seconds(600)
         ) {
             self.expiry = expiry
             self.bestEffort = bestEffort
             self.grace = grace
             self.fetchWait = fetchWait
             self.retryPause = retryPause
+            self.patience = patience
         }
     }
 
@@ -55,7 +58,7 @@ public struct Notifier: Hashable, Sendable {
         case terminated(TerminationReason)
         /// The watcher answered a NOTIFY with this status, which ends the subscription (RFC 6665 4.2.2).
         case refused(status: Int)
-        /// A NOTIFY was not answered at all, or could not be sent.
+        /// NOTIFYs in a row were not answered (RFC 6665 4.2.2), or the watcher is known to be gone.
         case unreachable
     }
 
@@ -70,28 +73,35 @@ public struct Notifier: Hashable, Sendable {
         case end(EndReason)
     }
 
-    private enum Phase: Hashable, Sendable {
+    enum Phase: Hashable, Sendable {
         case initial, held, fetching, live, ending(EndReason), over
     }
 
-    private enum Due: Hashable, Sendable {
+    enum Due: Hashable, Sendable {
         case nothing, changes, full
         case final(SubscriptionStatus, Content)
     }
 
     public let configuration: Configuration
-    private var phase = Phase.initial
+    var phase = Phase.initial
     private var isAuthorized: Bool
     private var isReady: Bool
-    private var isOutstanding = false
+    var isOutstanding = false
     /// The watcher was told the whole state once.
     private var hasTold = false
-    private var due = Due.nothing
+    var due = Due.nothing
     private var expiresAt = Instant(nanosecondsSince1970: 0)
     private var heldUntil = Instant(nanosecondsSince1970: 0)
-    private var notBefore = Instant(nanosecondsSince1970: 0)
+    var notBefore = Instant(nanosecondsSince1970: 0)
     /// When an ending dialog is forgotten, should nobody ever say what became of its last NOTIFY.
-    private var endsBy = Instant(nanosecondsSince1970: 0)
+    var endsBy = Instant(nanosecondsSince1970: 0)
+    /// NOTIFYs in a row that were not delivered, and when the last of them failed.
+    public internal(set) var undelivered = 0
+    var undeliveredAt = Instant(nanosecondsSince1970: 0)
+    /// When Timer F fired for the first of several unanswered NOTIFYs in a row.
+    var silentSince: Instant?
+    /// The last NOTIFY of an ending dialog was sent.
+    var isLastSent = false
 
     /// Timer F of the outstanding NOTIFY and of the last one (RFC 3261 17.1.2.2), and some slack.
     private static let longestEnding = TimeSpan.seconds(2 * 32 + 8)
@@ -160,6 +170,7 @@ public struct Notifier: Hashable, Sendable {
             return [.refuse(minimumExpires: configuration.expiry.minimum)]
         }
         let isFirst = phase == .initial
+        undelivered = 0
         expiresAt = now + .seconds(granted)
         if granted == 0 { return end(asFetch: isFirst, piggyback: piggyback, at: now) }
         if piggyback && !isAuthorized {
@@ -272,7 +283,9 @@ public struct Notifier: Hashable, Sendable {
     public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, at now: Instant) -> [Action] {
         guard isOutstanding else { return [] }
         isOutstanding = false
-        if case .final = due { return flush(at: now) }
+        undelivered = 0
+        silentSince = nil
+        if case .final = due, !isLastSent { return flush(at: now) }
         if case .ending(let reason) = phase { return close(reason) }
         switch status {
         case 200..<300:
@@ -290,32 +303,9 @@ public struct Notifier: Hashable, Sendable {
         }
     }
 
-    /// The outstanding NOTIFY was not answered in time (timer F), or the transport could not deliver it.
-    public mutating func notifyFailed() -> [Action] {
-        guard phase != .over else { return [] }
-        isOutstanding = false
-        if case .ending(let reason) = phase { return close(reason) }
-        return close(.unreachable)
-    }
-
     /// There was nothing to tell after all: the state is again what the watcher has, and the NOTIFY was not sent.
     public mutating func notificationSkipped() {
         isOutstanding = false
-    }
-
-    /// The last notification did not leave this node: the newest state is told after a pause.
-    public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
-        isOutstanding = false
-        switch phase {
-        case .ending(let reason):
-            return close(reason)
-        case .live:
-            due = .full
-            notBefore = now + pause
-            return []
-        case .initial, .held, .fetching, .over:
-            return []
-        }
     }
 
     // MARK: time
@@ -324,7 +314,8 @@ public struct Notifier: Hashable, Sendable {
     public var nextDeadline: Instant? {
         switch phase {
         case .initial, .over: return nil
-        case .ending: return endsBy
+        case .ending:
+            return isOutstanding ? endsBy : min(notBefore, endsBy)
         case .held: return min(heldUntil, expiresAt)
         case .fetching: return heldUntil
         case .live:
@@ -338,7 +329,7 @@ public struct Notifier: Hashable, Sendable {
         case .initial, .over:
             return []
         case .ending(let reason):
-            return now >= endsBy ? close(reason) : []
+            return now >= endsBy ? close(reason) : flush(at: now)
         case .fetching:
             guard now >= heldUntil else { return [] }
             return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
@@ -358,10 +349,10 @@ public struct Notifier: Hashable, Sendable {
 
     // MARK: sending
 
-    private mutating func flush(at now: Instant) -> [Action] {
+    mutating func flush(at now: Instant) -> [Action] {
         guard !isOutstanding else { return [] }
         if case .final(let status, let content) = due {
-            guard case .ending(let reason) = phase else { return [] }
+            guard case .ending(let reason) = phase, now >= notBefore else { return [] }
             return send(status, content, ending: reason)
         }
         guard phase == .live, due != .nothing, now >= notBefore else { return [] }
@@ -382,21 +373,20 @@ public struct Notifier: Hashable, Sendable {
     private mutating func finish(_ status: SubscriptionStatus, _ content: Content, _ reason: EndReason, at now: Instant) -> [Action] {
         phase = .ending(reason)
         endsBy = now + Self.longestEnding
-        if isOutstanding {
-            due = .final(status, content)
-            return []
-        }
+        due = .final(status, content)
+        notBefore = min(notBefore, now)
+        if isOutstanding { return [] }
         return send(status, content, ending: reason)
     }
 
     private mutating func send(_ status: SubscriptionStatus, _ content: Content, ending reason: EndReason) -> [Action] {
-        due = .nothing
+        isLastSent = true
         if configuration.bestEffort { return [.notify(status, content)] + close(reason) }
         isOutstanding = true
         return [.notify(status, content)]
     }
 
-    private mutating func close(_ reason: EndReason) -> [Action] {
+    mutating func close(_ reason: EndReason) -> [Action] {
         phase = .over
         isOutstanding = false
         due = .nothing

@@ -33,10 +33,34 @@ struct StoreFailureTests {
 
         store.failure = nil
         bench.pass(.seconds(2))
+        // What it could not be told meanwhile is as it was.
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
         words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
         _ = try bench.nextResponse(200, at: HostedPresentityTests.client)
-        bench.pass(.seconds(31))
         #expect(try bench.nextRequest(.notify, at: Bench.simple).text.contains("<basic>open</basic>"))
+    }
+
+    @Test("after a commit that failed the newest state leaves with the next one that succeeds, and only what left is counted")
+    func newestState() throws {
+        let store = MemoryStore()
+        let bench = Bench(store: store)
+        bench.send(bench.subscribe("ann@example.org", to: "alice@example.com", via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        func count() -> Int? { bench.gateway.subscriptions(at: bench.now).rows.first?.notification?.count }
+        let before = (count(), bench.gateway.counters.notificationsSent, bench.gateway.counters.requestsSent)
+        store.failure = Self.full
+        words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
+        _ = try bench.nextResponse(503, at: HostedPresentityTests.client)
+        #expect(count() == before.0)
+        #expect(bench.gateway.counters.notificationsSent == before.1 && bench.gateway.counters.requestsSent == before.2)
+        bench.sleep(.seconds(1))
+        store.failure = nil
+        words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
+        _ = try bench.nextResponse(200, at: HostedPresentityTests.client)
+        #expect(try bench.nextRequest(.notify, at: Bench.simple).text.contains("<basic>open</basic>"))
+        #expect(count() == (before.0 ?? 0) + 1)
+        #expect(bench.gateway.tableSizes["unsent"] == 0)
     }
 
     @Test("a category publication that cannot be kept leaves its version as it was")

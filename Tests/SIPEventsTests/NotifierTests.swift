@@ -109,7 +109,7 @@ import Testing
         #expect(notifier.advance(to: start + .seconds(599)) == [])
         #expect(
             notifier.advance(to: start + .seconds(600)) == [.notify(.terminated(reason: .timeout, retryAfter: nil), .none)])
-        #expect(notifier.notifyFailed() == [.end(.expired)])
+        #expect(notifier.notifyFailed(.silence, at: start + .seconds(632)) == [.end(.expired)])
     }
 
     @Test(
@@ -120,11 +120,56 @@ import Testing
         #expect(notifier.receiveAnswer(status: status, at: start) == [.end(.refused(status: status))])
     }
 
-    @Test("RFC 6665 4.2.2 a NOTIFY nobody answers ends the subscription")
+    @Test("RFC 6665 4.2.2 NOTIFYs that stay unanswered for longer than the patience end the subscription; with none the first one does")
     func silentWatcher() {
+        var notifier = notifier { $0.patience = .zero }
+        _ = notifier.receiveSubscribe(expires: 600, at: start)
+        #expect(notifier.notifyFailed(.silence, at: start + .seconds(32)) == [.end(.unreachable)])
+        notifier = self.notifier { $0.patience = .seconds(100) }
+        _ = notifier.receiveSubscribe(expires: 600, at: start)
+        var now = start
+        var tries = 1
+        while !notifier.isOver {
+            now = now + .seconds(32)
+            let actions = notifier.notifyFailed(.silence, at: now)
+            if actions.isEmpty {
+                now = notifier.nextDeadline ?? now
+                #expect(notifier.advance(to: now).count == 1)
+                tries += 1
+            }
+        }
+        #expect(now - start >= .seconds(132) && now - start < .seconds(200) && tries > 2)
+    }
+
+    @Test("RFC 6665 4.2.2 faults of the transport end nothing: pauses double to 30 s, shortened by a quarter at most, until it expires")
+    func transportFaults() {
+        for chance in [UInt64(0), .max] {
+            var notifier = notifier()
+            _ = notifier.receiveSubscribe(expires: 600, at: start)
+            var (now, pauses): (Instant, [Int]) = (start, [])
+            while !notifier.isEnding {
+                #expect(notifier.notifyFailed(.transport, chance: chance, at: now).isEmpty || notifier.isEnding)
+                let next = notifier.nextDeadline ?? now
+                pauses.append((next - now).seconds)
+                now = next
+                _ = notifier.advance(to: now)
+            }
+            #expect(now == start + .seconds(600))
+            if chance == 0 { #expect(pauses.prefix(7) == [1, 2, 4, 8, 16, 30, 30]) }
+            #expect(pauses.dropFirst(6).dropLast().allSatisfy { $0 >= 22 && $0 <= 30 })
+        }
+    }
+
+    @Test("RFC 6665 4.2.2 the last NOTIFY of a subscription that this side ends is tried again too, for as long as it may take")
+    func lastNotify() {
+        let last = SubscriptionStatus.terminated(reason: .noresource, retryAfter: nil)
         var notifier = notifier()
         _ = notifier.receiveSubscribe(expires: 600, at: start)
-        #expect(notifier.notifyFailed() == [.end(.unreachable)])
+        _ = notifier.receiveAnswer(status: 200, at: start)
+        #expect(notifier.terminate(.noresource, at: start) == [.notify(last, .none)])
+        #expect(notifier.notifyFailed(.transport, at: start) == [])
+        #expect(notifier.advance(to: start + .seconds(1)) == [.notify(last, .none)])
+        #expect(notifier.receiveAnswer(status: 200, at: start) == [.end(.terminated(.noresource))])
     }
 
     @Test("RFC 6665 4.2.2 503 with Retry-After keeps it and the newest state is told later")

@@ -77,7 +77,10 @@ import Testing
                     status: Self.statuses[dice.roll(Self.statuses.count)], retryAfter: dice.roll(2) == 0 ? dice.roll(500) : nil, at: now)
                 #expect(wasOutstanding || actions.isEmpty)
                 check(actions)
-            case 6 where dice.roll(8) == 0: check(notifier.notifyFailed())
+            case 6 where isOutstanding || isBestEffort:
+                isOutstanding = false
+                hasLastBeenSaid = hasLastBeenSaid && !notifier.isEnding
+                check(notifier.notifyFailed(dice.roll(2) == 0 ? .silence : .transport, chance: UInt64(dice.roll(1_000)), at: now))
             case 7 where dice.roll(8) == 0: check(notifier.terminate(.probation, retryAfter: 5, at: now))
             default: check(notifier.advance(to: now))
             }

@@ -16,6 +16,8 @@ public struct NetworkConditions: Sendable, Hashable {
     public var reordering: Double
     /// The chance that a connection dies with the message that is sent over it, 0...1.
     public var connectionDeath: Double
+    /// Why no connection can be made, such as a refused TLS handshake; connections that live go on. nil: it can.
+    public var refusal: String?
 
     public init(
         delay: TimeSpan = .milliseconds(1), jitter: TimeSpan = .zero, loss: Double = 0, duplication: Double = 0,

@@ -223,6 +223,8 @@ public final class SimulatedNetwork {
         } else if let id = liveConnection(of: sender, to: address), let stream = streams[id] {
             name(id, to: sender, carrying: message)
             send(message, over: id, stream)
+        } else if let receiver = listeners[address], let refusal = conditions(from: sender, to: receiver).refusal {
+            refuse(message, from: sender, to: address.description, address.transport, refusal)
         } else if let receiver = listeners[address], !stations[receiver].isDown,
             conditions(from: sender, to: receiver).connectionDeath < 1
         {
@@ -284,10 +286,12 @@ public final class SimulatedNetwork {
         events.add(.arrival(inbound, station: far.owner, from: name), at: arrival)
     }
 
-    private func refuse(_ message: OutboundMessage, from sender: Int, to: String, _ transport: TransportProtocol) {
+    private func refuse(
+        _ message: OutboundMessage, from sender: Int, to: String, _ transport: TransportProtocol, _ reason: String = "connection refused"
+    ) {
         record(.refused, from: stations[sender].name, to: to, transport, message.bytes)
         guard message.token != 0 else { return }
-        events.add(.notice(.failed(token: message.token, reason: "connection refused"), station: sender), at: now + conditions.delay)
+        events.add(.notice(.failed(token: message.token, reason: reason), station: sender), at: now + conditions.delay)
     }
 
     // MARK: Connections

@@ -91,6 +91,18 @@ final class SimulatedFollower {
         if complaints.count < 20 { complaints.append(text) }
     }
 
+    /// What it was not told of some of its presentities, although it takes itself for subscribed.
+    func delays(among settled: [SimulatedPresentity]) -> [String] {
+        guard isInterested, !watcher.isMute, watcher.phase == .live else { return [] }
+        return presentities.compactMap { presentity in
+            guard settled.contains(where: { $0 === presentity }), !presentity.blocked.contains(watcher.watcher),
+                let seen = watcher.presence(of: presentity.uri), let number = SimulatedMood.number(seen), presentity.mood != .offline,
+                number != presentity.number
+            else { return nil }
+            return "\(watcher.name) (\(watcher.watcher)) sees n=\(number) of \(presentity.uri), the last is n=\(presentity.number)"
+        }
+    }
+
     /// At the end: it watches, and sees what is so.
     var shortcomings: [String] {
         guard isInterested, !watcher.isMute else { return [] }

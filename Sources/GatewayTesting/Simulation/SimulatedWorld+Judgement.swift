@@ -21,11 +21,23 @@ extension SimulatedWorld {
         for presentity in presentities where presentity.number > 0 && random.chance(0.5) {
             presentity.change(to: SimulatedMood.allCases.randomElement(using: &random) ?? .busy, at: network.now)
         }
+        // The last publications of users at the gateway that it took before the quiet, or within its first second.
+        let settled = presentities.filter { $0.isHosted && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
+        try live(for: .seconds(60))
+        try judgeDelivery(of: settled)
         for _ in 0..<3 {
             try live(for: .seconds(40))
             for presentity in presentities where presentity.number > 0 && !presentity.isTaken { presentity.publish(at: network.now) }
         }
         try live(for: .seconds(1400))
+    }
+
+    /// 60 s after all peers are back: who watches users at the gateway sees what is so, or knows that the subscription is over.
+    private func judgeDelivery(of settled: [SimulatedPresentity]) throws {
+        let late = followers.flatMap { follower in
+            follower.delays(among: settled.filter { $0.isTaken && !$0.mayBeHaunted(at: network.now) })
+        }
+        try report(late, "60 s after the quiet began")
     }
 
     /// - Returns: the watchers that live.

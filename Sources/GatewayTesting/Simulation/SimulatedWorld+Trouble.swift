@@ -31,8 +31,10 @@ extension SimulatedWorld {
         try start()
     }
 
+    /// Longer than a datagram is on its way: nothing orders datagrams of two processes.
     private func anyDowntime() -> TimeSpan {
-        random.chance(0.1) ? .seconds(Int.random(in: 20...300, using: &random)) : .milliseconds(Int.random(in: 0...8000, using: &random))
+        random.chance(0.1)
+            ? .seconds(Int.random(in: 20...300, using: &random)) : .milliseconds(max(1_500, Int.random(in: 0...8000, using: &random)))
     }
 
     private func anyMood() -> SimulatedMood { SimulatedMood.allCases.randomElement(using: &random) ?? .available }
@@ -196,7 +198,17 @@ extension SimulatedWorld {
 
     private func disturbNetwork() throws {
         let names = peers.map(\.name)
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 8, 9:
+            guard let name = names.randomElement(using: &random) else { return }
+            var conditions = network.conditions
+            conditions.refusal = random.chance(0.5) ? "connection refused" : "TLS handshake failed: certificate has expired"
+            network.remark("\(name) takes no connection: \(conditions.refusal ?? "")")
+            if random.chance(0.7) { network.closeConnections(of: name) }
+            network.setConditions(conditions, from: Self.gatewayName, to: name)
+            try live(for: random.chance(0.5) ? .milliseconds(1_500) : .seconds(Int.random(in: 1...90, using: &random)))
+            network.setConditions(nil, from: Self.gatewayName, to: name)
+            network.remark("\(name) takes connections again")
         case 0..<4:
             network.conditions = [.perfect, .poor, .poor, .terrible].randomElement(using: &random) ?? .poor
             network.remark("the network has a loss of \(network.conditions.loss)")

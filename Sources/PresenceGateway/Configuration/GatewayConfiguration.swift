@@ -334,11 +334,14 @@ public struct GatewayTiming: Hashable, Sendable {
     public var simple = ExpiryRange(minimum: 60, standard: 3_600, maximum: 7_200)
     public var publication = ExpiryRange(minimum: 60, standard: 3_600, maximum: 86_400)
     public var registration = ExpiryRange(minimum: 60, standard: 7_200, maximum: 86_400)
-    /// How long a registration outlives the connection that it was made over.
+    /// How long a registration, and a client's dialog with BENOTIFY, outlives the connection that it was made over.
     public var connectionGrace: TimeSpan = .seconds(30)
     /// Least time between two changes of one presentity that one dialog is notified of, between any two changes for the dialog of a
     /// list (RFC 3856 6.10 recommends 5 s). The newest state is always sent; first states and ends are not delayed.
     public var notifySpacing: TimeSpan = .zero
+    /// How long NOTIFYs in a row may go unanswered (Timer F) before the subscription ends; it never outlives its expiry. Faults of the
+    /// transport never end it.
+    public var notifyPatience: TimeSpan = .seconds(600)
     /// How long the first NOTIFY waits for state from the far side before it says `pending`.
     public var firstNotifyGrace: TimeSpan = .milliseconds(500)
     /// How long a poll waits for the far side before it is answered with what is known.

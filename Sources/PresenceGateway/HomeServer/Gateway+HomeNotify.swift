@@ -118,10 +118,4 @@ extension Gateway {
             subscription.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: subscription,
             at: now)
     }
-
-    func notificationFailed(_ subscription: HomeDialog, at now: Instant) {
-        guard home.dialogs[subscription.localTag] === subscription else { return }
-        counters.notificationsFailed += 1
-        perform(subscription.notifier.notifyFailed(), on: subscription, at: now)
-    }
 }

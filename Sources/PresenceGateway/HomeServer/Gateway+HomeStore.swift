@@ -80,9 +80,10 @@ extension Gateway {
         }
     }
 
-    /// A notification did not leave: the endpoint is told everything later.
+    /// A notification did not leave: the endpoint is told everything with the next successful commit.
     func notSent(_ subscription: HomeDialog, at now: Instant) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
+        if store != nil { desk.unsent.insert(subscription.localTag) }
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         perform(subscription.notifier.notificationNotSent(retryIn: pause, at: now), on: subscription, at: now)
     }
@@ -112,7 +113,7 @@ extension HomeDialog {
             kind: StoredDialog.Kind(rawValue: package.rawValue), dialog: dialog.snapshot, owner: user, event: event.description,
             contentType: package.mediaType, watcher: userURI.description, isBestEffort: notifier.configuration.bestEffort,
             expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasToldActive: true,
-            isUnanswered: notifier.isAwaitingAnswer, details: details)
+            isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering, details: details)
     }
 }
 

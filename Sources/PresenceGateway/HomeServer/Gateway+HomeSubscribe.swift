@@ -94,7 +94,7 @@ extension Gateway {
         let range = configuration.timing.enterprise
         return Notifier.Configuration(
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
-            bestEffort: bestEffort, retryPause: .seconds(configuration.timing.retryAfter))
+            bestEffort: bestEffort, retryPause: .seconds(configuration.timing.retryAfter), patience: configuration.timing.notifyPatience)
     }
 
     private func replaced(by subscription: HomeDialog) -> [HomeDialog] {
@@ -127,7 +127,7 @@ extension Gateway {
         ifNotKept { [unowned self] now in notSent(subscription, at: now) }
         if let subject { subscription.subject = subject }
         home.dialogs.move(subscription, to: flow)
-        subscription.isDetached = false
+        subscription.attach()
         perform(actions, on: subscription, answering: (request, transaction), at: now)
     }
 
@@ -135,10 +135,13 @@ extension Gateway {
 
     func schedule(_ subscription: HomeDialog) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
-        wakes.set(.homeDialog(subscription.localTag), at: subscription.notifier.nextDeadline)
+        wakes.set(.homeDialog(subscription.localTag), at: subscription.nextDeadline)
     }
 
     func advance(_ subscription: HomeDialog, at now: Instant) {
+        // Its endpoint was never registered, and did not come back.
+        if let returnsBy = subscription.returnsBy, now >= returnsBy { return remove(subscription) }
+        guard !subscription.isWaiting(at: now) else { return schedule(subscription) }
         perform(subscription.notifier.advance(to: now), on: subscription, at: now)
     }
 
@@ -146,6 +149,7 @@ extension Gateway {
         guard home.dialogs.remove(subscription) else { return }
         keep(.dialog(subscription.localTag))
         counters.subscriptionsEnded += 1
+        unanswered.forget(subscription.localTag)
         wakes.set(.homeDialog(subscription.localTag), at: nil)
     }
 
@@ -161,21 +165,22 @@ extension Gateway {
             home.dialogs.move(subscription, to: Flow(binding.source))
             if subscription.followsRegistration { subscription.notifier.prolong(until: binding.expiry) }
             if subscription.isDetached {
-                subscription.isDetached = false
+                subscription.attach()
                 perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
             }
+            perform(subscription.notifier.watcherReturned(at: now), on: subscription, at: now)
             schedule(subscription)
         }
     }
 
-    /// A connection closed: dialogs of registered endpoints wait for these to come back, others are over (MS-SIP 3.5).
+    /// A connection closed: its dialogs wait for their endpoints to come back, as long as a registration outlives its connection.
     func homeDialogsLost(_ connection: ConnectionID, at now: Instant) {
         for subscription in home.dialogs.over(connection) {
-            if let endpoint = subscription.endpoint, home.registrar.binding(of: subscription.user, endpoint: endpoint) != nil {
-                subscription.isDetached = true
-            } else if subscription.notifier.configuration.bestEffort {
-                remove(subscription)
-            }
+            subscription.isDetached = true
+            let isRegistered = subscription.endpoint.map { home.registrar.binding(of: subscription.user, endpoint: $0) != nil } ?? false
+            // The end of a registration ends the dialogs of its endpoint.
+            if !isRegistered { subscription.returnsBy = now + configuration.timing.connectionGrace }
+            schedule(subscription)
         }
     }
 }

@@ -45,6 +45,7 @@ extension Gateway {
             // A client that starts anew does not know the dialogs of the one before.
             if outcome.isNewClient, let endpoint = binding.endpoint { homeDialogsEnd(of: binding.user, endpoint: endpoint) }
             homeDialogsFollow(binding, at: now)
+            if !outcome.isNewClient { watcherDialogsFollow(binding, at: now) }
         }
         bindingsEnded(outcome.ended, at: now)
         scheduleRegistrar()

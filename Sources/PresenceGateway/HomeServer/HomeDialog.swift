@@ -67,6 +67,8 @@ final class HomeDialog {
     var subject: Subject
     /// Its connection closed; it is told nothing until its endpoint is back.
     var isDetached = false
+    /// Until then its endpoint may come back, if it was never registered.
+    var returnsBy: Instant?
     /// Why this server ended the dialog, for the last notification.
     var farewell: Diagnostic?
 
@@ -85,6 +87,21 @@ final class HomeDialog {
         self.notifier = notifier
         self.flow = flow
         self.subject = subject
+    }
+}
+
+extension HomeDialog {
+    /// Its endpoint is reached again.
+    func attach() {
+        isDetached = false
+        returnsBy = nil
+    }
+
+    /// Nothing is sent: the endpoint is not there. What is due is sent when it is back.
+    func isWaiting(at now: Instant) -> Bool { isDetached && !notifier.isEnding && now < notifier.expiry }
+
+    var nextDeadline: Instant? {
+        isDetached && !notifier.isEnding ? .earliest(notifier.expiry, returnsBy) : .earliest(notifier.nextDeadline, returnsBy)
     }
 }
 

@@ -1,5 +1,6 @@
 import FederationRouting
 import SIPCore
+import SIPEvents
 
 /// From server to server until one takes the request (RFC 3263 4.3).
 ///
@@ -35,8 +36,8 @@ extension Gateway {
             request.headers.set(.contact, Self.contact(target.transport, own) + written.dropFirst(expected.count))
         }
         switch delivery.purpose {
-        case .unanswered:
-            emit(request, to: destination, over: target.transport, own: own, at: now)
+        case .unanswered(let tag):
+            emit(request, to: destination, over: target.transport, own: own, tag: tag, target: target, at: now)
         case .answered(let purpose):
             hops.health.began(target, at: now)
             begin(request, to: destination, over: target.transport, own: own, for: purpose, as: delivery, at: now)
@@ -88,12 +89,14 @@ extension Gateway {
     /// A server had its share of the time.
     func patienceEnds(_ transaction: ClientTransactionID, at now: Instant) {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return }
-        noteDown(target, "no answer", retryAfter: nil, at: now)
+        let failure: Notifier.DeliveryFailure = transactions.hasLeft(transaction) ? .silence : .transport
+        let reason = failure == .silence ? "no answer" : "no connection"
+        noteDown(target, reason, retryAfter: nil, at: now)
         transactions.forget(transaction)
         if moveOn(delivery, from: transaction, at: now) { return }
         guard let awaited = awaiting.removeValue(forKey: transaction) else { return }
-        noteSilence(of: awaited.purpose, "no answer", at: now)
-        handleSilence(of: awaited.purpose, "no answer", isConnectionLost: false, at: now)
+        noteSilence(of: awaited.purpose, reason, at: now)
+        handleSilence(of: awaited, reason, failure, at: now)
     }
 
     private func takeDelivery(_ transaction: ClientTransactionID) -> Delivery? {
@@ -102,7 +105,7 @@ extension Gateway {
         return delivery
     }
 
-    private func noteDown(_ target: TransportAddress, _ reason: String, retryAfter: Int?, at now: Instant) {
+    func noteDown(_ target: TransportAddress, _ reason: String, retryAfter: Int?, at now: Instant) {
         guard hops.noteDown(target, reason, retryAfter: retryAfter, at: now) else { return }
         log(.notice, "next hop is down", ["target": target.description, "reason": reason])
     }

@@ -189,11 +189,8 @@ extension Gateway {
         if case .answered(let purpose) = delivery.purpose { noteSilence(of: purpose, failure.description, at: now) }
         switch delivery.purpose {
         case .unanswered(let tag):
-            if let watcher = dialogs[tag] { notSent(watcher, at: now) }
-            if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }
-        case .answered(.notify(let watcher)) where failure.kind == .unknown:
-            // Its side is not gone, only not to be found now.
-            notSent(watcher, at: now)
+            if let watcher = dialogs[tag] { notDelivered(watcher, .transport, failure.description, over: nil, at: now) }
+            if let subscription = home.dialogs[tag] { notDelivered(subscription, .transport, at: now) }
         case .answered(.subscribe(let upstream, let attempt)):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             upstream.obstacle = failure
@@ -205,7 +202,7 @@ extension Gateway {
             }
             perform(actions, on: upstream, at: now)
         case .answered(let purpose):
-            handleSilence(of: purpose, failure.description, isConnectionLost: false, at: now)
+            handleSilence(of: Awaited(purpose: purpose, sentAt: now), failure.description, .transport, at: now)
         }
     }
 }

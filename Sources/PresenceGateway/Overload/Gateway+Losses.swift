@@ -16,7 +16,8 @@ extension Gateway {
     /// From the beginning of one turn to the next; longer than a turn takes, for what is due already is done before sockets are read.
     private static let lossPause = TimeSpan.milliseconds(20)
 
-    /// A connection ended: so do the dialogs that live on it, and what its endpoints published for as long as they are there.
+    /// A connection ended: dialogs that are reached over it alone wait for their endpoints, and so does what these published for as long as
+    /// they are there.
     /// - Parameter actions: of the transactions that it takes with it.
     func connectionClosed(_ connection: ConnectionID, _ actions: [TransactionAction], at now: Instant) {
         let tags = (dialogsOfConnection.removeValue(forKey: connection) ?? []).sorted()
@@ -40,8 +41,7 @@ extension Gateway {
                 perform([action], at: now)
             case .dialog(let tag, let connection):
                 // Meanwhile it may have moved to another connection.
-                guard let watcher = dialogs[tag], watcher.flow.connection == connection else { continue }
-                perform(watcher.notifier.notifyFailed(), on: watcher, at: now)
+                if let watcher = dialogs[tag] { connectionLost(connection, of: watcher, at: now) }
             }
         }
     }

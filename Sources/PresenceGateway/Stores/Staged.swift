@@ -25,6 +25,11 @@ struct StoreDesk {
     /// The clock was set since the last commit.
     var isClockDue = false
 
+    /// Notifications that were staged since the last commit: by our tag of the dialog, what was recorded of the one before.
+    var recordsBefore: [String: NotificationRecord] = [:]
+    /// Dialogs, by our tag, of which a notification could not be kept: the newest state leaves with the next successful commit.
+    var unsent: Set<String> = []
+
     /// How long a store that failed is left alone.
     static let pause = TimeSpan.seconds(1)
 

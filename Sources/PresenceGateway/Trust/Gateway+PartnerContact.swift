@@ -7,6 +7,8 @@ extension Gateway {
     struct Awaited {
         var purpose: Awaiting
         var sentAt: Instant
+        /// The connection that it was sent over; nil: it was sent by address.
+        var connection: ConnectionID?
 
         /// Nobody waits for the answer.
         var isKeepAlive: Bool { if case .keepAlive = purpose { true } else { false } }

@@ -62,6 +62,11 @@ public struct TokenGenerator: Sendable {
         return text(words.0, words.1)
     }
 
+    /// A number for a choice that is made of what it is about, and not of what was drawn before: the same whenever it is asked for.
+    public func repeatableNumber(for text: String) -> UInt64 {
+        repeatable.derived(for: "number").mixed(with: text.utf8).words.0
+    }
+
     /// The prefix and 26 characters of 0-9, a-v: 128 bits.
     private func text(_ first: UInt64, _ second: UInt64) -> String {
         var bytes: [UInt8] = []

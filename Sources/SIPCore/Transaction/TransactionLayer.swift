@@ -215,13 +215,17 @@ public struct TransactionLayer: Sendable {
         return (ClientTransactionID(rawValue: id), clients[id].map { [.send($0.message)] } ?? [])
     }
 
-    /// Sends a request that nobody answers: BENOTIFY (MS-SIP 3.5).
+    /// Sends a request that is never answered: BENOTIFY (MS-SIP 3.5).
+    /// - Parameter token: comes back in ``TransportNotice/failed(token:reason:)``; with ``unansweredMark``, so that it names no transaction.
     public mutating func sendUnanswered(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil, token: UInt64 = 0
     ) -> [TransactionAction] {
         let via = ownVia(transport, sentBy).head + tokens.branch()
-        return [.send(Self.seal(request, destination, via: via, token: 0))]
+        return [.send(Self.seal(request, destination, via: via, token: token))]
     }
+
+    /// Set in the tokens of requests without an answer; other tables name their entries without this bit, or with the one above.
+    public static let unansweredMark: UInt64 = 1 << 62
 
     private mutating func ownVia(_ transport: TransportProtocol, _ sentBy: HostPort?) -> OwnVia {
         let local = sentBy ?? configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort)
@@ -246,6 +250,9 @@ public struct TransactionLayer: Sendable {
     func client(ofBranch branch: String) -> UInt64? {
         branch.utf8.lastIndex(of: 0x2E).flatMap { UInt64(branch[branch.utf8.index(after: $0)...], radix: 32) }
     }
+
+    /// Whether a request of ours has left: false while the transport has no connection for it.
+    public func hasLeft(_ id: ClientTransactionID) -> Bool { clients[id.rawValue]?.carrier != nil }
 
     /// Forgets a client transaction whose answer nobody waits for any more; late responses are dropped.
     public mutating func forget(_ id: ClientTransactionID) { removeClient(id.rawValue) }
@@ -291,6 +298,9 @@ public struct TransactionLayer: Sendable {
                 switch client.machine.advance(to: now) {
                 case .nothing: break
                 case .retransmit: actions.append(.send(client.message))
+                case .timeout where client.carrier == nil:
+                    // The transport never found a connection for it: the peer cannot have heard it.
+                    actions.append(.transportFailed(ClientTransactionID(rawValue: id), reason: "no connection"))
                 case .timeout: actions.append(.timeout(ClientTransactionID(rawValue: id)))
                 case .terminate: break
                 }

@@ -16,7 +16,7 @@ extension ConfigurationReader {
             ("connection-grace-ms", \.connectionGrace), ("restart-grace-ms", \.restartGrace), ("overload-late-ms", \.overloadLateness),
             ("restore-pace-ms", \.restorePace), ("publish-wait-ms", \.publishWait),
         ]
-        guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s"]) else { return }
+        guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s", "notify-patience-s"]) else { return }
         for (name, path) in ranges {
             guard let node = fields[name] else { continue }
             configuration.timing[keyPath: path] = readRange(node, standard: configuration.timing[keyPath: path])
@@ -29,6 +29,7 @@ extension ConfigurationReader {
             fields["overload-late-ms"]?.refuse(
                 "must be 0, which is never, or at least \(told.nanoseconds / 1_000_000): what is less is not noticed")
         }
+        if let value = fields["notify-patience-s"]?.integer(0...86_400) { configuration.timing.notifyPatience = .seconds(value) }
         if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.timing.retryAfter = value }
     }
 

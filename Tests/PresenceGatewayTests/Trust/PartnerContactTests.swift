@@ -82,7 +82,7 @@ import Testing
         bench.answer(answered, 200, from: Bench.enterprise)
         #expect(try row(bench, "contoso.com").contact.state == .up)
         let heard = try #require(try row(bench, "contoso.com").contact.lastHeard)
-        bench.pass(.seconds(40))
+        bench.pass(.seconds(33))
         let contact = try row(bench, "contoso.com").contact
         #expect(contact.state == .up)
         #expect(contact.requestsSent == 2)

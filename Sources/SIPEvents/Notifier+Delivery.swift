@@ -1,0 +1,103 @@
+import SIPCore
+
+/// Delivery of NOTIFYs that did not arrive: the newest state is tried again until the subscription ends (RFC 6665 4.2.2).
+///
+///     live --NOTIFY not delivered--> pause, doubling from 1 s to 30 s --> newest state, whole --answer--> live
+///                                      \--unanswered for `patience`--> over
+///
+/// Nothing but the fact that state is due is kept; the body is made when it is sent.
+extension Notifier {
+    /// Why a NOTIFY got no answer.
+    public enum DeliveryFailure: Hashable, Sendable {
+        /// The transport did not deliver it: connection refused or reset, no route, no TLS handshake. That says nothing of the watcher.
+        case transport
+        /// It was sent, and Timer F fired (RFC 3261 17.1.2.2).
+        case silence
+    }
+
+    /// Pauses between two attempts to deliver; the first, and the longest.
+    private static let firstPause = TimeSpan.seconds(1)
+    private static let longestPause = TimeSpan.seconds(30)
+    /// At least so long after Timer F: a copy of the unanswered NOTIFY may still be on its way, and must not come after the next one
+    /// (RFC 3261 12.2.2).
+    private static let settling = TimeSpan.seconds(4)
+    /// A failure that comes later after the last one begins a new run.
+    private static let longestRun = TimeSpan.seconds(120)
+
+    /// Whether the newest state is due because a NOTIFY was not delivered.
+    public var isRedelivering: Bool { phase == .live && undelivered > 0 && due != .nothing }
+
+    /// The last NOTIFY, or BENOTIFY, did not arrive: the newest state is sent after a pause, until a NOTIFY is answered or the subscription
+    /// ends.
+    /// - Parameter chance: shortens the pause by up to a quarter, so that watchers who were lost together are not tried together.
+    public mutating func notifyFailed(_ failure: DeliveryFailure, chance: UInt64 = 0, at now: Instant) -> [Action] {
+        guard phase != .over else { return [] }
+        isOutstanding = false
+        if now > undeliveredAt + Self.longestRun { undelivered = 0 }
+        undelivered = min(undelivered + 1, 64)
+        undeliveredAt = now
+        switch failure {
+        case .transport: silentSince = nil
+        case .silence:
+            let since = silentSince ?? now
+            silentSince = since
+            if case .ending(let reason) = phase, isLastSent { return close(reason) }
+            if phase == .live, now - since >= configuration.patience { return close(.unreachable) }
+        }
+        let doublings = min(undelivered - 1, 5)
+        var pause = min(Self.firstPause * (1 << doublings), Self.longestPause)
+        if failure == .silence { pause = max(pause, Self.settling) }
+        let sooner = Int64(chance % UInt64(pause.nanoseconds / 4 + 1))
+        return retry(from: now + TimeSpan(nanoseconds: pause.nanoseconds - sooner), at: now)
+    }
+
+    /// The last NOTIFY was lost with its connection and goes by another way: the newest state is sent at once.
+    public mutating func notifyRerouted(at now: Instant) -> [Action] {
+        guard phase != .over else { return [] }
+        isOutstanding = false
+        return retry(from: now, at: now)
+    }
+
+    /// The watcher can be reached again: what is due because it could not is sent at once.
+    public mutating func watcherReturned(at now: Instant) -> [Action] {
+        guard due != .nothing, !isOutstanding else { return [] }
+        undelivered = 0
+        notBefore = now
+        return flush(at: now)
+    }
+
+    private mutating func retry(from moment: Instant, at now: Instant) -> [Action] {
+        switch phase {
+        case .ending(let reason):
+            guard reason.isNews, moment < endsBy else { return close(reason) }
+            isLastSent = false
+            notBefore = moment
+            return flush(at: now)
+        case .live:
+            due = .full
+            notBefore = moment
+            return flush(at: now)
+        case .initial, .held, .fetching, .over:
+            return []
+        }
+    }
+
+    /// The watcher is gone, and no NOTIFY says so: its endpoint did not come back.
+    public mutating func watcherGone() -> [Action] {
+        guard phase != .over else { return [] }
+        isOutstanding = false
+        if case .ending(let reason) = phase { return close(reason) }
+        return close(.unreachable)
+    }
+
+    /// The last notification did not leave this node: the newest state is told after a pause.
+    public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
+        isOutstanding = false
+        return retry(from: now + pause, at: now)
+    }
+}
+
+extension Notifier.EndReason {
+    /// Whether the watcher cannot know of the end without the last NOTIFY.
+    fileprivate var isNews: Bool { if case .terminated = self { true } else { false } }
+}
