@@ -21,17 +21,22 @@ public struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let invalidValue = Code("invalid-value")
         /// An extension that must be understood is not.
         public static let notUnderstood = Code("not-understood")
+        /// Not in an encoding that a strict reading takes.
+        public static let encoding = Code("encoding")
     }
 
     public var code: Code
     public var message: String
     /// Nil only when there is no document to point into.
     public var position: XMLPosition?
+    /// What a liberal reading leaves out; nil: nothing less than the document.
+    public var place: Place?
 
-    public init(code: Code, message: String, position: XMLPosition? = nil) {
+    public init(code: Code, message: String, position: XMLPosition? = nil, place: Place? = nil) {
         self.code = code
         self.message = message
         self.position = position
+        self.place = place
     }
 
     public init(_ error: XMLError) {
@@ -45,14 +50,17 @@ public struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible 
     /// `RULE: ELEMENT 'VALUE' is not WHAT`
     public static func invalid(_ what: String, _ value: String, in element: XMLElement, rule: String) -> DocumentError {
         let shown = value.count > 60 ? String(value.prefix(60)) + "…" : value
+        let attribute = what.hasPrefix("attribute ") ? String(what.dropFirst("attribute ".count)) : nil
         return DocumentError(
             code: .invalidValue, message: "\(rule): \(what) in '\(element.localName)' has the invalid value '\(shown)'",
-            position: element.position)
+            position: element.position, place: place(of: element, attribute: attribute))
     }
 
     /// `RULE: ELEMENT without WHAT`
     public static func missing(_ what: String, in element: XMLElement, rule: String) -> DocumentError {
-        DocumentError(code: .missing, message: "\(rule): \(element.localName) without \(what)", position: element.position)
+        DocumentError(
+            code: .missing, message: "\(rule): \(element.localName) without \(what)", position: element.position,
+            place: Place(range: element.sourceRange))
     }
 
     /// The root is not the expected one; tells apart a wrong name and a wrong namespace.
@@ -62,6 +70,7 @@ public struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible 
         let wanted =
             expected.localName + (expected.namespace.uri.isEmpty ? " without namespace" : " in namespace \(expected.namespace.uri)")
         return DocumentError(
-            code: .wrongDocument, message: "\(rule): the root element is \(found), expected \(wanted)", position: element.position)
+            code: .wrongDocument, message: "\(rule): the root element is \(found), expected \(wanted)", position: element.position,
+            place: Place(range: element.sourceRange))
     }
 }

@@ -267,13 +267,19 @@ import Testing
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
-    @Test("a notified document that cannot be read is 400 and changes nothing", arguments: ["<categories", "<x/>", ""])
+    @Test("a notified document that cannot be read is 400, changes nothing, and is asked for anew", arguments: ["<categories", "<x/>", ""])
     func unreadable(body: String) throws {
         let bench = Bench()
         let (_, upstream, _) = try established(bench)
         bench.notify(
             upstream, "active;expires=3600", cSeq: 2, type: body.isEmpty ? "" : categoriesType, body: body, from: Bench.enterprise)
+        var refreshes = 0
+        bench.drop(at: Bench.enterprise) { message in
+            guard case .request(let request) = message, request.method == .subscribe else { return false }
+            refreshes += 1
+            return true
+        }
         _ = try bench.nextResponse(body.isEmpty ? 200 : 400, at: Bench.enterprise)
-        #expect(bench.isQuiet(at: Bench.simple))
+        #expect(bench.isQuiet(at: Bench.simple) && bench.isQuiet(at: Bench.enterprise) && refreshes == (body.isEmpty ? 0 : 1))
     }
 }

@@ -54,6 +54,19 @@ import Testing
         #expect(scratch.read("a.xml") == Self.pidf)
     }
 
+    @Test("a flawed part is left out and the rest converted; with --strict it refuses the document, as before")
+    func strictness() async throws {
+        let scratch = try Scratch()
+        let flawed = Self.pidf.replacing(
+            "</status>", with: "</status><contact priority=\"0.800000\">sip:a@example.org</contact><timestamp/>")
+        try scratch.write(flawed, "a.xml")
+        let convert = ["convert", "--from", "pidf", "--to", "msrtc", "--out", "\(scratch.path)/o", "\(scratch.path)/a.xml"]
+        #expect(await Isthmus.run(convert + ["--strict"]) == 1)
+        #expect(scratch.read("o/a.xml") == nil)
+        #expect(await Isthmus.run(convert) == 0)
+        #expect(scratch.read("o/a.xml")?.contains("<presentity") == true)
+    }
+
     @Test("a document without an owner asks for --entity") func entity() async throws {
         let scratch = try Scratch()
         try scratch.write(

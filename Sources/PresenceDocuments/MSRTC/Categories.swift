@@ -85,6 +85,9 @@ public enum CategoryBodyReading: Hashable, Sendable {
     case strict
     /// Bodies of known categories are read; one that cannot be read is kept byte for byte (MS-PRES 2.2.2.7).
     case tolerant
+    /// As strict, but a body that is no document of its category is kept byte for byte: for a liberal ``DocumentReader``, which leaves
+    /// out what is flawed inside a body.
+    case liberal
 }
 
 // MARK: elements
@@ -158,6 +161,13 @@ extension CategoryBody {
             do throws(DocumentError) {
                 self = try Self.read(element, of: category)
             } catch {
+                self = .raw(element.fragment())
+            }
+        case .liberal:
+            do throws(DocumentError) {
+                self = try Self.read(element, of: category)
+            } catch {
+                guard error.place?.range == element.sourceRange else { throw error }
                 self = .raw(element.fragment())
             }
         }

@@ -212,6 +212,7 @@ extension XMLElement {
         let shown = value.count > 60 ? String(value.prefix(60)) + "…" : value
         let place = name == localName ? name : "\(name) in '\(localName)'"
         return DocumentError(
-            code: .invalidValue, message: "\(rule): \(place) is '\(shown)', not \(expected)", position: position)
+            code: .invalidValue, message: "\(rule): \(place) is '\(shown)', not \(expected)", position: position,
+            place: DocumentError.place(of: self, attribute: name == localName ? nil : name))
     }
 }

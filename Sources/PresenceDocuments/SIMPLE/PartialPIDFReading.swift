@@ -30,7 +30,7 @@ public struct PartialPIDFDocument: Sendable {
     /// In notifications always there (RFC 5263 4.4), in publications of no meaning (RFC 5264 4).
     public var version: UInt32?
 
-    private static let full = XMLName("pidf-full", in: .pidfDiff)
+    static let full = XMLName("pidf-full", in: .pidfDiff)
     private static let difference = XMLName("pidf-diff", in: .pidfDiff)
     /// Selectors call the root by its name in a PIDF document or in the first partial one (RFC 5262 3.2).
     private static let dialect = XMLPatch.Dialect(rootAliases: [PIDFName.presence, full], identifier: "id")
@@ -97,10 +97,19 @@ public struct PartialPIDFCopy: Hashable, Sendable {
 
     public init() {}
 
-    /// Takes a notified document over.
-    /// - Throws: When it cannot be read or applied; the copy is then as before, and the full state is to be fetched.
+    /// As ``receive(_:limits:reader:)``, strictly.
     public mutating func receive(
         _ document: [UInt8], limits: XMLPatch.Limits = XMLPatch.Limits()
+    ) throws(PartialPIDFError) -> Outcome {
+        var reader = DocumentReader(.strict)
+        return try receive(document, limits: limits, reader: &reader)
+    }
+
+    /// Takes a notified document over.
+    /// - Parameter reader: Reads the document that results; a difference itself is applied as it is, or not at all (RFC 5261 5).
+    /// - Throws: When it cannot be read or applied; the copy is then as before, and the full state is to be fetched.
+    public mutating func receive(
+        _ document: [UInt8], limits: XMLPatch.Limits = XMLPatch.Limits(), reader: inout DocumentReader
     ) throws(PartialPIDFError) -> Outcome {
         let partial = try PartialPIDFDocument(document, limits: limits)
         guard let next = partial.version else {
@@ -114,7 +123,9 @@ public struct PartialPIDFCopy: Hashable, Sendable {
         }
         let changed = try partial.document(after: bytes, limits: limits.document)
         let result: PIDFDocument
-        do throws(DocumentError) { result = try PIDFDocument.decode(changed) } catch { throw .document(error) }
+        do throws(DocumentError) {
+            result = try reader.readPIDF(changed, using: XMLParser(limits: PIDFDocument.limits))
+        } catch { throw .document(error) }
         bytes = changed
         version = next
         return .document(result)

@@ -71,6 +71,10 @@ public struct GatewayCounters: Hashable, Sendable {
     public var publicationConflicts: UInt64 = 0
     /// Partial documents and lists that did not follow what was there before, or could not be applied.
     public var partialStateMissed: UInt64 = 0
+    /// Parts of notified documents that were passed over because they break their standard.
+    public var documentFlaws: UInt64 = 0
+    /// Notified documents of which nothing could be read.
+    public var documentsUnreadable: UInt64 = 0
     /// List subscriptions that could not be had, so that presentities were asked for one by one.
     public var listsGivenUp: UInt64 = 0
     /// Requests, of watchers and our own, that a limit left no room for.

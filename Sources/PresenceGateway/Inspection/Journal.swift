@@ -17,6 +17,10 @@ public struct JournalEntry: Codable, Hashable, Sendable {
         case redirected
         /// A resource of a batch was refused, or belongs elsewhere.
         case rejected
+        /// Parts of a notified document were passed over, because they break its standard.
+        case flawed
+        /// Nothing of a notified document could be read: what is known is unverified, and the whole state was asked for.
+        case unreadable
     }
 
     public var at: DateTime

@@ -40,12 +40,20 @@ struct ResourceListNotification: Equatable {
 
     /// - Throws: 400 when the body breaks a rule or a limit.
     init(_ body: [UInt8], contentType: MediaType, parser: XMLParser, limits: Limits = Limits()) throws(Refusal) {
+        var reader = DocumentReader(.strict)
+        try self.init(body, contentType: contentType, parser: parser, limits: limits, reader: &reader)
+    }
+
+    /// - Parameter reader: Reads the meta-information.
+    init(
+        _ body: [UInt8], contentType: MediaType, parser: XMLParser, limits: Limits, reader: inout DocumentReader
+    ) throws(Refusal) {
         var left = limits.resources
-        try self.init(body, contentType: contentType, parser: parser, depth: limits.depth, left: &left)
+        try self.init(body, contentType: contentType, parser: parser, depth: limits.depth, left: &left, reader: &reader)
     }
 
     private init(
-        _ body: [UInt8], contentType: MediaType, parser: XMLParser, depth: Int, left: inout Int
+        _ body: [UInt8], contentType: MediaType, parser: XMLParser, depth: Int, left: inout Int, reader: inout DocumentReader
     ) throws(Refusal) {
         guard depth > 0 else { throw .badRequest("RFC 4662 5: lists are nested deeper than is allowed here") }
         let multipart: MIMEMultipart
@@ -55,7 +63,7 @@ struct ResourceListNotification: Equatable {
         guard let root = multipart.root, root.contentType?.essence == WatcherFormat.rlmiType else {
             throw .badRequest("RFC 4662 5.1: the root of the multipart body is not \(WatcherFormat.rlmiType)")
         }
-        do { meta = try RLMIDocument.decode(root.body, using: parser) } catch {
+        do throws(DocumentError) { meta = try reader.read(root.body, using: parser) } catch {
             throw Refusal(.badRequest, "the meta-information of the list cannot be read: \(error)", errorID: 4001)
         }
         left -= meta.resources.count
@@ -63,7 +71,8 @@ struct ResourceListNotification: Equatable {
         for part in multipart.parts {
             guard let identifier = part.contentID, part != root else { continue }
             if let type = part.contentType, type.essence == WatcherFormat.relatedType {
-                let inner = try ResourceListNotification(part.body, contentType: type, parser: parser, depth: depth - 1, left: &left)
+                let inner = try ResourceListNotification(
+                    part.body, contentType: type, parser: parser, depth: depth - 1, left: &left, reader: &reader)
                 contents[identifier] = .list(inner)
             } else {
                 contents[identifier] = .document(part)

@@ -33,6 +33,8 @@ final class UpstreamSubscription {
     /// Differences are asked for (RFC 5263).
     var offersPartial = false
     var fullState = FullStateDemand()
+    /// The flaw of a notified document that was noted last.
+    var lastFlaw: String?
     /// Of a list.
     var list: UpstreamList?
     /// How a batch is found by those who could join; nil: it is no batch, or rests.

@@ -11,6 +11,8 @@ public struct ConversionOptions: Sendable, Hashable {
     public var at: DateTime?
     /// Whether PIDF carries the exact values of the enhanced model in an extension.
     public var lossless: Bool
+    /// What a flawed part of the source does.
+    public var reading = ReadingPolicy.strict
 
     public init(entity: String? = nil, profile: PIDFProfile = .rpid, at: DateTime? = nil, lossless: Bool = false) {
         self.entity = entity
@@ -39,6 +41,8 @@ public struct ConversionReport: Sendable, Equatable {
     public var losses: [MappingLoss]
     /// Ids of the rows that were used, each once.
     public var rowIDs: [String]
+    /// What a liberal reading of the source passed over.
+    public var flaws: [DocumentFlaw] = []
 
     public init(from: PresenceFormat, to: PresenceFormat, losses: [MappingLoss] = [], rowIDs: [String] = []) {
         self.from = from
@@ -47,9 +51,10 @@ public struct ConversionReport: Sendable, Equatable {
         self.rowIDs = rowIDs
     }
 
-    /// One line per loss, `lost FIELD "VALUE": REASON [ROW]`, and a last line with the rows.
+    /// One line per flaw, `dropped: REASON` or `repaired: REASON`; one per loss, `lost FIELD "VALUE": REASON [ROW]`, and a last line with the rows.
     public var text: String {
-        var lines = losses.map { "lost \($0.field) \(JSONValue.quoted($0.value)): \($0.reason) [\($0.rowID)]" }
+        var lines = flaws.map(\.description)
+        lines += losses.map { "lost \($0.field) \(JSONValue.quoted($0.value)): \($0.reason) [\($0.rowID)]" }
         let count = losses.isEmpty ? "nothing lost" : "\(losses.count) lost"
         lines.append("\(from) to \(to): \(count); rows \(rowIDs.isEmpty ? "none" : rowIDs.joined(separator: " "))")
         return lines.joined(separator: "\n")
@@ -64,8 +69,11 @@ public struct ConversionReport: Sendable, Equatable {
             """
         }
         let rows = rowIDs.map { JSONValue.quoted($0) }.joined(separator: ",")
+        let flaws = self.flaws.map {
+            "{\"treatment\":\"\($0.treatment.rawValue)\",\"reason\":\(JSONValue.quoted($0.error.message))}"
+        }.joined(separator: ",")
         return """
-            {"from":"\(from)","to":"\(to)","losses":[\(losses.joined(separator: ","))],"rows":[\(rows)]}
+            {"from":"\(from)","to":"\(to)","losses":[\(losses.joined(separator: ","))],"rows":[\(rows)],"flaws":[\(flaws)]}
             """
     }
 }

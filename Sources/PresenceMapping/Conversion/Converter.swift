@@ -24,10 +24,12 @@ public final class Converter {
     public func convert(
         _ bytes: [UInt8], from source: PresenceFormat, to target: PresenceFormat, options: ConversionOptions = ConversionOptions()
     ) throws(ConversionError) -> Conversion {
-        var read = try read(bytes, format: source, options: options)
+        var reader = DocumentReader(options.reading)
+        var read = try read(bytes, format: source, options: options, reader: &reader)
         if let entity = options.entity, entity != read.value.entity { rename(&read.value, entity) }
         let written = write(read.value, format: target, options: options)
         var report = ConversionReport(from: source, to: target, losses: written.losses, rowIDs: written.rowIDs)
+        report.flaws = reader.flaws
         if !isCopy(read.value, target, options) {
             report.losses = read.losses + written.losses
             report.rowIDs = read.rowIDs
@@ -36,16 +38,28 @@ public final class Converter {
         return Conversion(bytes: written.value, report: report)
     }
 
-    /// Reads a document into the canonical model.
+    /// Reads a document into the canonical model, as the options say.
     public func read(
         _ bytes: [UInt8], format: PresenceFormat, options: ConversionOptions = ConversionOptions()
+    ) throws(ConversionError) -> MappingResult<CanonicalPresence> {
+        var reader = DocumentReader(options.reading)
+        return try read(bytes, format: format, options: options, reader: &reader)
+    }
+
+    private func read(
+        _ bytes: [UInt8], format: PresenceFormat, options: ConversionOptions, reader: inout DocumentReader
     ) throws(ConversionError) -> MappingResult<CanonicalPresence> {
         do throws(DocumentError) {
             switch format {
             case .categories:
-                return mapper.canonical(from: try CategoriesDocument(reading: try tree(bytes).root))
+                let document = try reader.read(bytes, using: parser) { root throws(DocumentError) in
+                    try CategoriesDocument(reading: root)
+                }
+                return mapper.canonical(from: document)
             case .legacyInterop:
-                let document = try LegacyInteropDocument(reading: try tree(bytes).root)
+                let document = try reader.read(bytes, using: parser) { root throws(DocumentError) in
+                    try LegacyInteropDocument(reading: root)
+                }
                 guard let entity = options.entity else {
                     throw DocumentError(
                         code: DocumentError.Code("missing-option"),
@@ -58,13 +72,15 @@ public final class Converter {
                 }
                 return mapper.canonical(from: document, entity: entity)
             case .msrtc:
-                return mapper.canonical(from: try MSRTCPIDFDocument(reading: try tree(bytes).root))
+                let document = try reader.read(bytes, using: parser) { root throws(DocumentError) in
+                    try MSRTCPIDFDocument(reading: root)
+                }
+                return mapper.canonical(from: document)
             case .xpidf:
-                let tree: XMLTree
-                do throws(XMLError) { tree = try xpidfParser.parse(bytes) } catch { throw DocumentError(error) }
-                return mapper.canonical(from: try XPIDFDocument(tree.root))
+                let document: XPIDFDocument = try reader.read(bytes, using: xpidfParser)
+                return mapper.canonical(from: document)
             default:
-                return mapper.canonical(from: try PIDFDocument(try tree(bytes).root), at: options.at)
+                return mapper.canonical(from: try reader.readPIDF(bytes, using: parser), at: options.at)
             }
         } catch {
             throw ConversionError(error)
@@ -88,10 +104,6 @@ public final class Converter {
             let result = mapper.pidf(from: presence, profile: options.profile, lossless: options.lossless, at: options.at)
             return encoded(result) { $0.encode() }
         }
-    }
-
-    private func tree(_ bytes: [UInt8]) throws(DocumentError) -> XMLTree {
-        do throws(XMLError) { return try parser.parse(bytes) } catch { throw DocumentError(error) }
     }
 
     /// Whether the target is written from the source document itself, so that what reading it into the model loses does not matter.

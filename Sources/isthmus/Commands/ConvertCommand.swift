@@ -9,8 +9,9 @@ struct ConvertCommand: ParsableCommand {
         discussion: """
             The document goes to standard output; what was lost, and by which row of the tables, to standard error.
             Several files, or a directory (its *.xml files), go to --out DIR under their own names; a bad one is named and
-            the rest goes on. A refused document is reported as FILE:LINE:COLUMN with the rule it breaks, and nothing is
-            written for it.
+            the rest goes on. A flawed optional part of a document is left out and named on standard error, as the gateway does
+            with what partners notify; with --strict it refuses the document, as the gateway does with what users publish. A
+            refused document is reported as FILE:LINE:COLUMN with the rule it breaks, and nothing is written for it.
 
             EXAMPLES
               isthmus convert --from pidf --to categories alice.xml
@@ -34,6 +35,8 @@ struct ConvertCommand: ParsableCommand {
     var at: DateTime?
     @Flag(help: "Keep exact enterprise values in PIDF in an extension element.")
     var lossless = false
+    @Flag(help: "Refuse a document with any flaw, instead of leaving the flawed part out.")
+    var strict = false
     @Option(help: ArgumentHelp("A directory of tables that replace those compiled in.", valueName: "dir"))
     var mappings: String?
     @Option(help: "The form of the report on standard error: none, text, json.")
@@ -45,7 +48,8 @@ struct ConvertCommand: ParsableCommand {
 
     func run() throws {
         let converter = Converter(mapper: PresenceMapper(tables: try MappingsDirectory.tables(mappings)))
-        let options = ConversionOptions(entity: entity, profile: profile, at: at ?? .wallClock(), lossless: lossless)
+        var options = ConversionOptions(entity: entity, profile: profile, at: at ?? .wallClock(), lossless: lossless)
+        options.reading = strict ? .strict : .liberal
         if let out {
             try BatchConversion(command: self, converter: converter, options: options, out: out).run()
             return

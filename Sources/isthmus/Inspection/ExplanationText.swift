@@ -249,6 +249,8 @@ struct ExplanationText {
         case .farEnded: event = "far leg ended"
         case .redirected: event = "far side redirected"
         case .rejected: event = "resource rejected"
+        case .flawed: event = "notified document has flaws"
+        case .unreadable: event = "notified document cannot be read"
         }
         let status = entry.status.map { " (\($0))" } ?? ""
         return "\(RelativeTime(now: now).ago(entry.at)), \(event)\(status): \(entry.rule); Call-ID \(entry.callID)"

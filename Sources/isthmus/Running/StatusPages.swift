@@ -132,6 +132,7 @@ final class StatusPages: Sendable {
             ("publications_refused_far", \.publicationsRefusedFar), ("publication_conflicts", \.publicationConflicts),
             ("upstream_lost", \.upstreamLost),
             ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),
+            ("document_flaws", \.documentFlaws), ("documents_unreadable", \.documentsUnreadable),
             ("partial_state_missed", \.partialStateMissed), ("lists_given_up", \.listsGivenUp), ("limits_reached", \.limitsReached),
             ("overload_refusals", \.overloadRefusals), ("impostors_refused", \.impostorsRefused),
             ("rights_refused", \.rightsRefused),

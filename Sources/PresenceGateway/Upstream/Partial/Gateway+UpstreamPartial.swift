@@ -15,8 +15,10 @@ extension Gateway {
         var limits = XMLPatch.Limits()
         limits.document.bytes = configuration.limits.bodyBytes
         let before = partial.copy.version
+        var reader = DocumentReader(.liberal)
+        defer { noteFlaws(reader.flaws, of: upstream, at: desk.now) }
         do throws(PartialPIDFError) {
-            switch try partial.copy.receive(document, limits: limits) {
+            switch try partial.copy.receive(document, limits: limits, reader: &reader) {
             case .document(let pidf):
                 if before.map({ $0 &+ 1 == partial.copy.version }) ?? false { upstream.fullState.fitted() }
                 return .pidf(pidf)

@@ -15,7 +15,7 @@ extension UpstreamContent {
     ) throws(Refusal) {
         self.init(asked: presentities)
         let notification = try ResourceListNotification(
-            body, contentType: contentType, parser: parser, limits: .init(resources: limit))
+            body, contentType: contentType, parser: parser, limits: .init(resources: limit), reader: &reader)
         let outcome = state.receive(notification, limit: limit)
         hasList = true
         isDifference = !outcome.isFull && !outcome.isOutdated
@@ -53,7 +53,7 @@ extension UpstreamContent {
             }
         case WatcherFormat.pidfType, DocumentMediaType.cpimPIDF.name:
             do throws(DocumentError) {
-                let document = try PIDFDocument.decode(part.body, using: parser)
+                let document = try reader.readPIDF(part.body, using: parser)
                 report(on: key) { $0.pidf = document }
             } catch {
                 unreadable.append("\(error)")

@@ -16,6 +16,8 @@ struct UpstreamContent {
     var isOverfull = false
     var unlisted: [String] = []
     var unreadable: [String] = []
+    /// Reads the documents, and knows what it passed over.
+    var reader = DocumentReader(.liberal)
     /// By `aorKey`.
     private let asked: [String]
 
@@ -42,7 +44,7 @@ struct UpstreamContent {
     init(asked: [String]) { self.asked = asked }
 
     /// - Parameter presentities: the `aorKey`s that were asked about.
-    /// - Throws: 400 when a document cannot be read, 415 when its type is none that was asked for.
+    /// - Throws: 400 when nothing of it can be read, 415 when its type is none that was asked for.
     init(_ body: [UInt8], contentType: MediaType?, presentities: [String], parser: XMLParser) throws(Refusal) {
         asked = presentities
         guard !body.isEmpty else { return }
@@ -59,20 +61,41 @@ struct UpstreamContent {
         } catch {
             throw .badRequest("RFC 2046 5.1: the multipart body cannot be read")
         }
+        var refusal: Refusal?
         for part in parts {
-            if let type = part.contentType { _ = try take(part.body, type, parser) }
+            guard let type = part.contentType else { continue }
+            do throws(Refusal) {
+                _ = try take(part.body, type, parser)
+            } catch {
+                refusal = error
+                unreadable.append(error.explanation)
+            }
         }
+        if let refusal, reports.isEmpty { throw refusal }
     }
 
     /// False: nothing of this type was asked for.
     private mutating func take(_ body: [UInt8], _ type: MediaType, _ parser: XMLParser) throws(Refusal) -> Bool {
         do {
             switch type.essence {
-            case WatcherFormat.categoriesType: takeCategories(try CategoriesDocument(reading: parser.parse(body).root, bodies: .tolerant))
-            case WatcherFormat.pidfType, "application/cpim-pidf+xml": takePIDF(try PIDFDocument.decode(body, using: parser))
-            case WatcherFormat.pidfDiffType: report(on: subject(named: nil)) { $0.partial = body }
-            case WatcherFormat.msrtcType: takeMSRTC(try MSRTCPIDFDocument(reading: parser.parse(body).root))
-            case WatcherFormat.rlmiType: takeList(try RLMIDocument.decode(body, using: parser))
+            case WatcherFormat.categoriesType:
+                let document = try reader.read(body, using: parser) { root throws(DocumentError) in
+                    try CategoriesDocument(reading: root, bodies: .liberal)
+                }
+                takeCategories(document)
+            case WatcherFormat.pidfType, "application/cpim-pidf+xml":
+                let document = try reader.readPIDF(body, using: parser)
+                takePIDF(document)
+            case WatcherFormat.pidfDiffType:
+                report(on: subject(named: nil)) { $0.partial = body }
+            case WatcherFormat.msrtcType:
+                let document = try reader.read(body, using: parser) { root throws(DocumentError) in
+                    try MSRTCPIDFDocument(reading: root)
+                }
+                takeMSRTC(document)
+            case WatcherFormat.rlmiType:
+                let document: RLMIDocument = try reader.read(body, using: parser)
+                takeList(document)
             default: return false
             }
             return true

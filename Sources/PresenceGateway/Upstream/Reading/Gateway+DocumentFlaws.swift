@@ -1,0 +1,51 @@
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+/// Notified documents that are flawed: what is passed over, and what is done where nothing can be read.
+extension Gateway {
+    /// Reads what a notification says; what cannot be read leaves what is known unverified, and is asked for anew.
+    /// - Throws: The refusal of the NOTIFY.
+    func read(_ body: [UInt8], _ type: MediaType?, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent {
+        do throws(Refusal) {
+            let content = try content(body, type, of: upstream)
+            noteFlaws(content.reader.flaws, of: upstream, at: now)
+            if upstream.list == nil {
+                if let problem = content.unreadable.first {
+                    couldNotRead(problem, of: upstream, at: now)
+                } else if content.reports.contains(where: { $0.hasState && $0.partial == nil }) {
+                    upstream.fullState.fitted()
+                }
+            }
+            return content
+        } catch {
+            couldNotRead(error.explanation, of: upstream, at: now)
+            fetchFullState(upstream, at: now)
+            throw error
+        }
+    }
+
+    /// Counts the parts of a document that were passed over; a leg's flaw is kept for `explain` when it differs from the one before.
+    func noteFlaws(_ flaws: [DocumentFlaw], of upstream: UpstreamSubscription, at now: Instant) {
+        guard let first = flaws.first else { return }
+        counters.documentFlaws += UInt64(flaws.count)
+        let words = first.description + (flaws.count > 1 ? ", and \(flaws.count - 1) more" : "")
+        guard upstream.lastFlaw != words else { return }
+        upstream.lastFlaw = words
+        log(.info, "notified document has flaws", ["call-id": upstream.callID, "rule": words])
+        note(.flawed, upstream, rule: words, at: now)
+    }
+
+    /// The far side said something that cannot be read: what is shown may be out of date. It is shown for as long as that of a lost leg,
+    /// and a refresh asks for the whole state; three in a row that do not help are the last (``FullStateDemand``).
+    private func couldNotRead(_ problem: String, of upstream: UpstreamSubscription, at now: Instant) {
+        counters.documentsUnreadable += 1
+        log(.notice, "notified document cannot be read", ["call-id": upstream.callID, "rule": problem])
+        note(.unreadable, upstream, rule: problem, at: now)
+        for resource in upstream.resources where resource.source.isKnown && resource.source != .offline && resource.staleAt == nil {
+            resource.staleAt = now + configuration.timing.staleAfter
+        }
+        upstream.fullState.miss()
+        schedule(upstream)
+    }
+}
