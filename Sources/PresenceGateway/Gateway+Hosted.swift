@@ -5,7 +5,7 @@ import SIPCore
 import SIPEvents
 import SimplePresence
 
-/// The presentities of hosted domains: PUBLISH (RFC 3903), lives that end, watchers, and what is kept.
+/// The presentities of hosted domains: PUBLISH (RFC 3903), expiry, watchers, and what the store keeps.
 extension Gateway {
     // MARK: PUBLISH
 
@@ -38,8 +38,8 @@ extension Gateway {
         schedule(presentity)
     }
 
-    /// Does to the documents what the table did to their tags.
-    /// - Returns: whether they are to be composed anew.
+    /// Applies an operation of the table to the documents.
+    /// - Returns: Whether the composed document may have changed.
     private func commit(
         _ operation: PublicationTable.Operation, _ body: [UInt8], until: DateTime, _ presentity: HostedPresentity, at now: Instant
     ) throws(Refusal) -> Bool {
@@ -73,7 +73,7 @@ extension Gateway {
         }
     }
 
-    /// Composes what PUBLISH changed, once for all the requests before; watchers are notified when the tick ends.
+    /// Composes the published documents, once for all requests of the tick; watchers are notified at its end.
     func composePublished(_ presentity: HostedPresentity) {
         guard composeAgain(presentity) else { return }
         presentity.isSimpleNewer = true
@@ -130,7 +130,7 @@ extension Gateway {
         var change = PresentityChange()
         for endpoint in endpoints { change.formUnion(presentity.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment)) }
         if !change.isEmpty {
-            keep(.presentity(presentity.key))
+            keep(presentity)
             tellAll(of: presentity, change, at: now)
         }
         settle(presentity)
@@ -139,19 +139,19 @@ extension Gateway {
     // MARK: watchers
 
     func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
-        let record = presentities[resource.key] ?? makePresentity(resource.key, resource.uri)
-        presentities[resource.key] = record
+        let record = hostedRecord(of: resource.key, resource.uri, for: watcher.identity, at: now)
         record.add(resource, of: watcher.localTag)
+        resource.hostedKey = record.key
         resource.source = .offline
     }
 
     func detachHosted(_ resource: WatchedResource, from watcher: WatcherDialog) {
-        guard let presentity = presentities[resource.key] else { return }
+        guard let presentity = presentities[resource.hostedKey] else { return }
         presentity.removeWatcher(watcher.localTag)
         settle(presentity)
     }
 
-    /// Tells the user's own endpoints and his watchers what has changed.
+    /// Notifies the user's own endpoints and the watchers of a change.
     func tellAll(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
         tellOwner(of: presentity, change, at: now)
@@ -160,7 +160,7 @@ extension Gateway {
         schedule(presentity)
     }
 
-    /// Every watcher whose view differs is told.
+    /// Notifies every watcher whose view differs.
     func tellWatchers(of presentity: HostedPresentity, at now: Instant) {
         presentity.changed()
         for (tag, resource) in presentity.watchersInOrder {
@@ -181,7 +181,7 @@ extension Gateway {
             keep(.publication(presentity: presentity.key, tag: tag.value))
         }
         if !change.isEmpty {
-            keep(.presentity(presentity.key))
+            keep(presentity)
             tellAll(of: presentity, change, at: now)
         } else if !lapsed.isEmpty {
             tellWatchers(of: presentity, at: now)
@@ -191,7 +191,12 @@ extension Gateway {
 
     // MARK: the store
 
-    /// What a PUBLISH changed, and nothing else: a replaced or removed entity-tag is not kept.
+    /// Keeps what was published by SERVICE, or what blocked watchers see of it.
+    func keep(_ presentity: HostedPresentity) {
+        if let key = presentity.storeKey { keep(key) }
+    }
+
+    /// Keeps what a PUBLISH changed; a replaced or removed entity-tag is not kept.
     private func keep(_ operation: PublicationTable.Operation, _ body: [UInt8], of presentity: HostedPresentity) {
         guard store != nil else { return }
         func move(from old: EntityTag?, to new: EntityTag?) {
@@ -207,15 +212,15 @@ extension Gateway {
         case .remove(let tag): move(from: tag, to: nil)
         case .nothing: break
         }
-        // Which of the models spoke last is kept with the other one.
-        if presentity.hasEnhancedState { keep(.presentity(presentity.key)) }
+        // Which of the models was published last is kept with the other one.
+        if presentity.hasEnhancedState { keep(presentity) }
     }
 
     // MARK: the table
 
     func presentity(_ key: String, _ uri: SIPURI) throws(Refusal) -> HostedPresentity {
         if let known = presentities[key] { return known }
-        guard presentities.count < configuration.limits.presentities else {
+        guard presentities.count - blocks.signOffCount < configuration.limits.presentities else {
             counters.limitsReached += 1
             throw .unavailable("too many presentities on this node", retryAfter: configuration.timing.retryAfter)
         }
@@ -224,10 +229,10 @@ extension Gateway {
         return record
     }
 
-    func makePresentity(_ key: String, _ uri: SIPURI) -> HostedPresentity {
+    func makePresentity(_ key: String, _ uri: SIPURI, _ look: BlockLook? = nil) -> HostedPresentity {
         let range = configuration.timing.publication
         let record = HostedPresentity(
-            key: key, uri: uri, side: side(of: uri), policy: presencePolicy(of: uri),
+            owner: key, look: look, uri: uri, side: side(of: uri), policy: presencePolicy(of: uri),
             expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum),
             limits: configuration.limits.composition)
         publishForServer(record)
@@ -261,12 +266,13 @@ extension Gateway {
         return policy
     }
 
-    /// Drops a record that says nothing.
+    /// Drops a record that holds nothing.
     func settle(_ presentity: HostedPresentity) {
         guard presentities[presentity.key] === presentity else { return }
         if publishingConnections.knows(presentity.key), !presentity.dependsOnEndpoints { publishingConnections.forget(presentity.key) }
         guard presentity.isIdle else { return }
         presentities[presentity.key] = nil
         wakes.set(.presentity(presentity.key), at: nil)
+        if case .signedOff(let number) = presentity.look { end(signOff: number, of: presentity.owner) }
     }
 }

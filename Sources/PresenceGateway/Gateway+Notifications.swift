@@ -196,6 +196,7 @@ extension Gateway {
         } else {
             resource.delivered = rendered
         }
+        if resource.upstream == nil, resource.isRenderedOwn { noteShown(rendered, of: resource, to: watcher, at: now) }
         // The first state that is known is not kept waiting because an empty one was told.
         resource.spacedUntil = resource.source.isKnown ? now + configuration.timing.notifySpacing : nil
         watcher.changes.remove(resource)
@@ -223,11 +224,11 @@ extension Gateway {
 
     /// The resource in the watcher's format; made once per state.
     func rendered(_ resource: WatchedResource, for watcher: WatcherDialog, at now: Instant) -> RenderedPresence {
-        if !published.isEmpty, resource.upstream == nil, let presentity = presentities[resource.key] { composePublished(presentity) }
+        if !published.isEmpty, resource.upstream == nil, let presentity = presentities[resource.hostedKey] { composePublished(presentity) }
         if let rendered = resource.rendered { return rendered }
         let made: RenderedPresence
-        if let presentity = presentities[resource.key], resource.upstream == nil {
-            made = presentity.rendered(resource, for: watcher, by: translator, counters: &counters, at: now)
+        if let presentity = presentities[resource.hostedKey], resource.upstream == nil {
+            (made, resource.isRenderedOwn) = presentity.rendered(resource, for: watcher, by: translator, counters: &counters, at: now)
         } else {
             made = translator.render(
                 resource.source, as: watcher.format, entity: resource.entity, requested: resource.categories, counters: &counters, at: now)

@@ -18,6 +18,7 @@ extension Gateway {
             upstreamDomains = upstreamDomains.filter { configuration.domain($0.key.name) == $0.value.configuration }
         }
         home.reconfigure(configuration)
+        blocks.bounds = configuration.limits.blocks
         journal.limit = configuration.limits.journalEntries
         if let naming = configuration.naming {
             hops.cache.bounds = naming.cache
@@ -32,6 +33,7 @@ extension Gateway {
         if configuration.domains != before.domains {
             withdrawRights(at: now)
             renewSides(at: now)
+            placeAllWatchers(at: now)
         }
         if newTables != nil { tellAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)

@@ -65,6 +65,7 @@ extension Gateway {
         var publications: [StoredPublication] = []
         var stored: [StoredDialog] = []
         var legs: [StoredLeg] = []
+        var shown: [StoredShownWatcher] = []
         for record in records {
             var isRead = true
             switch record {
@@ -78,9 +79,12 @@ extension Gateway {
             case .contacts(let list): isRead = home.lists.restore(contactsOf: list)
             case .accessList(let list): isRead = home.lists.restore(accessControlOf: list)
             case .bridge(let bridge): isRead = restore(bridge, at: now)
+            case .shownWatcher(let watcher): shown.append(watcher)
+            case .signOff(let signOff): isRead = restore(signOff)
             }
             if !isRead { leaveOut(record.key, &state) }
         }
+        restore(shown)
         // Composition depends on the order in which bodies came.
         for publication in publications.sorted(by: { $0.number < $1.number }) where !restore(publication, &state) {
             leaveOut(.publication(presentity: publication.presentity, tag: publication.tag), &state)
@@ -291,6 +295,10 @@ extension Gateway {
             if watcher.list != nil, !watcher.isReady { continue }
             let differing = watcher.resources.filter { resource in
                 resource.source.isKnown && (!watcher.wasToldActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
+            }
+            for resource in watcher.resources where resource.upstream == nil && resource.isRenderedOwn && resource.isTold {
+                // A store of an earlier version does not say so.
+                noteShown(rendered(resource, for: watcher, at: now), of: resource, to: watcher, at: now)
             }
             guard !watcher.isAway, !differing.isEmpty || watcher.hasUntoldVerdicts else { continue }
             state.told += 1

@@ -11,6 +11,8 @@ extension Gateway {
     func record(of key: StoreKey) -> StoreRecord? {
         switch key {
         case .presentity(let user): presentities[user].flatMap(Self.record(of:)).map(StoreRecord.presentity)
+        case .shownWatcher(let presentity, let watcher): storedShownWatcher(presentity, watcher).map(StoreRecord.shownWatcher)
+        case .signOff(let presentity, let number): storedSignOff(presentity, number).map(StoreRecord.signOff)
         case .publication(let user, let tag): presentities[user]?.stored(tag).map(StoreRecord.publication)
         case .dialog(let tag):
             home.dialogs[tag].map { .dialog($0.stored) } ?? dialogs[tag].flatMap { $0.held == nil ? .dialog($0.stored) : nil }

@@ -179,7 +179,9 @@ extension Gateway {
     /// Whether a presentity cannot be watched because the table that it would need an entry in is full.
     private func isCrowdedOut(_ uri: SIPURI, _ key: String) -> Bool {
         guard let domain = configuration.domain(uri.domainKey), domain.refuse == nil else { return false }
-        if domain.hosted { return presentities[key] == nil && presentities.count >= configuration.limits.presentities }
+        if domain.hosted {
+            return presentities[key] == nil && presentities.count - blocks.signOffCount >= configuration.limits.presentities
+        }
         return upstreams.count >= configuration.limits.upstreamSubscriptions
     }
 

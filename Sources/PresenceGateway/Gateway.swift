@@ -80,7 +80,10 @@ public final class Gateway: SansIOEndpoint {
     /// Batches that presentities can be added to; several where one is full.
     var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
     var redirects: RedirectGuard
+    /// By the user's `aorKey`; those that blocked watchers see by keys of their own (``BlockLook``).
     var presentities: [String: HostedPresentity] = [:]
+    /// Who was shown presence, and who sees a sign-off.
+    var blocks: BlockMemory
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
     var published: [String] = []
     var dialogsOfWatcher: [String: Int] = [:]
@@ -201,6 +204,7 @@ public final class Gateway: SansIOEndpoint {
         redirects = RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects")))
         hops = HopDesk(configuration.naming ?? NamingConfiguration(), random: TokenGenerator(key: key.derived(for: "hops")))
         home = HomeServer(configuration: configuration)
+        blocks = BlockMemory(bounds: configuration.limits.blocks)
         partners.configure(Self.configuredPartners(routes))
         parser = Self.parser(configuration.limits)
         self.store = store
@@ -288,8 +292,10 @@ public final class Gateway: SansIOEndpoint {
         var counts = GatewayCounts()
         counts.watcherDialogs = dialogs.count
         counts.upstreamSubscriptions = upstreams.count
-        counts.presentities = presentities.count
-        counts.publications = presentities.values.reduce(0) { $0 + $1.publicationCount }
+        for presentity in presentities.values where presentity.look == nil {
+            counts.presentities += 1
+            counts.publications += presentity.publicationCount
+        }
         counts.publicationBridges = pidfBridges.count + categoryBridges.count
         counts.homeDialogs = home.dialogs.count
         counts.registrations = home.registrar.count

@@ -109,6 +109,8 @@ public final class SQLiteStore: GatewayStore, Sendable {
                     + UserDocumentTable.contacts.load(database).map(StoreRecord.contacts)
                     + UserDocumentTable.accessList.load(database).map(StoreRecord.accessList)
                     + BridgeTable.load(database).map(StoreRecord.bridge)
+                    + ShownWatcherTable.load(database).map(StoreRecord.shownWatcher)
+                    + SignOffTable.load(database).map(StoreRecord.signOff)
             }
         } catch {
             throw Self.failure(error, path)
@@ -138,6 +140,8 @@ public final class SQLiteStore: GatewayStore, Sendable {
         case .contacts(let stored): try UserDocumentTable.contacts.put(stored, database)
         case .accessList(let stored): try UserDocumentTable.accessList.put(stored, database)
         case .bridge(let stored): try BridgeTable.put(stored, database)
+        case .shownWatcher(let stored): try ShownWatcherTable.put(stored, database)
+        case .signOff(let stored): try SignOffTable.put(stored, database)
         }
     }
 
@@ -153,6 +157,8 @@ public final class SQLiteStore: GatewayStore, Sendable {
         case .contacts(let user): try UserDocumentTable.contacts.remove(user, database)
         case .accessList(let user): try UserDocumentTable.accessList.remove(user, database)
         case .bridge(let user): try database.run("DELETE FROM bridge WHERE user = ?", [user])
+        case .shownWatcher(let presentity, let watcher): try ShownWatcherTable.remove(presentity, watcher, database)
+        case .signOff(let presentity, let number): try SignOffTable.remove(presentity, number, database)
         }
     }
 

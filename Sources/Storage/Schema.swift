@@ -109,6 +109,15 @@ enum Schema {
         """
         -- The time of the newest commit, and how far the wall clock is ahead of the times in this file, both in nanoseconds.
         CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), committed INTEGER NOT NULL, step INTEGER NOT NULL);
+        -- Watchers that presentities were shown to, and the sign-off that each sees while it is blocked.
+        CREATE TABLE shown_watcher (
+            presentity TEXT NOT NULL, watcher TEXT NOT NULL, shown_at INTEGER NOT NULL, sign_off INTEGER, PRIMARY KEY (presentity, watcher)
+        ) WITHOUT ROWID;
+        -- Presentities as they were when watchers were blocked, signed off then: self documents (MS-PRES 2.2.2.3.2).
+        CREATE TABLE sign_off (
+            presentity TEXT NOT NULL, number INTEGER NOT NULL, uri TEXT NOT NULL, moment INTEGER NOT NULL, document TEXT NOT NULL,
+            computed TEXT NOT NULL, PRIMARY KEY (presentity, number)
+        );
         """,
     ]
 }

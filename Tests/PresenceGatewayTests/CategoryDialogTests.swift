@@ -30,7 +30,13 @@ import Testing
         }
         for (container, user) in watchers + [(0, "nobody@contoso.com")] {
             bench.send(bench.categorySubscribe(user, to: "rob@fabrikam.com", expires: 0), from: Bench.enterprise)
-            #expect(try bench.nextResponse(200, at: Bench.enterprise).text.contains(">for \(container)<"))
+            let text = try bench.nextResponse(200, at: Bench.enterprise).text
+            if container == 32_000 {
+                // Whatever is in there: it would tell a blocked watcher from one of a user who never published.
+                #expect(text.contains("<category name=\"note\"/>"))
+            } else {
+                #expect(text.contains(">for \(container)<"))
+            }
         }
     }
 

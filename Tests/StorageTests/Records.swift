@@ -88,6 +88,20 @@ enum Records {
                 remote: TransportAddress(.tls, "192.0.2.1", 4_711)))
     }
 
+    static func shownWatcher(_ presentity: String, _ watcher: String, signOff: UInt32? = nil) -> StoreRecord {
+        .shownWatcher(
+            StoredShownWatcher(
+                presentity: presentity, watcher: watcher, shownAt: Instant(nanosecondsSince1970: 1_700_000_000_123_456_789),
+                signOff: signOff))
+    }
+
+    static func signOff(_ presentity: String, _ number: UInt32, document: [UInt8] = Array("<roamingData/>".utf8)) -> StoreRecord {
+        .signOff(
+            StoredSignOff(
+                presentity: presentity, number: number, uri: presentity, moment: Instant(nanosecondsSince1970: 1_700_000_000_123_456_789),
+                document: document, computed: ["300/4294967295/\(awkward)", "2/0/state"]))
+    }
+
     static func contacts(_ user: String, _ number: UInt32) -> StoreRecord {
         .contacts(StoredUserDocument(user: user, deltaNumber: number, document: [0x3C, 0xFF, 0x00, 0x3E]))
     }

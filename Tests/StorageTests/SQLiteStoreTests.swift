@@ -33,7 +33,9 @@ struct SQLiteStoreTests {
             Records.registration("sip:a@example.com", "e1"),
             Records.registration("sip:a@example.com", "e2", endpoint: "e2"), Records.contacts("sip:a@example.com", 4_294_967_295),
             Records.accessList("sip:a@example.com", 0), Records.bridge("sip:a@example.com"),
-            Records.bridge("sip:b@example.com", .publish, items: 0),
+            Records.bridge("sip:b@example.com", .publish, items: 0), Records.shownWatcher("sip:a@example.com", Records.awkward),
+            Records.shownWatcher("sip:a@example.com", "w@contoso.com", signOff: 4_294_967_295),
+            Records.signOff("sip:a@example.com", 4_294_967_295), Records.signOff("sip:a@example.com", 2, document: [0xFE, 0xFF]),
         ]
         do {
             let store = try SQLiteStore(path: scratch.path)
@@ -56,6 +58,7 @@ struct SQLiteStoreTests {
                 StoredBridge(
                     user: "sip:b@example.com", way: .service, uri: "sip:b@example.com", details: ["lapse": "1000", "tag": "1000"],
                     items: [.init(kind: "source", name: "s", details: ["until": "2000", "renew": "3000", "lineage": "4000"])])),
+            Records.shownWatcher("sip:a@example.com", "w@contoso.com", signOff: 1), Records.signOff("sip:a@example.com", 1),
         ]
         /// The times of a record in nanoseconds, and what looks like one.
         func times(_ record: StoreRecord) -> [Int64] {
@@ -64,6 +67,8 @@ struct SQLiteStoreTests {
             case .dialog(let stored): [stored.expiry.nanosecondsSince1970]
             case .leg(let stored): [stored.expiry, stored.restsUntil].compactMap { $0?.nanosecondsSince1970 }
             case .registration(let stored): [stored.expiry.nanosecondsSince1970]
+            case .shownWatcher(let stored): [stored.shownAt.nanosecondsSince1970]
+            case .signOff(let stored): [stored.moment.nanosecondsSince1970]
             case .bridge(let stored):
                 ([stored.details] + stored.items.map(\.details)).flatMap { details in
                     ["lapse", "until", "renew"].compactMap { details[$0].flatMap { Int64($0) } }
@@ -103,7 +108,7 @@ struct SQLiteStoreTests {
                 let user = "sip:u\(Int.random(in: 0..<3, using: &random))@example.com"
                 let name = "n\(Int.random(in: 0..<3, using: &random))"
                 let record: StoreRecord =
-                    switch Int.random(in: 0..<8, using: &random) {
+                    switch Int.random(in: 0..<10, using: &random) {
                     case 0: Records.presentity(user, isSimpleNewer: Bool.random(using: &random))
                     case 1: Records.publication(user, name)
                     case 2: Records.dialog(name, resources: Int.random(in: 0..<4, using: &random))
@@ -111,6 +116,8 @@ struct SQLiteStoreTests {
                     case 4: Records.contacts(user, UInt32.random(in: 0...9, using: &random))
                     case 5: Records.bridge(user, items: Int.random(in: 0..<4, using: &random))
                     case 6: Records.leg(name, resources: Int.random(in: 0..<3, using: &random), isResting: Bool.random(using: &random))
+                    case 7: Records.shownWatcher(user, name, signOff: Bool.random(using: &random) ? 1 : nil)
+                    case 8: Records.signOff(user, UInt32.random(in: 1...2, using: &random))
                     default: Records.accessList(user, UInt32.random(in: 0...9, using: &random))
                     }
                 changes[record.key] = Int.random(in: 0..<3, using: &random) == 0 ? .remove(record.key) : .put(record)

@@ -40,10 +40,10 @@ extension EnhancedPresentity {
 }
 
 extension EnhancedPresentity {
-    /// Publishes what a blocked watcher is to see, where the user's client has published nothing: somebody who is not there (MS-PRES 4.4.2).
+    /// Fills container 32000, where the user's client has published nothing there, with a user who is offline (MS-PRES 4.4.2).
     ///
-    /// A watcher is only kept out of a category by a container that holds it (MS-PRES 3.2.5.3). Clients are meant to fill the
-    /// container for blocked watchers when they sign in for the first time; not all of them do, and then a block would have no effect.
+    /// Clients are meant to fill the container when they sign in for the first time, and look for it in their own data. No watcher is
+    /// shown these values: what a blocked watcher sees follows from ``signedOff(at:)`` and from what is published for every user.
     /// - Returns: An empty change while the container has no member, or when it holds everything.
     public mutating func publishBlockedDefaults(at now: DateTime) -> PresentityChange {
         var change = PresentityChange()
@@ -57,15 +57,32 @@ extension EnhancedPresentity {
     }
 
     private static let blockedDefaults: [(CategoryName, XMLFragment?)] = [
-        (.state, try? XMLFragment(parsing: Array(offline.utf8))),
-        (.legacyInterop, LegacyInteropDocument(availability: 18_500).fragment),
+        (.state, offlineBodies[.state] ?? nil), (.legacyInterop, offlineBodies[.legacyInterop] ?? nil),
         (.services, try? XMLFragment(parsing: Array("<services xmlns=\"http://schemas.microsoft.com/2006/09/sip/service\"/>".utf8))),
         (.note, nil),
         (.calendarData, nil),
+    ]
+
+    /// The bodies of the categories that say whether a user is there, of one who is not.
+    static let offlineBodies: [CategoryName: XMLFragment?] = [
+        .state: try? XMLFragment(parsing: Array(offline.utf8)), .legacyInterop: LegacyInteropDocument(availability: 18_500).fragment,
     ]
 
     private static let offline = """
         <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
         manual="false" xsi:type="aggregateState"><availability>18500</availability></state>
         """
+}
+
+extension WatcherView {
+    /// The same, where a category that container 32000 decides about shows other instances than those in there.
+    public func showingBlockedCategories(_ instances: (CategoryName) -> [CategoryInstance]) -> WatcherView {
+        guard categories.contains(where: { $0.resolution.container == .blocked }) else { return self }
+        return WatcherView(
+            uri: uri,
+            categories: categories.map { category in
+                guard category.resolution.container == .blocked else { return category }
+                return Category(name: category.name, resolution: category.resolution, instances: instances(category.name))
+            })
+    }
 }

@@ -253,6 +253,10 @@ public struct GatewayLimits: Hashable, Sendable {
     public var transactions = 100_000
     /// Hosted presentities with a record; beyond it 503.
     public var presentities = 200_000
+    /// Watchers that presentities of this shard were shown to, of one presentity 5,000; beyond it the first are forgotten.
+    public var shownWatchers = 500_000
+    /// What blocked watchers of this shard see of those that block them, of one presentity 100; beyond it users who never published.
+    public var signOffs = 20_000
     /// Live publications of one presentity, of either model; beyond it 413 (SERVICE) or 503 (PUBLISH).
     public var publicationsPerPresentity = 200
     /// Octets of all documents that one presentity published by PUBLISH, as they are written to watchers; beyond it 413 (RFC 3903 4.5).
@@ -301,6 +305,8 @@ public struct GatewayLimits: Hashable, Sendable {
     public var journalEntries = 1_000
 
     public init() {}
+
+    var blocks: BlockMemory.Bounds { BlockMemory.Bounds(watchers: shownWatchers, signOffs: signOffs) }
 
     var composition: CompositionLimits {
         CompositionLimits(

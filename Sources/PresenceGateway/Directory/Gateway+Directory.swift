@@ -21,11 +21,11 @@ extension Gateway {
         directory.replace(by: state, at: DateTime(now))
         guard case .known(let users) = state else { return }
         for record in presentities.values.sorted(by: { $0.key < $1.key }) where isInDirectory(record.uri) {
-            if let user = users.enabledUser(record.key) {
+            if let user = users.enabledUser(record.owner) {
                 let isOther = record.user != user
                 let change = publishForServer(record)
                 if !change.isEmpty {
-                    keep(.presentity(record.key))
+                    keep(record)
                     tellAll(of: record, change, at: now)
                 } else if isOther {
                     // What only the older formats show has changed (MS-PRES 3.7.5.5).
@@ -82,12 +82,12 @@ extension Gateway {
     @discardableResult
     func publishForServer(_ record: HostedPresentity) -> PresentityChange {
         record.serverPublicationsDue = nil
-        guard isInDirectory(record.uri), let user = directory.users?.enabledUser(record.key) else { return PresentityChange() }
+        guard isInDirectory(record.uri), let user = directory.users?.enabledUser(record.owner) else { return PresentityChange() }
         if record.user != user {
             record.user = user
             record.serverPublications = user.serverPublications.map { ($0.id, $0.body) }
         }
-        return record.enhanced.publishByServer(record.serverPublications, at: directory.time(of: record.key))
+        return record.enhanced.publishByServer(record.serverPublications, at: directory.time(of: record.owner))
     }
 
     /// A client may have changed what the server publishes: the timer sees to it.

@@ -8,11 +8,16 @@ import XMLCore
 
 /// A presentity whose home is this gateway: what was published for it in either model, and who watches it.
 ///
-/// Both models live side by side. A watcher sees the model that spoke last, and in a category view the other one's categories where
-/// that one is silent; a watcher whom the presentity itself put into a container, or into none, sees only what containers give it
-/// (MS-PRES 3.2.5.3), so that a PIDF publication cannot undo a block.
+/// Both models live side by side. A watcher sees the model that was published last, and in a category view the other one's categories
+/// where that one has none; a watcher that the presentity itself put into a container, or into none, sees only what containers give it
+/// (MS-PRES 3.2.5.3), so that a PIDF publication cannot undo a block. Watchers in container 32000 see another record (``BlockLook``).
 final class HostedPresentity {
+    /// Its key in the table of presentities.
     let key: String
+    /// The `aorKey` of the user; the same as ``key``, unless it is what blocked watchers see.
+    let owner: String
+    /// What it shows to blocked watchers; nil: it is the true presentity.
+    let look: BlockLook?
     let uri: SIPURI
     /// The side of its domain.
     var side: DomainSide
@@ -21,7 +26,7 @@ final class HostedPresentity {
     var documents: PublicationComposer
     /// What was published by PUBLISH, by entity-tag, as it came; only when there is a store.
     var bodies: [String: [UInt8]] = [:]
-    /// What the directory says of the user; nil: there is none, or he is not in it.
+    /// What the directory says of the user; nil: there is no directory, or the user is not in it.
     var user: DirectoryUser?
     /// What the server itself published last (MS-PRES 3.2.6.2).
     var serverPublications: [(id: PublicationID, body: XMLFragment)] = []
@@ -36,7 +41,7 @@ final class HostedPresentity {
     var hasUntoldDocument = false
     /// Whether the last change came by PUBLISH.
     var isSimpleNewer = false
-    private var views: [ViewKey: RenderedPresence] = [:]
+    private var views: [ViewKey: (presence: RenderedPresence, isOwn: Bool)] = [:]
 
     /// Two watchers with equal keys see the same octets.
     private struct ViewKey: Hashable {
@@ -51,8 +56,13 @@ final class HostedPresentity {
         var entity: SIPURI
     }
 
-    init(key: String, uri: SIPURI, side: DomainSide, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy, limits: CompositionLimits) {
-        self.key = key
+    init(
+        owner: String, look: BlockLook? = nil, uri: SIPURI, side: DomainSide, policy: EnhancedPresencePolicy, expiry: ExpiryPolicy,
+        limits: CompositionLimits
+    ) {
+        key = look?.key(of: owner) ?? owner
+        self.owner = owner
+        self.look = look
         self.uri = uri
         self.side = side
         enhanced = EnhancedPresentity(uri: uri.description, policy: policy)
@@ -61,8 +71,24 @@ final class HostedPresentity {
         document = PIDFDocument(entity: uri.description)
     }
 
-    /// Nothing is published, nobody watches, no membership was set: the record can go.
-    var isIdle: Bool { watchers.isEmpty && publications.isEmpty && !hasEnhancedState }
+    /// Whether the record can go: nothing is published, nothing watched, no membership set.
+    var isIdle: Bool {
+        guard watchers.isEmpty else { return false }
+        switch look {
+        case nil: return publications.isEmpty && !hasEnhancedState
+        case .neverPublished: return true
+        case .signedOff: return ownInstanceCount == 0
+        }
+    }
+
+    /// The record that keeps what was published by SERVICE; nil: none does.
+    var storeKey: StoreKey? {
+        switch look {
+        case nil: .presentity(owner)
+        case .neverPublished: nil
+        case .signedOff(let number): .signOff(presentity: owner, number: number)
+        }
+    }
 
     /// Whether a category instance, a membership, a subscriber or a delegate is there; what the server publishes for every user is none.
     var hasEnhancedState: Bool { ownInstanceCount > 0 || enhanced.hasOwnLists }
@@ -72,8 +98,8 @@ final class HostedPresentity {
     /// Whether everything that the server published stands as it was published.
     var isAsServerPublished: Bool { serverPublications.allSatisfy { isAsPublished($0.id, $0.body) } }
 
-    /// Category instances that are there because somebody published.
-    private var ownInstanceCount: Int { enhanced.instanceCount - serverPublications.count { isAsPublished($0.id, $0.body) } }
+    /// Category instances that were published by clients or computed.
+    var ownInstanceCount: Int { enhanced.instanceCount - serverPublications.count { isAsPublished($0.id, $0.body) } }
 
     private func isAsPublished(_ id: PublicationID, _ body: XMLFragment) -> Bool {
         enhanced[id].map { $0.body == body && $0.expireType == .static } ?? false
@@ -115,7 +141,7 @@ final class HostedPresentity {
         return true
     }
 
-    /// Something was published or withdrawn: every view is to be made anew.
+    /// Drops every view, because something was published or withdrawn.
     func changed() {
         views.removeAll(keepingCapacity: true)
         for (_, resource) in watchers.all { resource.rendered = nil }
@@ -142,7 +168,7 @@ final class HostedPresentity {
     /// Which of the two models a view is made from.
     enum Choice {
         case one(PresenceSource)
-        /// A category watcher sees the model that spoke last, and the other one's categories where that is silent.
+        /// A category watcher sees the model that was published last, and the other one's categories where that has none.
         case both(CategoryMerge, PIDFDocument)
     }
 
@@ -150,9 +176,13 @@ final class HostedPresentity {
     /// nobody computes or publishes that.
     func plan(_ format: WatcherFormat, _ categories: [CategoryName], for identity: WatcherIdentity) -> ViewPlan {
         var requested = format == .categories ? categories : UpstreamSubscription.standardCategories
-        let legacyInterop = format == .categories ? nil : enhanced.legacyInterop(for: identity)
+        var legacyInterop = format == .categories ? nil : enhanced.legacyInterop(for: identity)
+        if legacyInterop?.id.container == .blocked { legacyInterop = nil }
         if legacyInterop != nil { requested.removeAll { $0 == .state } }
-        let view = enhanced.instanceCount == 0 ? nil : enhanced.view(of: requested, for: identity)
+        // What is in container 32000 is seen by no watcher: where that decides about a category, it is as if nothing were published.
+        let view =
+            enhanced.instanceCount == 0
+            ? nil : enhanced.view(of: requested, for: identity).showingBlockedCategories { serverInstances(of: $0) }
         return ViewPlan(
             format: format, requested: requested, view: view, legacyInterop: legacyInterop,
             isPlaced: !documents.isEmpty && isPlaced(identity))
@@ -162,7 +192,7 @@ final class HostedPresentity {
     func rendered(
         _ resource: WatchedResource, for watcher: WatcherDialog, by translator: PresenceTranslator, counters: inout GatewayCounters,
         at now: Instant
-    ) -> RenderedPresence {
+    ) -> (presence: RenderedPresence, isOwn: Bool) {
         let plan = plan(watcher.format, resource.categories, for: watcher.identity)
         let viewKey = ViewKey(
             format: plan.format, requested: plan.requested, containers: plan.view?.key,
@@ -171,10 +201,25 @@ final class HostedPresentity {
             counters.bodiesShared += 1
             return made
         }
-        let made = make(plan, of: resource.entity, by: translator, counters: &counters, at: now)
+        let made = (
+            presence: make(plan, of: resource.entity, by: translator, counters: &counters, at: now), isOwn: look == nil && isOwn(plan)
+        )
         if views.count >= CategoryView.formLimit { views.removeAll() }
         views[viewKey] = made
         return made
+    }
+
+    /// Whether a view has something that is not published for every user.
+    private func isOwn(_ plan: ViewPlan) -> Bool {
+        if !documents.isEmpty, !plan.isPlaced { return true }
+        let instances = (plan.view?.categories.flatMap(\.instances) ?? []) + [plan.legacyInterop].compactMap { $0 }
+        return instances.contains { instance in !serverPublications.contains { $0.id == instance.id && isAsPublished($0.id, $0.body) } }
+    }
+
+    /// What watchers of a user who never published see of a category.
+    private func serverInstances(of category: CategoryName) -> [CategoryInstance] {
+        serverPublications.filter { $0.id.category == category && $0.id.container == .default && isAsPublished($0.id, $0.body) }
+            .compactMap { enhanced[$0.id] }
     }
 
     func choose(_ plan: ViewPlan) -> Choice {

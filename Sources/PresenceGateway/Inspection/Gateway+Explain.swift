@@ -80,7 +80,7 @@ extension Gateway {
         let trace = MappingNotes()
         let translator = tracing(by: trace)
         var unused = GatewayCounters()
-        if let presentity = presentities[resource.key], resource.upstream == nil {
+        if let presentity = presentities[resource.hostedKey], resource.upstream == nil {
             let plan = presentity.plan(dialog.format, resource.categories, for: dialog.identity)
             let made = presentity.make(plan, by: translator, counters: &unused, at: now)
             return (explanation(plan, presentity, dialog.identity, trace), made)
@@ -93,11 +93,12 @@ extension Gateway {
     /// What a watcher without subscription would be shown, in the format that its side usually asks for.
     private func preview(_ watcher: SIPURI, of presentity: SIPURI, at now: Instant) -> ViewExplanation? {
         guard let domain = configuration.domain(watcher.domainKey), domain.refuse == nil else { return nil }
-        guard let record = presentities[presentity.aorKey] else { return ViewExplanation(origin: .offline) }
+        guard let known = presentities[presentity.aorKey] else { return ViewExplanation(origin: .offline) }
         let trace = MappingNotes()
         let format: WatcherFormat = domain.side == .enterprise ? .categories : .pidf(domain.profile, lossless: domain.lossless)
         let identity = WatcherIdentity(
             uri: watcher.addressOfRecord().description, network: EnhancedPresence.SourceNetwork(rawValue: domain.network.rawValue))
+        let record = shownRecord(of: known, for: identity)
         let plan = record.plan(format, UpstreamSubscription.standardCategories, for: identity)
         var unused = GatewayCounters()
         _ = record.make(plan, by: tracing(by: trace), counters: &unused, at: now)
@@ -115,20 +116,23 @@ extension Gateway {
     ) -> ViewExplanation {
         var view = ViewExplanation(
             origin: presentity.choose(plan).origin, notes: notes, tables: translator.mapper.tables)
-        view.isDocumentHidden = plan.isPlaced
-        let resolver = presentity.enhanced.resolver
-        var resolutions = presentity.enhanced.view(of: plan.requested, for: identity).categories.map {
+        // A block is seen by the operator.
+        let live = presentities[presentity.owner] ?? presentity
+        view.isDocumentHidden = plan.isPlaced || live !== presentity && !live.documents.isEmpty
+        let enhanced = live.enhanced
+        let resolver = enhanced.resolver
+        var resolutions = enhanced.view(of: plan.requested, for: identity).categories.map {
             (name: $0.name, resolution: $0.resolution, instances: $0.instances)
         }
         if plan.format != .categories {
-            let resolution = presentity.enhanced.resolveLegacyInterop(for: identity)
+            let resolution = enhanced.resolveLegacyInterop(for: identity)
             resolutions.insert((.legacyInterop, resolution, [plan.legacyInterop].compactMap { $0 }), at: 0)
         }
         view.containers = resolutions.map { name, resolution, instances in
             ContainerReport(
                 category: name.rawValue, container: resolution.container.map { Int($0.rawValue) }, rule: resolution.rule.rawValue,
                 member: resolver.member(deciding: resolution, for: identity).map { "\($0.type)" + ($0.value.map { " \($0)" } ?? "") },
-                candidates: presentity.enhanced.containers(holding: name).map { Int($0.rawValue) },
+                candidates: enhanced.containers(holding: name).map { Int($0.rawValue) },
                 instances: instances.map { InstanceReport($0) })
         }
         return view

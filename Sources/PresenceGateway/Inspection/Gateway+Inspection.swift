@@ -64,7 +64,7 @@ extension Gateway {
     }
 
     func report(_ dialog: WatcherDialog, _ resource: WatchedResource?, at now: Instant) -> SubscriptionReport {
-        let isHosted = resource.map { presentities[$0.key] != nil && $0.upstream == nil } ?? false
+        let isHosted = resource.map { presentities[$0.hostedKey] != nil && $0.upstream == nil } ?? false
         let leg = resource?.upstream
         return SubscriptionReport(
             watcher: dialog.watcherKey, presentity: resource?.key ?? "", event: dialog.event.description, format: dialog.formatName,
@@ -96,7 +96,7 @@ extension Gateway {
             else { return }
             first.offer(key, ())
         }
-        for (key, record) in presentities { offer(key, record.publicationCount > 0 ? .published : .silent) }
+        for (key, record) in presentities where record.look == nil { offer(key, record.publicationCount > 0 ? .published : .silent) }
         for key in carriedKeys { offer(key, .carried) }
         for key in dialogsOfPresentity.keys where presentities[key] == nil && !isCarried(key) { offer(key, .far) }
         return InspectionPage(

@@ -20,6 +20,8 @@ extension Gateway {
             TableSize(name: "watched_resources", entries: counts.watchedResources, limit: limits.watchedResources),
             TableSize(name: "upstream_subscriptions", entries: counts.upstreamSubscriptions, limit: limits.upstreamSubscriptions),
             TableSize(name: "presentities", entries: counts.presentities, limit: limits.presentities),
+            TableSize(name: "shown_watchers", entries: blocks.watcherCount, limit: limits.shownWatchers),
+            TableSize(name: "sign_offs", entries: blocks.signOffCount, limit: limits.signOffs),
             TableSize(name: "publication_bridges", entries: counts.publicationBridges, limit: limits.publicationBridges),
             TableSize(name: "registrations", entries: counts.registrations, limit: limits.registrations),
             TableSize(name: "server_transactions", entries: transactions.serverCount, limit: limits.transactions),

@@ -18,6 +18,10 @@ public enum StoreKey: Hashable, Sendable {
     case accessList(String)
     /// What is published for a user of another domain over this node.
     case bridge(String)
+    /// A watcher, as `user@host`, that a presentity was shown to.
+    case shownWatcher(presentity: String, watcher: String)
+    /// What blocked watchers of a presentity see, by its number.
+    case signOff(presentity: String, number: UInt32)
 
     /// The kind of the record, for logs: no names of people.
     var kind: String {
@@ -30,6 +34,8 @@ public enum StoreKey: Hashable, Sendable {
         case .contacts: "contacts"
         case .accessList: "access list"
         case .bridge: "carried publication"
+        case .shownWatcher: "shown watcher"
+        case .signOff: "sign-off"
         }
     }
 
@@ -37,7 +43,7 @@ public enum StoreKey: Hashable, Sendable {
     var user: String? {
         switch self {
         case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user),
-            .bridge(let user):
+            .bridge(let user), .shownWatcher(let user, _), .signOff(let user, _):
             user
         case .dialog, .leg: nil
         }
@@ -54,6 +60,8 @@ public enum StoreRecord: Hashable, Sendable {
     case contacts(StoredUserDocument)
     case accessList(StoredUserDocument)
     case bridge(StoredBridge)
+    case shownWatcher(StoredShownWatcher)
+    case signOff(StoredSignOff)
 
     public var key: StoreKey {
         switch self {
@@ -65,6 +73,8 @@ public enum StoreRecord: Hashable, Sendable {
         case .contacts(let stored): .contacts(stored.user)
         case .accessList(let stored): .accessList(stored.user)
         case .bridge(let stored): .bridge(stored.user)
+        case .shownWatcher(let stored): .shownWatcher(presentity: stored.presentity, watcher: stored.watcher)
+        case .signOff(let stored): .signOff(presentity: stored.presentity, number: stored.number)
         }
     }
 }

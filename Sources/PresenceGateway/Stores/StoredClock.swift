@@ -75,6 +75,13 @@ extension StoreRecord {
                         item.details = StoredBridge.shifted(item.details, by: span)
                         return item
                     }))
+        case .shownWatcher(var stored):
+            stored.shownAt = stored.shownAt + span
+            return .shownWatcher(stored)
+        case .signOff(var stored):
+            stored.moment = stored.moment + span
+            stored.document = Self.shifted(stored.document, by: span)
+            return .signOff(stored)
         case .contacts, .accessList:
             return self
         }

@@ -181,6 +181,8 @@ final class WatchedResource {
     /// Canonical.
     let uri: SIPURI
     let key: String
+    /// The key of the record that shows it, of a hosted presentity; another one than ``key`` while the watcher is blocked.
+    var hostedKey: String
     /// As the watcher names it, and as documents for him do.
     let entity: SIPURI
     /// For category watchers: what they asked for.
@@ -191,6 +193,8 @@ final class WatchedResource {
     var source = PresenceSource.unknown
     /// `source` in the watcher's format; nil: to be rendered.
     var rendered: RenderedPresence?
+    /// Whether ``rendered`` has something that is not published for every user.
+    var isRenderedOwn = false
     /// What the watcher has.
     var delivered: RenderedPresence? {
         didSet {
@@ -220,6 +224,7 @@ final class WatchedResource {
     init(uri: SIPURI, key: String, categories: [CategoryName], entity: SIPURI? = nil) {
         self.uri = uri
         self.key = key
+        hostedKey = key
         self.categories = categories
         self.entity = entity ?? uri
     }

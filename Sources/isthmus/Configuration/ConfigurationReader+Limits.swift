@@ -21,7 +21,7 @@ extension ConfigurationReader {
             ("directory-search-results", \.directorySearchResults),
             ("directory-search-conditions", \.directorySearchConditions),
             ("directory-searches-per-second", \.directorySearchesPerSecond), ("journal-entries", \.journalEntries),
-            ("publication-bridges", \.publicationBridges),
+            ("publication-bridges", \.publicationBridges), ("shown-watchers", \.shownWatchers), ("sign-offs", \.signOffs),
         ]
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
             ("authentication-failures", \.failures), ("security-associations", \.associations),

@@ -36,10 +36,12 @@ extension Gateway {
                 watcher, displayName: request.headers.from?.displayName, by: subscription)
         } catch {
             counters.limitsReached += 1
+            // A user who never published has no list that could be full: the refusal would show a block (MS-PRES 1.3.1.3.4).
+            if presentity.enhanced.resolver.isBlocked(watcher) { return }
             throw Refusal(error)
         }
         guard !change.isEmpty else { return }
-        keep(.presentity(presentity.key))
+        keep(presentity)
         tellAll(of: presentity, change, at: now)
     }
 

@@ -85,12 +85,13 @@ extension Gateway {
         return String(text)
     }
 
-    /// Changes what is kept of the user, answers, and only then tells his own endpoints and his watchers.
+    /// Changes what is kept of the user, answers, and only then notifies the user's own endpoints and watchers.
     /// - Parameters:
+    ///   - placesWatchers: whether memberships may change, and with them which watchers are blocked.
     ///   - change: changes all or nothing; its refusal and an unreadable document become the answer.
     ///   - answer: writes onto the 200 what the section wants there.
     func commit(
-        _ service: ServiceRequest, at now: Instant,
+        _ service: ServiceRequest, placesWatchers: Bool = false, at now: Instant,
         _ change: (inout EnhancedPresentity, DateTime) throws -> PresentityChange,
         answer: (inout SIPResponse, EnhancedPresentity, PresentityChange, DateTime) -> Void = { _, _, _, _ in }
     ) throws(Refusal) {
@@ -98,6 +99,7 @@ extension Gateway {
         let presentity = try presentity(service.parties.presentityKey, service.parties.presentity)
         defer { settle(presentity) }
         let changed: PresentityChange
+        let before = placesWatchers ? presentity.enhanced : nil
         do {
             changed = try change(&presentity.enhanced, moment)
         } catch let refusal as EnhancedPresenceRefusal {
@@ -105,7 +107,7 @@ extension Gateway {
         } catch {
             throw .unreadable(error, "the request's document cannot be read")
         }
-        keep(.presentity(presentity.key))
+        keep(presentity)
         var response = SIPResponse(to: service.request, status: .ok, toTag: tokens.tag())
         answer(&response, presentity.enhanced, changed, moment)
         counters.publicationsAccepted += 1
@@ -114,6 +116,7 @@ extension Gateway {
         composePublished(presentity)
         // What is said to blocked watchers says nothing about which of the two models spoke last.
         if changed.pairs.contains(where: { $0.container != .blocked }) { presentity.isSimpleNewer = false }
+        if let before { placeWatchers(of: presentity, before: before, at: now) }
         tellAll(of: presentity, changed, at: now)
     }
 }

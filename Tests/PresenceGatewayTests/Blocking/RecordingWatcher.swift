@@ -2,107 +2,24 @@ import PresenceGateway
 import SIPCore
 import Testing
 
-/// A small seeded generator (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &self)] }
-    mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
-}
-
-/// A gateway in virtual time with actors around it, each with an address, numbers and chance of its own, so that what one of them
-/// does never shifts what another one writes.
-final class BlockedRig {
-    let gateway: Gateway
-    private(set) var now = Instant(secondsSince1970: 1_700_000_000)
-    private var events: [(at: Instant, order: Int, act: () -> Void)] = []
-    private var order = 0
-    private var receivers: [TransportAddress: (SIPMessage) -> Void] = [:]
-
-    init(_ change: (inout GatewayConfiguration) -> Void) {
-        var configuration = Bench.configuration()
-        change(&configuration)
-        configuration.trust(Bench.oneNetwork)
-        gateway = Gateway(configuration: configuration, key: .seeded(7))
-    }
-
-    func join(_ address: TransportAddress, _ receive: @escaping (SIPMessage) -> Void) { receivers[address] = receive }
-
-    /// Does something so many milliseconds after the start; what was asked for first goes first.
-    func at(_ milliseconds: Int, _ act: @escaping () -> Void) {
-        after(Instant(secondsSince1970: 1_700_000_000) + .milliseconds(milliseconds) - now, act)
-    }
-
-    func after(_ span: TimeSpan, _ act: @escaping () -> Void) {
-        order += 1
-        let event = (at: now + span, order: order, act: act)
-        let place = events.firstIndex { ($0.at, $0.order) > (event.at, event.order) } ?? events.endIndex
-        events.insert(event, at: place)
-    }
-
-    func send(_ text: String, from address: TransportAddress, connection: ConnectionID? = nil) {
-        let local = address.transport == .udp ? Bench.local : Bench.localTCP
-        gateway.receive(InboundMessage(bytes: Array(text.utf8), local: local, remote: address, connection: connection), at: now)
-        deliver()
-    }
-
-    func close(_ connection: ConnectionID) {
-        gateway.receive(.closed(connection), at: now)
-        deliver()
-    }
-
-    func run(milliseconds: Int) {
-        let end = Instant(secondsSince1970: 1_700_000_000) + .milliseconds(milliseconds)
-        while true {
-            let due = gateway.nextDeadline ?? end
-            if let event = events.first, event.at <= due, event.at <= end {
-                now = max(now, event.at)
-                events.removeFirst()
-                event.act()
-            } else if due < end {
-                now = max(now, due)
-                gateway.advance(to: now)
-                deliver()
-            } else {
-                break
-            }
-        }
-        now = end
-    }
-
-    private func deliver() {
-        for outbound in gateway.takeOutput() {
-            guard case .success(let message) = SIPParser.parse(outbound.bytes) else {
-                Issue.record("the gateway wrote a message that cannot be read")
-                continue
-            }
-            switch outbound.destination {
-            case .address(let address, _): receivers[address]?(message)
-            case .connection(_, let fallback): fallback.map { receivers[$0]?(message) }
-            }
-        }
-    }
-}
-
 /// A watcher that subscribes, refreshes, polls, leaves and comes back by a script of its own, and writes down every octet it gets
 /// but those that are random by nature: tags, branches, boundaries.
 final class RecordingWatcher {
     enum Form: CaseIterable {
-        case single, singleInNotify, batch, batchInNotify, msrtc, msrtcInNotify, pidf, xpidf
+        case single, singleInNotify, batch, batchInNotify, msrtc, msrtcInNotify, pidf, partial, xpidf, list, partialList
+
+        static let simple: [Form] = [.pidf, .partial, .xpidf, .list, .partialList]
 
         var isCategories: Bool { [.single, .singleInNotify, .batch, .batchInNotify].contains(self) }
         var isBatch: Bool { self == .batch || self == .batchInNotify }
+        var isList: Bool { self == .list || self == .partialList }
         var accept: String {
             switch self {
             case .msrtc, .msrtcInNotify: "text/xml+msrtc.pidf"
             case .pidf: "application/pidf+xml"
+            case .partial: "application/pidf-diff+xml, application/pidf+xml"
+            case .list: "application/pidf+xml, application/rlmi+xml, multipart/related"
+            case .partialList: "application/pidf-diff+xml, application/pidf+xml, application/rlmi+xml, multipart/related"
             case .xpidf: "application/xpidf+xml"
             default: Bench.categoryTypes
             }
@@ -111,6 +28,9 @@ final class RecordingWatcher {
     }
 
     static let presentity = "rob@fabrikam.com"
+    static let other = "silent@fabrikam.com"
+    /// Where watchers of lists send them.
+    static let lists = "lists@example.org"
     let user: String
     let form: Form
     let address: TransportAddress
@@ -121,8 +41,16 @@ final class RecordingWatcher {
     private var cSeq = 1
     /// To and Contact of the live dialog.
     private var dialog: (callID: String, to: String, contact: String)?
-    private(set) var transcript: [String] = []
-    private(set) var notifications = 0
+    /// A message that came, with the nanoseconds since the start.
+    struct Entry {
+        var at: Int64
+        var callID: String
+        var text: String
+    }
+
+    private(set) var transcript: [Entry] = []
+    /// Falsifies the record of one message, for the test of the comparison.
+    var falsifies: (number: Int, isOctet: Bool)?
 
     init(_ user: String, _ form: Form, number: Int, isStream: Bool, seed: UInt64, rig: BlockedRig) {
         self.user = user
@@ -153,15 +81,24 @@ final class RecordingWatcher {
         }
     }
 
+    private static let categories = ["state", "note", "services", "calendarData", "contactCard", "routing", "userProperties"]
+
     private var body: String {
+        let resources = form.isBatch || form.isList ? [Self.presentity, Self.other] : [Self.presentity]
+        if form.isList {
+            return "<resource-lists xmlns=\"urn:ietf:params:xml:ns:resource-lists\"><list>"
+                + resources.map { "<entry uri=\"sip:\($0)\"/>" }.joined() + "</list></resource-lists>"
+        }
         guard form.isCategories else { return "" }
-        let names = ["state", "note", "services", "calendarData"]
-        let resources = form.isBatch ? [Self.presentity, "silent@fabrikam.com"] : [Self.presentity]
-        return Bench.batchBody([Bench.Action(resources: resources, categories: names)])
+        return Bench.batchBody([Bench.Action(resources: resources, categories: Self.categories)])
     }
 
+    private var bodyType: String { form.isList ? "application/resource-lists+xml" : "application/msrtc-adrl-categorylist+xml" }
+
     private var extra: String {
-        (form.isBatch ? "Require: adhoclist, categoryList\r\n" : "")
+        if form.isList { return "Supported: eventlist\r\nRequire: recipient-list-subscribe\r\n" }
+        guard !Form.simple.contains(form) else { return "" }
+        return (form.isBatch ? "Require: adhoclist, categoryList\r\n" : "")
             + "Supported: eventlist, ms-benotify\(form.piggybacks ? ", ms-piggyback-first-notify" : "")\r\n"
     }
 
@@ -171,7 +108,7 @@ final class RecordingWatcher {
             dialog = nil
             cSeq = 1
         }
-        let to = form.isBatch ? user : Self.presentity
+        let to = form.isBatch ? user : form.isList ? Self.lists : Self.presentity
         send("sip:\(to)", "<sip:\(to)>", "w\(serial)-\(user)", cSeq: 1, expires: expires, body: body)
     }
 
@@ -179,7 +116,8 @@ final class RecordingWatcher {
         guard let dialog else { return }
         cSeq += 1
         serial += 1
-        send(dialog.contact, dialog.to, dialog.callID, cSeq: cSeq, expires: expires, body: hasBody ? body : "")
+        send(
+            dialog.contact, dialog.to, dialog.callID, cSeq: cSeq, expires: expires, body: hasBody || form.isList && expires > 0 ? body : "")
         if expires == 0 { self.dialog = nil }
     }
 
@@ -189,7 +127,7 @@ final class RecordingWatcher {
                 + ";branch=z9hG4bK\(serial)\(address.host)\r\nMax-Forwards: 70\r\nFrom: <sip:\(user)>;tag=w\r\nTo: \(to)\r\n"
                 + "Call-ID: \(callID)\r\nCSeq: \(cSeq) SUBSCRIBE\r\nContact: <sip:\(address.host):5060>\r\nEvent: presence\r\n"
                 + "Accept: \(form.accept)\r\nExpires: \(expires)\r\n" + extra
-                + (body.isEmpty ? "" : "Content-Type: application/msrtc-adrl-categorylist+xml\r\n")
+                + (body.isEmpty ? "" : "Content-Type: \(bodyType)\r\n")
                 + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)", from: address, connection: connection)
     }
 
@@ -200,7 +138,6 @@ final class RecordingWatcher {
             guard response.status == .ok, response.headers.expires ?? 0 > 0, let contact = response.headers.contact else { return }
             dialog = (response.headers.callID ?? "", response.headers.first(.to) ?? "", contact.uri.description)
         case .request(let request):
-            notifications += 1
             guard request.method == .notify else { return }
             let answer = String(
                 decoding: SIPSerializer.serialize(.response(SIPResponse(to: request, status: .ok))), as: UTF8.self)
@@ -219,8 +156,12 @@ final class RecordingWatcher {
         let branch = headers.first(.via).flatMap { $0.split(separator: "branch=").last.map(String.init) }
         let secrets = [headers.fromTag, headers.toTag, headers.contentType?.parameters["boundary"], branch]
             .compactMap { $0.map { Array($0.utf8) } }.filter { $0.count > 2 }
-        let text = String(decoding: Self.without(secrets, SIPSerializer.serialize(message)), as: UTF8.self)
-        transcript.append("\((rig.now - Instant(secondsSince1970: 1_700_000_000)).nanoseconds / 1_000_000) ms\n\(text)")
+        var bytes = Self.without(secrets, SIPSerializer.serialize(message))
+        var moment = (rig.now - BlockedRig.start).nanoseconds
+        if let falsifies, falsifies.number == transcript.count {
+            if falsifies.isOctet { bytes[bytes.count / 2] ^= 1 } else { moment += 1_000_000 }
+        }
+        transcript.append(Entry(at: moment, callID: headers.callID ?? "", text: String(decoding: bytes, as: UTF8.self)))
     }
 
     /// The octets with an asterisk in place of each secret.

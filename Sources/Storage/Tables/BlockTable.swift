@@ -1,0 +1,47 @@
+import GRDB
+import PresenceGateway
+
+enum ShownWatcherTable {
+    static func put(_ stored: StoredShownWatcher, _ database: Database) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO shown_watcher (presentity, watcher, shown_at, sign_off) VALUES (?, ?, ?, ?)",
+            [stored.presentity, stored.watcher, stored.shownAt.nanosecondsSince1970, stored.signOff])
+    }
+
+    static func remove(_ presentity: String, _ watcher: String, _ database: Database) throws {
+        try database.run("DELETE FROM shown_watcher WHERE presentity = ? AND watcher = ?", [presentity, watcher])
+    }
+
+    static func load(_ database: Database) throws -> [StoredShownWatcher] {
+        try Row.fetchAll(database, sql: "SELECT * FROM shown_watcher").map { row in
+            let columns = Columns(table: "shown_watcher", row: row)
+            return StoredShownWatcher(
+                presentity: try columns.text("presentity"), watcher: try columns.text("watcher"), shownAt: try columns.instant("shown_at"),
+                signOff: columns.optionalInteger("sign_off"))
+        }
+    }
+}
+
+enum SignOffTable {
+    static func put(_ stored: StoredSignOff, _ database: Database) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO sign_off (presentity, number, uri, moment, document, computed) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                stored.presentity, stored.number, stored.uri, stored.moment.nanosecondsSince1970, documentValue(stored.document),
+                StoredList.text(stored.computed),
+            ])
+    }
+
+    static func remove(_ presentity: String, _ number: UInt32, _ database: Database) throws {
+        try database.run("DELETE FROM sign_off WHERE presentity = ? AND number = ?", [presentity, number])
+    }
+
+    static func load(_ database: Database) throws -> [StoredSignOff] {
+        try Row.fetchAll(database, sql: "SELECT * FROM sign_off").map { row in
+            let columns = Columns(table: "sign_off", row: row)
+            return StoredSignOff(
+                presentity: try columns.text("presentity"), number: try columns.integer("number"), uri: try columns.text("uri"),
+                moment: try columns.instant("moment"), document: try columns.document("document"), computed: try columns.list("computed"))
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import PresenceGateway
+import SIPCore
+import Testing
+import UserDirectory
+
+/// A small seeded generator (SplitMix64).
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &self)] }
+    mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+}
+
+/// A gateway in virtual time with actors around it, each with an address, numbers and chance of its own, so that what one of them
+/// does never shifts what another one writes.
+final class BlockedRig {
+    static let start = Instant(secondsSince1970: 1_700_000_000)
+
+    private(set) var gateway: Gateway
+    private(set) var now = BlockedRig.start
+    private let store: MemoryStore?
+    private var configuration = Bench.configuration()
+    private var restarts: UInt64 = 0
+    private var events: [(at: Instant, order: Int, act: () -> Void)] = []
+    private var order = 0
+    private var receivers: [TransportAddress: (SIPMessage) -> Void] = [:]
+
+    init(isKept: Bool, directory: DirectoryState, _ change: (inout GatewayConfiguration) -> Void) {
+        change(&configuration)
+        configuration.trust(Bench.oneNetwork)
+        store = isKept ? MemoryStore() : nil
+        gateway = Gateway(configuration: configuration, key: .seeded(7), store: store, directory: directory)
+    }
+
+    func join(_ address: TransportAddress, _ receive: @escaping (SIPMessage) -> Void) { receivers[address] = receive }
+
+    /// Does something so many milliseconds after the start; what was asked for first goes first.
+    func at(_ milliseconds: Int, _ act: @escaping () -> Void) {
+        after(Self.start + .milliseconds(milliseconds) - now, act)
+    }
+
+    func after(_ span: TimeSpan, _ act: @escaping () -> Void) {
+        order += 1
+        let event = (at: now + span, order: order, act: act)
+        let place = events.firstIndex { ($0.at, $0.order) > (event.at, event.order) } ?? events.endIndex
+        events.insert(event, at: place)
+    }
+
+    func send(_ text: String, from address: TransportAddress, connection: ConnectionID? = nil) {
+        give(text, from: address, connection: connection)
+        deliver()
+    }
+
+    /// Gives the gateway a message whose tick goes on.
+    func give(_ text: String, from address: TransportAddress, connection: ConnectionID? = nil) {
+        let local = address.transport == .udp ? Bench.local : Bench.localTCP
+        gateway.receive(InboundMessage(bytes: Array(text.utf8), local: local, remote: address, connection: connection), at: now)
+    }
+
+    func close(_ connection: ConnectionID) {
+        gateway.receive(.closed(connection), at: now)
+        deliver()
+    }
+
+    func use(_ directory: DirectoryState) {
+        gateway.use(directory: directory, at: now)
+        deliver()
+    }
+
+    /// Changes what concerns no watcher, and reads all of the configuration anew.
+    func reload() {
+        configuration.domains["reloaded.example.net"] = .refused(403)
+        gateway.reconfigure(configuration, at: now)
+        deliver()
+    }
+
+    /// The process ends, and the next one starts on what the store has.
+    func restart() {
+        restarts += 1
+        gateway = Gateway(configuration: configuration, key: .seeded(7 + restarts), store: store, directory: gateway.directoryState)
+        #expect(throws: Never.self) { try gateway.restore(at: now) }
+        deliver()
+    }
+
+    func run(milliseconds: Int) {
+        let end = Self.start + .milliseconds(milliseconds)
+        while true {
+            let due = gateway.nextDeadline ?? end
+            if let event = events.first, event.at <= due, event.at <= end {
+                now = max(now, event.at)
+                events.removeFirst()
+                event.act()
+            } else if due < end {
+                now = max(now, due)
+                gateway.advance(to: now)
+                deliver()
+            } else {
+                break
+            }
+        }
+        now = end
+    }
+
+    private func deliver() {
+        for outbound in gateway.takeOutput() {
+            guard case .success(let message) = SIPParser.parse(outbound.bytes) else {
+                Issue.record("the gateway wrote a message that cannot be read")
+                continue
+            }
+            switch outbound.destination {
+            case .address(let address, _): receivers[address]?(message)
+            case .connection(_, let fallback): fallback.map { receivers[$0]?(message) }
+            }
+        }
+    }
+}
