@@ -6,7 +6,7 @@ import PresenceGateway
 /// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` shows one. Lists in a column are separated by spaces,
 /// with `%20`, `%25` and `%3D` inside the items.
 enum Schema {
-    static let version = 4
+    static let version = 5
     /// "ISTH": says whose file it is (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
@@ -109,6 +109,8 @@ enum Schema {
         """
         -- The time of the newest commit, and how far the wall clock is ahead of the times in this file, both in nanoseconds.
         CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), committed INTEGER NOT NULL, step INTEGER NOT NULL);
+        """,
+        """
         -- Watchers that presentities were shown to, and the sign-off that each sees while it is blocked.
         CREATE TABLE shown_watcher (
             presentity TEXT NOT NULL, watcher TEXT NOT NULL, shown_at INTEGER NOT NULL, sign_off INTEGER, PRIMARY KEY (presentity, watcher)
