@@ -1,5 +1,6 @@
 import GRDB
 import PresenceGateway
+import SIPCore
 
 enum ShownWatcherTable {
     static func put(_ stored: StoredShownWatcher, _ database: Database) throws {
