@@ -58,7 +58,7 @@ import Testing
         Row("ipv6-good", 200), Row("ipv6-bad", 400), Row("port-ambiguous", udp: [200], tcp: [500]),
         Row("port-unambiguous", udp: [200], tcp: [500]),
         Row("via-received-param-with-delim", 481), Row("via-received-param-no-delim", 200), Row("ipv6-in-sdp", 405),
-        Row("mixed-ipv4-ipv6-via", 481, port: 6050), Row("mult-ip-in-sdp", 405), Row("ipv4-mapped-ipv6", 480, port: 19_823),
+        Row("mult-ip-in-header", 481, port: 6050), Row("mult-ip-in-sdp", 405), Row("ipv4-mapped-ipv6", 480, port: 19_823),
         Row("ipv6-bug-abnf-3-colons", 200), Row("ipv6-correct-abnf-2-colons", 200),
     ]
 
