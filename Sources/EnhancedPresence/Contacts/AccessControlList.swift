@@ -8,6 +8,8 @@ public struct AccessControlList: Hashable, Sendable {
     public private(set) var deltaNum: UInt32 = 1
     /// In the order in which they were set first.
     public private(set) var entries: [AccessControlEntry] = []
+    /// The places of the entries, by what makes two entries one.
+    private var places: [[String]: Int] = [:]
     public var policy: RoamingPolicy
 
     public init(policy: RoamingPolicy = RoamingPolicy()) { self.policy = policy }
@@ -39,7 +41,7 @@ public struct AccessControlList: Hashable, Sendable {
             throw EnhancedPresenceRefusal(
                 status: 400, message: "mask \"\(entry.mask.prefix(60))\" is no \(entry.scope.rawValue) (MS-SIP 8)")
         }
-        guard entries.count < policy.accessControlLimit || entries.contains(where: { Self.key($0) == Self.key(entry) }) else {
+        guard entries.count < policy.accessControlLimit || places[Self.key(entry)] != nil else {
             throw EnhancedPresenceRefusal(
                 status: 413, message: "an access control list has at most \(policy.accessControlLimit) entries (MS-SIP 3.7.1)")
         }
@@ -48,9 +50,11 @@ public struct AccessControlList: Hashable, Sendable {
     }
 
     private mutating func put(_ entry: AccessControlEntry) {
-        if let index = entries.firstIndex(where: { Self.key($0) == Self.key(entry) }) {
-            entries[index] = entry
+        let key = Self.key(entry)
+        if let place = places[key] {
+            entries[place] = entry
         } else {
+            places[key] = entries.count
             entries.append(entry)
         }
     }

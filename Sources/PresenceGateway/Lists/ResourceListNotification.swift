@@ -78,6 +78,20 @@ struct ResourceListNotification: Equatable {
                 contents[identifier] = .document(part)
             }
         }
+        nameListsOnce()
+    }
+
+    /// A list is the state of the first instance that names it: others would each be given all of its resources.
+    private mutating func nameListsOnce() {
+        var named: Set<String> = []
+        for resource in meta.resources.indices {
+            for instance in meta.resources[resource].instances.indices {
+                guard let cid = meta.resources[resource].instances[instance].cid.map(Self.identifier), case .list? = contents[cid],
+                    !named.insert(cid).inserted
+                else { continue }
+                meta.resources[resource].instances[instance].cid = nil
+            }
+        }
     }
 
     /// A Content-ID as it is compared: some write the angle brackets, or `cid:`, into the attribute.

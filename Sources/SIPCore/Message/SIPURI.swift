@@ -144,17 +144,29 @@ extension SIPURI {
         guard user.map(SIPURI.canonicalEscapes) == other.user.map(SIPURI.canonicalEscapes),
             password.map(SIPURI.canonicalEscapes) == other.password.map(SIPURI.canonicalEscapes)
         else { return false }
-        for (one, another) in [(parameters, other.parameters), (other.parameters, parameters)] {
-            for parameter in one.all {
-                if another.contains(parameter.name) {
-                    let left = SIPURI.canonicalEscapes(parameter.value ?? "")
-                    guard ASCII.equal(left, SIPURI.canonicalEscapes(another[parameter.name] ?? "")) else { return false }
-                } else if ["user", "ttl", "method", "maddr", "transport"].contains(where: { ASCII.equal($0, parameter.name) }) {
-                    return false
-                }
-            }
-        }
+        // By look-up: whoever writes the URIs chooses how many parameters they have.
+        let (left, right) = (SIPURI.firstValues(parameters), SIPURI.firstValues(other.parameters))
+        guard SIPURI.agrees(parameters, with: right), SIPURI.agrees(other.parameters, with: left) else { return false }
         return SIPURI.headerSet(headers) == SIPURI.headerSet(other.headers)
+    }
+
+    /// The value of the first parameter of each name, by the name in lower case.
+    private static func firstValues(_ parameters: SIPParameters) -> [String: String] {
+        var values: [String: String] = [:]
+        for parameter in parameters.all {
+            let name = ASCII.lowercased(parameter.name)
+            if values[name] == nil { values[name] = canonicalEscapes(parameter.value ?? "") }
+        }
+        return values
+    }
+
+    /// Whether each parameter is among the others with the same value, or absent where absence means nothing (RFC 3261 19.1.4).
+    private static func agrees(_ parameters: SIPParameters, with others: [String: String]) -> Bool {
+        parameters.all.allSatisfy { parameter in
+            let name = ASCII.lowercased(parameter.name)
+            guard let value = others[name] else { return !["user", "ttl", "method", "maddr", "transport"].contains(name) }
+            return ASCII.equal(canonicalEscapes(parameter.value ?? ""), value)
+        }
     }
 
     private static func headerSet(_ headers: String?) -> [String] {

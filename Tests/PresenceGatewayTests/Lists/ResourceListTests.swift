@@ -230,6 +230,20 @@ import XMLCore
         #expect(read.meta.version == 3 && read.meta.resources.count == 3)
     }
 
+    @Test("a list is the state of the first instance that names it, so that n mentions of n resources are not n times n updates")
+    func listNamedTwice() throws {
+        let inner = String(
+            decoding: Self.list(0, full: true, Self.instance(Self.otto, "pending"), uri: "sip:partners@example.com", boundary: "b2"),
+            as: UTF8.self)
+        let innerType = "multipart/related;type=\"application/rlmi+xml\";start=\"<root@rls.example.com>\";boundary=\"b2\""
+        let mentions = ["one", "two", "one"].map { Self.instance("sip:\($0)@example.com", "active", "cid=\"n@rls.example.com\"") }
+        var state = ResourceListState()
+        let outcome = try receive(
+            &state, 0, full: true, mentions.joined(), parts: [Self.part("n@rls.example.com", innerType, inner)])
+        #expect(outcome.updates.map(\.uri).filter { $0 == Self.otto }.count == 1)
+        #expect(state.resources.contains(Self.otto))
+    }
+
     @Test("a list that breaks a rule or a bound is refused with 400")
     func refused() throws {
         let plain = Self.list(0, full: true, Self.instance(Self.kai, "pending") + Self.instance(Self.otto, "pending"))
