@@ -22,6 +22,8 @@ public struct AdministrationRequest: Hashable, Sendable {
     public var path: String
     /// In the order of the URI, percent-decoded; a plus sign stays one, because telephone numbers have them.
     public var parameters: [Parameter]
+    /// Whether something is to be done (POST), and not only shown.
+    public var isAction = false
 
     public struct Parameter: Hashable, Sendable {
         public var name: String
@@ -33,9 +35,10 @@ public struct AdministrationRequest: Hashable, Sendable {
         }
     }
 
-    public init(path: String, parameters: [Parameter] = []) {
+    public init(path: String, parameters: [Parameter] = [], isAction: Bool = false) {
         self.path = path
         self.parameters = parameters
+        self.isAction = isAction
     }
 
     /// Reads the target of a request line; nil when an escape cannot be read, or is no UTF-8.

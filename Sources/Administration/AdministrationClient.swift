@@ -62,7 +62,7 @@ public enum AdministrationClient {
         }
 
         func channelActive(context: ChannelHandlerContext) {
-            var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: request.target)
+            var head = HTTPRequestHead(version: .http1_1, method: request.isAction ? .POST : .GET, uri: request.target)
             head.headers.add(name: "Host", value: host)
             head.headers.add(name: "Connection", value: "close")
             context.write(wrapOutboundOut(.head(head)), promise: nil)

@@ -5,7 +5,8 @@ import NIOHTTP1
 import NIOPosix
 
 /// An administration listener: `GET /health` (JSON) and `GET /metrics` (Prometheus text) without identities of people, and where it may
-/// inspect, `GET` of the pages that show who watches whom. Read only.
+/// inspect, `GET` of the pages that show who watches whom. Read only, but for what is asked for by `POST` over a Unix socket: a web page in
+/// a browser could send that to any port of the loopback.
 ///
 /// It trusts whoever reaches it: a Unix socket is its owner's alone, and inspection over TCP answers only requests that name this machine's
 /// loopback in Host, so that no web page in a browser can ask (DNS rebinding).
@@ -142,13 +143,16 @@ private final class AdministrationHandler: ChannelInboundHandler {
     }
 
     private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
-        guard head.method == .GET || head.method == .HEAD else {
-            return write(Page(status: .methodNotAllowed, type: "text/plain", body: "only GET and HEAD\n"), to: head, context: context)
+        let isAction = head.method == .POST && isSocket
+        guard head.method == .GET || head.method == .HEAD || isAction else {
+            let words = isSocket ? "only GET, HEAD and POST\n" : "only GET and HEAD; POST is taken over admin.socket\n"
+            return write(Page(status: .methodNotAllowed, type: "text/plain", body: words), to: head, context: context)
         }
-        guard let request = AdministrationRequest(target: head.uri) else {
+        guard var request = AdministrationRequest(target: head.uri) else {
             return write(
                 Page(.problem(400, "RFC 3986 2.1: the request's URI has an escape that cannot be read")), to: head, context: context)
         }
+        request.isAction = isAction
         let sources = self.sources
         let page = context.eventLoop.makePromise(of: Page.self)
         switch request.path {
@@ -164,7 +168,7 @@ private final class AdministrationHandler: ChannelInboundHandler {
             }
         default:
             if let inspect = sources.inspect, isSocket || Self.isForLoopback(head) {
-                page.completeWithTask { Page(await inspect(request)) }
+                page.completeWithTask { [request] in Page(await inspect(request)) }
             } else if sources.inspect != nil {
                 page.succeed(Page(.problem(403, "Host must be this machine's loopback: who watches whom is shown to nobody else")))
             } else {

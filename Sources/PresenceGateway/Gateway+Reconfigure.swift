@@ -13,6 +13,7 @@ extension Gateway {
         let before = self.configuration
         self.configuration = configuration
         routes = configuration.routes
+        configureSignIns(before: before)
         if configuration.domains != before.domains {
             // Those that are as before go on knowing which forms the far side takes.
             upstreamDomains = upstreamDomains.filter { configuration.domain($0.key.name) == $0.value.configuration }

@@ -22,6 +22,7 @@ extension Gateway {
                 }
                 guard answered(transaction, response, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
                 noteAnswer(response.status, to: awaited, at: now)
+                if meetChallenge(response, to: awaited, at: now) { continue }
                 handle(response, of: awaited.purpose, at: now)
             case .timeout(let transaction):
                 guard failed(transaction, "no answer", at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
@@ -51,7 +52,7 @@ extension Gateway {
             try authenticate(request, transaction, flow, at: now)
             try checkLoad(request)
             try screening.check(request)
-            try screening.checkVia(request, places: places)
+            try screening.checkVia(request, places: ownAddresses.fixed)
             // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.
             if request.method != .options, request.method != .benotify { try checkStore(at: now) }
             switch request.method {

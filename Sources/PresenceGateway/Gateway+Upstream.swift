@@ -52,6 +52,7 @@ extension Gateway {
         upstream.dialog = nil
         upstream.reset()
         upstream.hasNotified = false
+        upstream.redirections = []
         upstreams[upstream.id] = upstream
         upstreamsByTag[upstream.localTag] = upstream
         let transport = upstream.domain.hop.transport
@@ -146,6 +147,7 @@ extension Gateway {
     }
 
     private func receiveRefusal(_ response: SIPResponse, for upstream: UpstreamSubscription, at now: Instant) {
+        if followRedirect(response, of: upstream, at: now) { return }
         let headers = response.headers
         let retryAfter = headers.retryAfter.map { Int($0.seconds) }
         log(

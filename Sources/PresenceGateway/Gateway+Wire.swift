@@ -43,7 +43,7 @@ extension Gateway {
     }
 
     /// Whether requests for the far end of a dialog may go to an address: it is one of its servers, or where the dialog came from.
-    private func isPlace(_ host: String, of user: SIPURI, _ flow: Flow?, _ hop: NextHop?) -> Bool {
+    func isPlace(_ host: String, of user: SIPURI, _ flow: Flow?, _ hop: NextHop?) -> Bool {
         switch hop {
         case .fixed(let route)? where route.host == host: return true
         case .located(let goal)?:
@@ -59,7 +59,7 @@ extension Gateway {
     }
 
     /// The transport by which a next hop is reached; of several TLS if it is among them. nil: nobody has found out yet.
-    private func transport(toward hop: NextHop?) -> TransportProtocol? {
+    func transport(toward hop: NextHop?) -> TransportProtocol? {
         switch hop {
         case .fixed(let route)?: return route.transport
         case .located(let goal)?:
@@ -75,7 +75,7 @@ extension Gateway {
     }
 
     /// An address with what its TLS peer has to prove: the same as where its domain is asked first; nil: that is not known of it.
-    private func proving(_ address: TransportAddress, by hop: NextHop?, _ flow: Flow?) -> TransportAddress? {
+    func proving(_ address: TransportAddress, by hop: NextHop?, _ flow: Flow?) -> TransportAddress? {
         var address = address
         switch hop {
         case .fixed(let route)?:
@@ -196,6 +196,7 @@ extension Gateway {
         for purpose: Awaiting, as delivery: Delivery? = nil, at now: Instant
     ) {
         var request = request
+        let repeatable = authorize(&request, to: destination, over: transport, own: own, for: purpose)
         sign(&request, to: destination, at: now)
         // Of a NOTIFY that arrived nothing more is asked.
         var isBrief = false
@@ -204,7 +205,7 @@ extension Gateway {
             request, to: destination, over: transport, sentBy: own, isBrief: isBrief, connectPatience: connectPatience(of: delivery),
             at: now)
         counters.limitsReached += transactions.takeTurnedAway()
-        awaiting[transaction] = Awaited(purpose: purpose, sentAt: now)
+        awaiting[transaction] = Awaited(purpose: purpose, sentAt: now, repeatable: repeatable)
         if case .connection(let connection, _) = destination { awaiting[transaction]?.connection = connection }
         if let delivery { follow(delivery, transaction, at: now) }
         perform(actions, at: now)

@@ -49,11 +49,11 @@ public final class Gateway: SansIOEndpoint {
     var answerers = RecentNotes<String>(limit: 256)
     /// What they were taken and refused, and how they answer.
     var partners = PartnerTable()
+    /// How this gateway signs in at partners that ask for it.
+    var signIns = PartnerSignIns()
     /// Partners that are asked now and then whether they live.
     var keepAlives: [String: KeepAlive] = [:]
     let ownAddresses: OwnAddresses
-    /// What this node writes as sent-by into Via; wildcards, which any node may write, excepted.
-    let places: Set<String>
     var tokens: TokenGenerator
     var transactions: TransactionLayer
     var translator: PresenceTranslator
@@ -185,7 +185,6 @@ public final class Gateway: SansIOEndpoint {
         routes = configuration.routes
         peerTable = PeerTable(routes)
         ownAddresses = OwnAddresses(configuration, lookup: localAddresses)
-        places = ownAddresses.fixed
         let prefix = ShardRouter.prefix(of: shard, among: shards)
         tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
         var layer = TransactionLayer.Configuration(sentBy: [:])
@@ -208,6 +207,7 @@ public final class Gateway: SansIOEndpoint {
         partners.configure(Self.configuredPartners(routes))
         parser = Self.parser(configuration.limits)
         self.store = store
+        configureSignIns(before: nil)
         noteMappings()
     }
 

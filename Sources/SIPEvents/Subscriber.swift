@@ -217,8 +217,8 @@ public struct Subscriber: Hashable, Sendable {
         let wasRefresh = lapsesAt != nil
         if wasRefresh {
             switch status {
-            case 404, 405, 410, 416, 480...485, 489, 501, 604:
-                // The dialog is gone (RFC 6665 4.1.2.2); start anew, out of it.
+            case 300..<400, 404, 405, 410, 416, 480...485, 489, 501, 604:
+                // The dialog is gone (RFC 6665 4.1.2.2), or elsewhere; start anew, out of it.
                 return lose(.refused(status: status), .immediately, retryAfter: retryAfter, at: now)
             case 408:
                 // As good as no answer (RFC 3261 12.2.1.2).

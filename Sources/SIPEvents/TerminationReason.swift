@@ -42,10 +42,13 @@ public struct TerminationReason: Hashable, Sendable, RawRepresentable, CustomStr
     }
 
     /// The reason that a refusal of the far side's SUBSCRIBE has for somebody whose own subscription was already accepted; nil:
-    /// a passing failure, so that a new attempt makes sense.
+    /// a passing failure, so that a new attempt makes sense. 401 and 407 pass when the gateway gets credentials, and say nothing of the
+    /// presentity's wishes.
     public init?(refusal status: Int) {
         switch status {
-        case 401, 403, 407, 603, 606, 607: self = .rejected
+        case 403, 603, 606, 607: self = .rejected
+        // To an address that is not the far side's: asking here again would only be sent there again.
+        case 300..<400: self = .noresource
         case 404, 410, 484, 485, 604: self = .noresource
         case 405, 406, 415, 416, 420, 421, 489, 493, 501, 505: self = .noresource
         // A loop stays one: asking again would only go round again.

@@ -110,6 +110,22 @@ public final class SIPServer: Sendable {
         for shard in shards { try? await shard.eventLoop.submit { shard.wires.checkPeers(at: HostClock.wall()) }.get() }
     }
 
+    /// Closes connections of all loops.
+    /// - Parameter isMeant: Runs on the loop of the connection, with its endpoint, the connection's far end and what that has proved.
+    /// - Returns: How many were closed.
+    public func closeConnections(
+        reason: String, where isMeant: @escaping @Sendable (any SansIOEndpoint, TransportAddress, PeerIdentity?, Instant) -> Bool
+    ) async -> Int {
+        var count = 0
+        for shard in shards {
+            let closed = try? await shard.perform { endpoint, now in
+                shard.wires.close(reason: reason) { isMeant(endpoint, $0.remote, $0.peer, now) }
+            }.get()
+            count += closed ?? 0
+        }
+        return count
+    }
+
     /// How far an endpoint is with ending its business.
     public enum StopProgress: Equatable, Sendable {
         /// It has something to do itself.

@@ -146,6 +146,14 @@ extension Wires {
         channel?.close(promise: nil)
     }
 
+    /// Closes open connections.
+    /// - Returns: How many.
+    func close(reason: String, where isMeant: (StreamConnection) -> Bool) -> Int {
+        let meant = connections.values.filter { $0.state == .open && isMeant($0) }
+        for connection in meant { abandon(connection, reason: reason) }
+        return meant.count
+    }
+
     func forget(_ connection: StreamConnection) {
         endHandshake(connection)
         noteUnfinished(connection, 0)

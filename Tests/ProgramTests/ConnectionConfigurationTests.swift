@@ -59,13 +59,48 @@ import Testing
     {
         func notes(_ listen: String, node: String = "") throws -> [String] {
             let rest = "tls: { certificate: a, key: b, trust: c }\ndomains: { \"*\": { refuse: 403 } }\n"
-            return AddressNotes.notes(of: try read("listen: [ \(listen) ]\n\(node)\(rest)"))
+            return ConfigurationNotes.addresses(of: try read("listen: [ \(listen) ]\n\(node)\(rest)"))
         }
         let tls = try notes("\"tls:0.0.0.0:5061\", \"tls:[::]:5061\"")
         #expect(tls.count == 2 && tls.allSatisfy { $0.contains("`advertised`") && $0.contains("no certificate proves an address") })
         #expect(try notes("\"tcp:0.0.0.0:5060\", \"tcp:0.0.0.0:5062\"").count == 1, "the second is named nowhere")
         #expect(try notes("\"tcp:192.0.2.1:5060\", { address: \"tls:0.0.0.0:5061\", advertised: edge.example.net }").isEmpty)
         #expect(try notes("\"tcp:0.0.0.0:5060\"", node: "node: { advertised: edge.example.net }\n").isEmpty)
+    }
+
+    @Test("`check` says that domains without TLS are refused where only \"*\" with `discover` covers them") func openFederation() throws {
+        func notes(_ others: String) throws -> [String] {
+            ConfigurationNotes.discovery(
+                of: try read(
+                    "listen: [ \"tls:192.0.2.1:5061\" ]\ntls: { certificate: a, key: b, trust: c }\ndomains: { \"*\": { \(others) } }\n"))
+        }
+        #expect(try notes("side: simple, discover: true").first?.contains("domains without TLS are refused") == true)
+        #expect(try notes("side: simple, discover: any").count == 1)
+        #expect(try notes("side: simple, discover: tls").isEmpty)
+        #expect(try notes("side: simple, discover: true, peers: [ 192.0.2.0/24 ]").isEmpty)
+        #expect(try notes("side: enterprise, discover: true").isEmpty)
+    }
+
+    @Test("credentials for a partner are a user and the first line of a file, and refused where no partner could ask for them")
+    func credentials() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-c-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("p").path
+        func domain(_ credentials: String, _ name: String = "example.org", rest: String = "route: \"udp:192.0.2.1:5060\"") throws
+            -> ProgramConfiguration
+        {
+            try read("listen: [ \"udp:127.0.0.1:0\" ]\ndomains: { \"\(name)\": { side: simple, \(rest), credentials: \(credentials) } }\n")
+        }
+        let configuration = try domain("{ user: gateway, password-file: \(file) }")
+        #expect(throws: CommandFailure.self) { try configuration.withPasswords() }
+        try "secret\nnot this\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let credentials = try configuration.withPasswords().domains["example.org"]?.credentials
+        #expect(credentials == PartnerCredentials(user: "gateway", password: "secret"))
+        #expect(credentials.map { "\($0)" } == "gateway", "no password in a description")
+        #expect(throws: ConfigurationError.self) { try domain("{ user: gateway }") }
+        #expect(throws: ConfigurationError.self) { try domain("{ user: g, password-file: p }", "*", rest: "discover: tls") }
+        #expect(throws: ConfigurationError.self) { try domain("{ user: g, password-file: p }", rest: "hosted: true") }
     }
 
     @Test("a listener of each address family may be advertised") func advertisedFamilies() throws {

@@ -173,6 +173,8 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var trust = DomainTrust()
     /// How often its next hop is asked by OPTIONS whether it lives; nil: never.
     public var keepAlive: TimeSpan?
+    /// How this gateway signs in where the domain's servers ask for it; nil: it cannot.
+    public var credentials: PartnerCredentials?
 
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,

@@ -11,6 +11,8 @@ struct OwnAddresses {
     private let advertisedHost: String?
     private let nodeName: String
     private let lookup: (any LocalAddressLookup)?
+    /// Every sent-by that is known without a flow, for finding requests that came back (RFC 3261 16.3).
+    let fixed: Set<String>
 
     init(_ configuration: GatewayConfiguration, lookup: (any LocalAddressLookup)?) {
         listeners = configuration.listeners
@@ -18,6 +20,13 @@ struct OwnAddresses {
         advertisedHost = configuration.advertisedHost
         nodeName = configuration.nodeName
         self.lookup = lookup
+        fixed = Set(
+            configuration.listeners.compactMap { listener in
+                let place =
+                    configuration.advertised[listener] ?? HostPort(configuration.advertisedHost ?? listener.host, listener.port)
+                guard !TransportAddress.wildcardHosts.contains(place.host) else { return nil }
+                return Via(listener.transport, host: place.host, port: place.port, branch: "").sentBy
+            })
     }
 
     /// The address that a peer is given.
@@ -46,17 +55,6 @@ struct OwnAddresses {
 
     /// A host elsewhere, reached by the default route (RFC 5737, RFC 3849).
     private static func anyHost(_ family: TransportAddress.Family?) -> String { family == .ipv6 ? "2001:db8::1" : "192.0.2.1" }
-
-    /// Every sent-by that is known without a flow, for finding requests that came back (RFC 3261 16.3).
-    var fixed: Set<String> {
-        var result: Set<String> = []
-        for listener in listeners {
-            let place = advertised[listener] ?? HostPort(advertisedHost ?? listener.host, listener.port)
-            guard !TransportAddress.wildcardHosts.contains(place.host) else { continue }
-            result.insert(Via(listener.transport, host: place.host, port: place.port, branch: "").sentBy)
-        }
-        return result
-    }
 }
 
 extension Gateway {

@@ -152,7 +152,9 @@ extension Refusal {
     /// What a refusal of the far side means for whoever published here.
     init(farPublication status: Int) {
         switch status {
-        case 401, 403, 407, 603:
+        case 401, 407:
+            self.init(.badGateway, "the identity's domain asks this gateway for credentials")
+        case 403, 603:
             self = .forbidden("the identity's domain does not let this gateway publish")
         case 404, 410, 489, 604:
             self.init(.notFound, "the identity's domain takes no publications of it", errorID: 4005)

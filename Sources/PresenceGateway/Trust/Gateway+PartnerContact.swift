@@ -9,6 +9,8 @@ extension Gateway {
         var sentAt: Instant
         /// The connection that it was sent over; nil: it was sent by address.
         var connection: ConnectionID?
+        /// To a partner that we have credentials for.
+        var repeatable: RepeatableRequest?
 
         /// Nobody waits for the answer.
         var isKeepAlive: Bool { if case .keepAlive = purpose { true } else { false } }
@@ -36,6 +38,16 @@ extension Gateway {
     func partnerName(ofDomain domain: String) -> String? {
         guard let (name, entry) = routes.entry(for: domain), entry.refusal == nil, !entry.isHosted else { return nil }
         return name == RoutingTable.fallbackName ? domain : name
+    }
+
+    /// Whether the far end of a connection is a server of a partner.
+    public func isServer(at remote: TransportAddress, proving identity: PeerIdentity?, of partner: String, at now: Instant) -> Bool {
+        if peer(at: remote, proving: identity).domains.contains(partner) { return true }
+        if let identity {
+            guard let (name, entry) = routes.entry(for: partner), name == RoutingTable.fallbackName else { return false }
+            return identity.proves(partner, by: entry.side == .enterprise ? .enterprise : .domain).isProved
+        }
+        return peerTable.isServer(remote.host, of: partner, at: now)
     }
 
     /// Whose servers are asked.
@@ -67,6 +79,8 @@ extension Gateway {
         } else if partners.answered(by: partner, after: now - awaited.sentAt, at: now), partners.isConfigured(partner) {
             log(.notice, "partner is up again", ["partner": partner])
         }
+        // OPTIONS need not be asked for credentials where SUBSCRIBE is.
+        if status.isSuccess, awaited.purpose.isVerdict, !awaited.isKeepAlive { partners.configurationWorks(at: partner) }
     }
 
     /// No server answered, was reached, or is known.

@@ -22,6 +22,8 @@ public struct PartnerContact: Hashable, Sendable {
     public private(set) var failures: UInt64 = 0
     public private(set) var lastAnswer: Instant?
     public private(set) var lastFailure: Failure?
+    /// What the configuration lacks, such as credentials, since requests fail for it; nil: nothing that is known.
+    public private(set) var fault: Failure?
     /// When a request came from there last.
     public private(set) var lastHeard: Instant?
     /// From the sending of the last request that was answered to its final answer.
@@ -66,6 +68,13 @@ public struct PartnerContact: Hashable, Sendable {
         if state != before { since = now }
     }
 
+    mutating func misconfigured(_ reason: String, at now: Instant) {
+        failures &+= 1
+        fault = Failure(at: now, reason: reason)
+    }
+
+    mutating func configurationWorks() { fault = nil }
+
     /// What another shard knows of the same partner.
     mutating func add(_ other: PartnerContact) {
         let parts = [self, other]
@@ -79,6 +88,7 @@ public struct PartnerContact: Hashable, Sendable {
             smoothedRoundTrip = other.smoothedRoundTrip
         }
         if let failure = other.lastFailure, lastFailure.map({ failure.at > $0.at }) ?? true { lastFailure = failure }
+        if let fault = other.fault, self.fault.map({ fault.at > $0.at }) ?? true { self.fault = fault }
         let (known, opposite) = (state, state == .up ? lastFailure?.at : lastAnswer)
         since = Self.latest(parts.filter { $0.state == known }.compactMap(\.since).min(), opposite)
     }

@@ -124,6 +124,16 @@ struct PartnerTable {
         }
     }
 
+    /// What the partner asks for is missing in the configuration.
+    mutating func misconfigured(_ reason: String, by name: String, at now: Instant) {
+        change(name) { $0.contact.misconfigured(reason, at: now) }
+    }
+
+    mutating func configurationWorks(at name: String) {
+        guard records[name]?.contact.fault != nil else { return }
+        change(name) { $0.contact.configurationWorks() }
+    }
+
     func isConfigured(_ name: String) -> Bool { configured.contains(name) }
 
     private mutating func change<Result>(_ name: String, _ body: (inout Record) -> Result) -> Result {

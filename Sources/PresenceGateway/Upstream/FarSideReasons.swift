@@ -75,6 +75,8 @@ extension Refusal {
             self.init(.serverTimeout, "the presentity's side did not answer")
         } else if case .refused(480) = failure {
             self.init(.temporarilyUnavailable, "the presentity's side cannot say now", headers: [Header(.retryAfter, String(retryAfter))])
+        } else if case .refused(let status) = failure, [401, 407].contains(status) {
+            self = .unavailable("the presentity's domain asks this gateway for credentials", retryAfter: retryAfter)
         } else if case .refused(482) = failure {
             self = .loop
         } else if case .refused(483) = failure {

@@ -49,6 +49,8 @@ final class UpstreamSubscription {
     /// The first SUBSCRIBE of the current attempt, until there is a dialog.
     var request: SIPRequest?
     var dialog: Dialog? { didSet { if dialog != nil { request = nil } } }
+    /// The Request-URIs that the current attempt was sent on from (RFC 3261 8.1.3.4).
+    var redirections: Set<String> = []
     /// The dialog's route set is that of a NOTIFY (RFC 6665 4.4.1), not only that of the 200.
     var hasNotified = false
     /// After a restart: when it is this leg's turn.

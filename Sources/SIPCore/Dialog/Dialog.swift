@@ -129,6 +129,12 @@ public struct Dialog: Equatable, Sendable {
 
     // MARK: Outgoing
 
+    /// Takes the next number, for a request that is sent once more with credentials (RFC 3261 22.2).
+    public mutating func nextNumber() -> UInt32 {
+        if localCSeq < CSeq.limit { localCSeq += 1 }
+        return localCSeq
+    }
+
     /// The next request of ours (RFC 3261 12.2.1.1): Request-URI, Route, From, To, Call-ID, CSeq, Max-Forwards. Via comes from the
     /// transaction layer.
     ///

@@ -1,12 +1,14 @@
 import SIPCore
 
-/// The client's end of Digest (RFC 7616 3.4): answers a challenge, and goes on with its nonce until the next one.
+/// The client's end of Digest (RFC 7616 3.4): answers challenges, and goes on with their nonces until the next ones.
 public struct DigestClient: Sendable {
     private let user: String
     private let password: String
     private let cnonce: String
-    private var challenge: Challenge?
-    private var counter: UInt32 = 0
+    /// One for each realm and header, as proxies and servers on the way ask for their own (RFC 3261 22.3).
+    private var challenges: [Challenge] = []
+
+    private static let challengeLimit = 4
 
     private struct Challenge {
         var realm: String
@@ -14,49 +16,101 @@ public struct DigestClient: Sendable {
         var opaque: String?
         var algorithm: DigestAlgorithm
         var header: SIPHeaderName
+        /// Whether the server knows `qop`; without it there is no counter (RFC 7616 3.4).
+        var hasProtection: Bool
+        /// Of the requests with this nonce.
+        var counter: UInt32 = 0
     }
 
     /// - Parameter secret: 32 octets of randomness.
     public init(user: String, password: String, secret: [UInt8]) {
+        var keys = SecretKeys(secret)
+        self.init(user: user, password: password, cnonce: Hexadecimal.text(keys.draw(8)))
+    }
+
+    /// - Parameter cnonce: A random token.
+    public init(user: String, password: String, cnonce: String) {
         self.user = user
         self.password = password
-        var keys = SecretKeys(secret)
-        cnonce = Hexadecimal.text(keys.draw(8))
+        self.cnonce = cnonce
     }
 
     /// Takes a 401 or 407 in.
     /// - Returns: whether it is worth trying again: it offers Digest with a known algorithm, and does not refuse these very credentials.
     public mutating func receive(challenge response: SIPResponse) -> Bool {
-        let isProxy = response.status == .proxyAuthenticationRequired
-        let lines = response.headers.values(isProxy ? .proxyAuthenticate : .wwwAuthenticate)
-        for value in lines.compactMap({ AuthorizationValue($0) }) where value.isScheme("Digest") {
-            guard let realm = value["realm"], let nonce = value["nonce"],
-                let algorithm = DigestAlgorithm(rawValue: (value["algorithm"] ?? "MD5").uppercased())
-            else { continue }
-            let wasTried = challenge?.realm == realm && value["stale"]?.lowercased() != "true"
-            challenge = Challenge(
-                realm: realm, nonce: nonce, opaque: value["opaque"], algorithm: algorithm,
-                header: isProxy ? .proxyAuthorization : .authorization)
-            counter = 0
-            return !wasTried
-        }
-        return false
+        guard let value = Self.offer(in: response) else { return false }
+        let header = Self.header(response)
+        let wasTried =
+            challenges.contains { $0.realm == value.parameters["realm"] && $0.header == header }
+            && value.parameters["stale"]?.lowercased() != "true"
+        return learn(from: response) && !wasTried
     }
 
-    /// Puts credentials on a request once a challenge has been seen.
+    /// Takes the nonce of a 401 or 407 over, whether or not these credentials were refused.
+    /// - Returns: whether it offers Digest with a known algorithm and, where it names any, the protection `auth`.
+    public mutating func learn(from response: SIPResponse) -> Bool {
+        guard let (value, algorithm) = Self.offer(in: response), let realm = value["realm"], let nonce = value["nonce"] else {
+            return false
+        }
+        let header = Self.header(response)
+        let known = challenges.first { $0.realm == realm && $0.header == header }
+        challenges.removeAll { $0.realm == realm && $0.header == header }
+        if challenges.count >= Self.challengeLimit { challenges.removeFirst() }
+        var challenge = Challenge(
+            realm: realm, nonce: nonce, opaque: value["opaque"], algorithm: algorithm, header: header, hasProtection: value["qop"] != nil)
+        if let known, known.nonce == nonce { challenge.counter = known.counter }
+        challenges.append(challenge)
+        return true
+    }
+
+    private static func header(_ response: SIPResponse) -> SIPHeaderName {
+        response.status == .proxyAuthenticationRequired ? .proxyAuthorization : .authorization
+    }
+
+    /// The first offer that can be taken: the server writes what it prefers first (RFC 8760 2.4).
+    private static func offer(in response: SIPResponse) -> (parameters: AuthorizationValue, algorithm: DigestAlgorithm)? {
+        let isProxy = response.status == .proxyAuthenticationRequired
+        for line in response.headers.values(isProxy ? .proxyAuthenticate : .wwwAuthenticate) {
+            guard let value = AuthorizationValue(line), value.isScheme("Digest"), value["realm"] != nil, value["nonce"] != nil,
+                let algorithm = DigestAlgorithm(rawValue: (value["algorithm"] ?? "MD5").uppercased())
+            else { continue }
+            let protections = value["qop"]?.lowercased().split(separator: ",").map { $0.filter { $0 != " " } }
+            guard protections?.contains("auth") ?? true else { continue }
+            return (value, algorithm)
+        }
+        return nil
+    }
+
+    /// Puts credentials on a request once a challenge has been seen; for each nonce the counter grows by one with every request.
     public mutating func authorize(_ request: inout SIPRequest) {
-        guard let challenge else { return }
-        counter += 1
-        let digits = String(counter, radix: 16)
-        let counterText = String(repeating: "0", count: 8 - digits.count) + digits
+        var isFirst: Set<SIPHeaderName> = [.authorization, .proxyAuthorization]
+        for index in challenges.indices {
+            let header = challenges[index].header
+            let value = credentials(for: request, at: index)
+            if isFirst.remove(header) != nil { request.headers.set(header, value) } else { request.headers.append(header, value) }
+        }
+    }
+
+    private mutating func credentials(for request: SIPRequest, at index: Int) -> String {
+        challenges[index].counter += 1
+        let challenge = challenges[index]
+        let digits = String(challenge.counter, radix: 16)
+        let counterText = String(repeating: "0", count: max(8 - digits.count, 0)) + digits
         let hash = challenge.algorithm.hash
         let userHash = hash.hexDigest("\(user):\(challenge.realm):\(password)")
         let target = hash.hexDigest("\(request.method.rawValue):\(request.requestURI)")
-        let proof = hash.hexDigest("\(userHash):\(challenge.nonce):\(counterText):\(cnonce):auth:\(target)")
+        let middle = challenge.hasProtection ? "\(challenge.nonce):\(counterText):\(cnonce):auth" : challenge.nonce
+        let proof = hash.hexDigest("\(userHash):\(middle):\(target)")
         var value =
-            "Digest username=\"\(user)\", realm=\"\(challenge.realm)\", nonce=\"\(challenge.nonce)\", uri=\"\(request.requestURI)\", "
-            + "response=\"\(proof)\", algorithm=\(challenge.algorithm.rawValue), cnonce=\"\(cnonce)\", qop=auth, nc=\(counterText)"
-        if let opaque = challenge.opaque { value += ", opaque=\"\(opaque)\"" }
-        request.headers.set(challenge.header, value)
+            "Digest username=\"\(Self.quoted(user))\", realm=\"\(Self.quoted(challenge.realm))\", nonce=\"\(Self.quoted(challenge.nonce))\", "
+            + "uri=\"\(request.requestURI)\", response=\"\(proof)\", algorithm=\(challenge.algorithm.rawValue)"
+        if challenge.hasProtection { value += ", cnonce=\"\(cnonce)\", qop=auth, nc=\(counterText)" }
+        if let opaque = challenge.opaque { value += ", opaque=\"\(Self.quoted(opaque))\"" }
+        return value
+    }
+
+    /// The inside of a quoted string (RFC 3261 25.1).
+    private static func quoted(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 }

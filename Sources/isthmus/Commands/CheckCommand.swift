@@ -46,11 +46,12 @@ struct CheckCommand: AsyncParsableCommand {
         var users = ""
         if case .known(let directory) = try configuration.loadDirectory() { users = ", \(directory.count) users" }
         _ = try configuration.tlsDSK?.load()
+        _ = try configuration.withPasswords()
         let settings = try configuration.tls?.load(at: HostClock().now())
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
         for warning in ExposedSecrets.warnings(of: configuration) { Terminal.complain(warning) }
         Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
-        for note in AddressNotes.notes(of: configuration) { Terminal.complain(note) }
+        for note in ConfigurationNotes.all(of: configuration) { Terminal.complain(note) }
         if probe { try await self.probe(configuration, settings) }
     }
 

@@ -28,7 +28,7 @@ extension ConfigurationReader {
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish",
             "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards", "reuse",
-            "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive", "categories",
+            "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive", "categories", "credentials",
         ]
         guard let fields = entry.fields(known) else { return nil }
         if let refuse = fields["refuse"] {
@@ -80,6 +80,10 @@ extension ConfigurationReader {
         if let keepAlive = fields["keep-alive"] {
             if domain.hosted || name == "*" { keepAlive.refuse("is for domains with a name that live elsewhere") }
             domain.keepAlive = keepAlive.integer(10...3_600).map(TimeSpan.seconds)
+        }
+        if let credentials = fields["credentials"] {
+            if domain.hosted || name == "*" { credentials.refuse("is for domains with a name that live elsewhere") }
+            configuration.credentials[name] = CredentialsFile(credentials) { path($0) }
         }
         domain.poolFqdn = fields["pool-fqdn"]?.string()
         if let only = fields["udp-only"], let value = only.bool(), value {

@@ -193,7 +193,11 @@ extension ConfigurationReader {
         let isOpen = served.contains { name, domain in
             name == "*" || domain.hosted || domain.discovery != nil && domain.certificate?.names.isEmpty ?? true
         }
-        let known = served.values.compactMap(\.certificate) + served.values.compactMap(\.expectationOfPeers)
+        // What lets a partner speak for its domain lets it in: the domain's own name counts beside those of its servers.
+        let domains = served.compactMap { name, domain in
+            domain.certificate.flatMap { $0.names.contains(name) || $0.names.isEmpty ? nil : PeerExpectation([name], by: $0.rule) }
+        }
+        let known = served.values.compactMap(\.certificate) + served.values.compactMap(\.expectationOfPeers) + domains
         return isOpen || known.isEmpty ? nil : known
     }
 }

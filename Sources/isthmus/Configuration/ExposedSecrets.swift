@@ -20,6 +20,9 @@ enum ExposedSecrets {
             secrets.append(("tls.key", tls.own.key))
             secrets += tls.names.sorted { $0.key < $1.key }.map { ("tls.names.\($0.key).key", $0.value.key) }
         }
+        secrets += configuration.credentials.sorted { $0.key < $1.key }.map {
+            ("domains.\($0.key).credentials.password-file", $0.value.path)
+        }
         if let tlsDSK = configuration.tlsDSK { secrets.append(("tls-dsk.key", tlsDSK.key)) }
         switch configuration.directory {
         case .file(let path): secrets.append(("directory.file", path))

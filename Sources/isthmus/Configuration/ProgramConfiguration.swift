@@ -40,6 +40,8 @@ struct ProgramConfiguration: Hashable, Sendable {
     var listenerAuthentication: [ListenerAuthentication] = []
     var authenticationLimits = AuthenticationLimits()
     var domains: [String: DomainConfiguration] = [:]
+    /// What signs this gateway in at domains that ask for it.
+    var credentials: [String: CredentialsFile] = [:]
     /// nil: everybody of a hosted domain is a user.
     var directory: DirectorySource?
     /// nil: no listener and no route is over TLS.

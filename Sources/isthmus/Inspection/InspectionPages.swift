@@ -11,6 +11,7 @@ import SIPTransport
 ///     GET /presentities[?presentity=URI][&domain=NAME][&state=STATE][&limit=N][&after=CURSOR]
 ///     GET /partners[?state=STATE][&limit=N][&after=NAME]
 ///     GET /journal?call-id=ID
+///     POST /partners/close?name=NAME
 struct InspectionPages: Sendable {
     let server: SIPServer
     let partners: PartnerBoard
@@ -20,6 +21,10 @@ struct InspectionPages: Sendable {
     func answer(_ request: AdministrationRequest) async -> AdministrationAnswer {
         do throws(QuestionError) {
             var question = try InspectionQuestion(request.parameters)
+            if request.isAction {
+                guard request.path == "/partners/close" else { return .problem(404, "POST is for /partners/close") }
+                return try await closePartner(&question)
+            }
             switch request.path {
             case "/explain": return try await explain(&question)
             case "/subscriptions": return try await subscriptions(&question)
@@ -75,6 +80,19 @@ struct InspectionPages: Sendable {
         return try InspectionJSON.answer(InspectionPage(rows: page, next: rows.count > limit ? page.last?.name : nil))
     }
 
+    /// Closes all connections with the servers of one partner, by whichever side opened.
+    private func closePartner(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
+        let name = try question.text("name").needed("name").lowercased()
+        try question.end()
+        guard await partners.rows().contains(where: { $0.name == name }) else {
+            throw QuestionError(status: 404, text: "name: \(name) is no partner of this gateway; see `isthmus partners`")
+        }
+        let count = await server.closeConnections(reason: "closed by an operator") { endpoint, remote, identity, now in
+            (endpoint as? Gateway)?.isServer(at: remote, proving: identity, of: name, at: now) ?? false
+        }
+        return try InspectionJSON.answer(ClosedConnections(partner: name, closed: count))
+    }
+
     /// One page of a list, made of those of all shards.
     private func page<Row>(
         _ question: inout InspectionQuestion, merging: ([InspectionPage<Row>], Int) -> InspectionPage<Row>,
@@ -106,6 +124,12 @@ struct InspectionPages: Sendable {
         }
         return answers
     }
+}
+
+/// What `isthmus partners --close` did.
+struct ClosedConnections: Codable, Hashable {
+    var partner: String
+    var closed: Int
 }
 
 /// Why a question has no answer.

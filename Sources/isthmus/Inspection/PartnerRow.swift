@@ -36,6 +36,7 @@ struct PartnerRow: Codable, Hashable, Sendable {
     var state: PartnerContact.State
     var since: DateTime?
     var lastAnswer: DateTime?
+    /// What the configuration lacks comes before what passed.
     var lastFailure: Failure?
     /// When a request came from there last.
     var lastHeard: DateTime?
@@ -60,7 +61,7 @@ struct PartnerRow: Codable, Hashable, Sendable {
         state = contact.state
         since = contact.since.map(DateTime.init)
         lastAnswer = contact.lastAnswer.map(DateTime.init)
-        lastFailure = contact.lastFailure.map { Failure(at: DateTime($0.at), reason: $0.reason) }
+        lastFailure = (contact.fault ?? contact.lastFailure).map { Failure(at: DateTime($0.at), reason: $0.reason) }
         lastHeard = contact.lastHeard.map(DateTime.init)
         roundTripMs = contact.roundTrip.map(\.wholeMicroseconds)
         smoothedRoundTripMs = contact.smoothedRoundTrip.map(\.wholeMicroseconds)

@@ -13,8 +13,12 @@ struct PartnersCommand: AsyncParsableCommand {
             SENT and FAILED are requests to its servers, TAKEN and REFUSED those from there. CERTIFICATE is when the first of its
             certificates ends. To ask partners themselves, see `isthmus check --probe`.
 
+            With --close all connections with the servers of one partner are closed, by whichever side opened; new ones are made when
+            something is to be sent. That needs `admin.socket`.
+
             EXAMPLES
               isthmus partners --config isthmus.yaml
+              isthmus partners --config isthmus.yaml --close fabrikam.com
               isthmus partners --admin unix:./isthmus.sock --state down --json
             """)
 
@@ -24,9 +28,17 @@ struct PartnersCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("At most so many lines.", valueName: "number"))
     var limit = 100
 
+    @Option(help: ArgumentHelp("Close the connections with this partner.", valueName: "name"))
+    var close: String?
+
     func validate() throws { try PagedList.check(limit) }
 
     func run() async throws {
+        if let close {
+            let request = AdministrationRequest(path: "/partners/close", parameters: [.init("name", close)], isAction: true)
+            let (answer, json) = try await gateway.get(request, as: ClosedConnections.self)
+            return Terminal.write(gateway.json ? json : "\(answer.closed) connections with \(answer.partner) closed\n")
+        }
         let list = PagedList(path: "/partners", parameters: [("state", state?.rawValue)], limit: limit)
         try await list.show(from: gateway) { Self.text($0, at: .wallClock()) }
     }

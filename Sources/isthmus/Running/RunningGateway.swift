@@ -23,7 +23,8 @@ final class RunningGateway: Sendable {
 
     /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, the directory or a certificate cannot be read, or
     ///   users could not sign in.
-    static func start(_ configuration: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
+    static func start(_ written: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
+        let configuration = try written.withPasswords()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let users = try configuration.loadDirectory()
         let directory = CurrentDirectory(users)
@@ -144,7 +145,8 @@ final class RunningGateway: Sendable {
     /// Takes over domains, limits, timing, the directory, mapping tables and certificates; what needs a restart stays as it
     /// was, and is said so.
     /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
-    func reload(_ configuration: ProgramConfiguration) async throws(CommandFailure) {
+    func reload(_ written: ProgramConfiguration) async throws(CommandFailure) {
+        let configuration = try written.withPasswords()
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
         let tlsDSK = try configuration.tlsDSK?.load()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))

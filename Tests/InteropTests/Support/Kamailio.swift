@@ -11,10 +11,11 @@ final class Kamailio: Sendable {
     /// - Parameters:
     ///   - port: where it is to listen; nil: where it is free.
     ///   - certificate: the file in PEM form with which it speaks TLS, beside its key, and the roots that it trusts; nil: it speaks none.
+    ///   - challenge: how it asks for credentials of SUBSCRIBEs; any user with the password `secret` will do. nil: it does not.
     ///   - database: with presence rules and lists, which live there; nil: without, in memory.
     init(
         in scratch: ScratchDirectory, transport: String, port wanted: Int? = nil, certificate: (own: URL, roots: URL)? = nil,
-        database: PostgreSQL? = nil
+        challenge: Challenge? = nil, database: PostgreSQL? = nil
     ) async throws {
         let program = try PeerPrograms.kamailio.required(package: "kamailio")
         port = try wanted ?? Loopback.freePort()
@@ -30,7 +31,7 @@ final class Kamailio: Sendable {
         for (name, value) in [
             ("PORT", "\(port)"), ("MODULES", try Self.modules()), ("TABLES", tables.path), ("TRANSPORT", transport),
             ("DATABASE", database?.url ?? ""), ("TLSPORT", "\(securePort)"), ("TLSFILE", scratch.file("tls.cfg").path),
-            ("CONTACT", "\(transport == "tls" ? securePort : port)"),
+            ("ALGORITHM", challenge?.algorithm ?? "MD5"), ("CONTACT", "\(transport == "tls" ? securePort : port)"),
         ] {
             text = text.replacingOccurrences(of: "@\(name)@", with: value)
         }
@@ -41,8 +42,18 @@ final class Kamailio: Sendable {
             [
                 "-DD", "-E", "-f", configuration.path, "-P", scratch.file("kamailio.pid").path, "-Y", scratch.url.path, "-w",
                 scratch.url.path, "-m", "64", "-M", "8",
-            ] + (certificate == nil ? [] : ["-A", "WITH_TLS"]), in: scratch.url, name: "kamailio")
+            ] + (certificate == nil ? [] : ["-A", "WITH_TLS"]) + (challenge?.defines ?? []), in: scratch.url, name: "kamailio")
         try await waitUntilReady()
+    }
+
+    /// How SUBSCRIBEs are challenged.
+    struct Challenge: Sendable {
+        /// 401 or 407.
+        var status: Int
+        /// `MD5` or `SHA-256`.
+        var algorithm: String
+
+        fileprivate var defines: [String] { ["-A", "WITH_AUTH"] + (status == 407 ? ["-A", "WITH_PROXY_AUTH"] : []) }
     }
 
     /// Both ends of every connection need a certificate of these roots.

@@ -87,7 +87,7 @@ struct PIDFBridgeTests {
 
     @Test(
         "a refusal for good is passed on with its meaning, and the change is as if it had never been",
-        arguments: [(403, 403), (404, 404), (489, 404), (413, 413), (401, 403), (405, 502)])
+        arguments: [(403, 403), (404, 404), (489, 404), (413, 413), (401, 502), (405, 502)])
     func refused(far: Int, near: Int) throws {
         let bench = Self.bench()
         publish(bench, .state(6_500))

@@ -85,6 +85,16 @@ import Testing
         #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--json"]) == 0)
         #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--state", "up"]) == 0)
         #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--state", "sideways"]) == 2)
+        // One partner's connections are closed, over the socket alone.
+        let close = AdministrationRequest(path: "/partners/close", parameters: [.init("name", "example.org")], isAction: true)
+        let http = gateway.addresses.compactMap { AdministrationAddress(argument: $0) }.first { if case .http = $0 { true } else { false } }
+        #expect(try await AdministrationClient.get(close, from: try #require(http)).status == 405)
+        let closed = try await AdministrationClient.get(close, from: .socket(socket))
+        #expect(closed.status == 200 && closed.body.contains("\"closed\":1"), "\(closed)")
+        let other = AdministrationRequest(path: "/partners/close", parameters: [.init("name", "example.edu")], isAction: true)
+        #expect(try await AdministrationClient.get(other, from: .socket(socket)).status == 404)
+        #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--close", "example.org"]) == 0)
+        #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--close", "example.edu"]) == 1)
         for watcher in watchers { await watcher.stop() }
         await gateway.stop(drain: .zero)
         await home.stop(drain: .zero)

@@ -1,0 +1,46 @@
+import PresenceGateway
+
+/// `domains.NAME.credentials`: a user, and the file whose first line is the password.
+struct CredentialsFile: Hashable, Sendable {
+    var user: String
+    var path: String
+
+    init(user: String, path: String) {
+        self.user = user
+        self.path = path
+    }
+
+    /// nil: something is missing or wrong, which has been noted.
+    init?(_ node: ConfigurationNode, path: (String) -> String) {
+        guard let fields = node.fields(["user", "password-file"]) else { return nil }
+        guard let user = fields["user"]?.string(), let file = fields["password-file"]?.string() else {
+            if fields["user"] == nil || fields["password-file"] == nil {
+                node.refuse("needs both, as in { user: gateway, password-file: example-org.password }")
+            }
+            return nil
+        }
+        self.init(user: user, path: path(file))
+    }
+}
+
+extension ProgramConfiguration {
+    /// The same with the passwords of `credentials`, as their files are now.
+    /// - Throws: `CommandFailure` (input refused) naming key and file.
+    func withPasswords() throws(CommandFailure) -> ProgramConfiguration {
+        var result = self
+        for (name, file) in credentials.sorted(by: { $0.key < $1.key }) {
+            let key = "domains.\(name).credentials.password-file"
+            let text: String
+            do throws(CommandFailure) {
+                text = String(decoding: try InputFile.read(file.path), as: UTF8.self)
+            } catch {
+                throw CommandFailure(.inputRefused, "\(key): \(error.lines.joined(separator: "; "))")
+            }
+            guard let password = text.split(whereSeparator: \.isNewline).first.map(String.init), !password.isEmpty else {
+                throw CommandFailure(.inputRefused, "\(key): \(file.path): has no password in its first line")
+            }
+            result.domains[name]?.credentials = PartnerCredentials(user: file.user, password: password)
+        }
+        return result
+    }
+}
