@@ -22,6 +22,7 @@ var targets: [Target] = [
     program("conversion-benchmark", [room("PresenceMapping"), room("PresenceDocuments"), room("XMLCore")]),
     program("message-benchmark", [room("SIPCore")]),
     program("gateway-benchmark", ["Traffic", "GatewaySetup", room("PresenceGateway"), room("SIPCore")]),
+    program("blocking-benchmark", [room("PresenceGateway"), room("SIPCore")]),
     .systemLibrary(name: "CEpoll"),
     program("enterprise-benchmark", ["CEpoll", room("SIPCore")]),
     program("flood-benchmark", ["LiveLoad", "Traffic", room("SIPCore")]),

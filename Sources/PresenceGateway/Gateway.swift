@@ -80,7 +80,7 @@ public final class Gateway: SansIOEndpoint {
     /// Batches that presentities can be added to; several where one is full.
     var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
     var redirects: RedirectGuard
-    /// By the user's `aorKey`; those that blocked watchers see by keys of their own (``BlockLook``).
+    /// By ``HostedPresentity/key``.
     var presentities: [String: HostedPresentity] = [:]
     /// Who was shown presence, and who sees a sign-off.
     var blocks: BlockMemory
@@ -292,10 +292,7 @@ public final class Gateway: SansIOEndpoint {
         var counts = GatewayCounts()
         counts.watcherDialogs = dialogs.count
         counts.upstreamSubscriptions = upstreams.count
-        for presentity in presentities.values where presentity.look == nil {
-            counts.presentities += 1
-            counts.publications += presentity.publicationCount
-        }
+        (counts.presentities, counts.publications) = publishedCounts
         counts.publicationBridges = pidfBridges.count + categoryBridges.count
         counts.homeDialogs = home.dialogs.count
         counts.registrations = home.registrar.count

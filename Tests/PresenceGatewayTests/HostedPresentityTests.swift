@@ -284,7 +284,7 @@ extension HostedPresentityTests {
         service(bench, "rob@fabrikam.com", state(3_500))
         _ = try bench.nextResponse(200, at: Self.client)
         let members =
-            "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"32000\" version=\"0\">"
+            "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"400\" version=\"0\">"
             + "<member action=\"add\" type=\"user\" value=\"ulla@contoso.com\"/></container></setContainerMembers>"
         let id = bench.number()
         bench.send(
@@ -298,7 +298,7 @@ extension HostedPresentityTests {
             publication(
                 "state",
                 "<state xmlns=\"http://schemas.microsoft.com/2006/09/sip/state\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
-                    + "xsi:type=\"aggregateState\"><availability>18500</availability></state>", container: 32_000))
+                    + "xsi:type=\"aggregateState\"><availability>18500</availability></state>", container: 400))
         _ = try bench.nextResponse(200, at: Self.client)
         publish(bench, "rob@fabrikam.com", body: Bench.pidf("rob@fabrikam.com", activity: "busy"))
         _ = try bench.nextResponse(200, at: Self.client)

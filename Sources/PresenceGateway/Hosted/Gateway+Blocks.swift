@@ -45,6 +45,11 @@ extension Gateway {
         return WatcherIdentity(uri: watcher.text, network: EnhancedPresence.SourceNetwork(rawValue: network))
     }
 
+    /// The true presentities, and their publications.
+    var publishedCounts: (presentities: Int, publications: Int) {
+        presentities.values.lazy.filter { $0.look == nil }.reduce((0, 0)) { ($0.0 + 1, $0.1 + $1.publicationCount) }
+    }
+
     // MARK: a block begins or ends
 
     /// Moves watchers to the records that memberships and classes give them now.

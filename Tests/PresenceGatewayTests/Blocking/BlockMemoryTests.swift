@@ -85,3 +85,13 @@ import Testing
         #expect(store.records.keys.contains(.shownWatcher(presentity: "sip:rob@fabrikam.com", watcher: BlockedLookTests.ulla)))
     }
 }
+
+extension MemoryStore {
+    /// Without who was shown presence, which outlives dialogs and publications.
+    var livingRecords: Int {
+        records.keys.count {
+            if case .shownWatcher = $0 { return false }
+            return true
+        }
+    }
+}

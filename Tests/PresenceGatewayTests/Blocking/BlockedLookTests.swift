@@ -128,7 +128,7 @@ import Testing
         #expect(try Self.poll(bench) == seen.shown)
         #expect(try Self.poll(bench, "otto@contoso.com").contains(">second<"), "blocked by its class, as it was then")
         #expect(try Self.poll(bench, "new@contoso.com") == seen.never)
-        try bench.restart(after: .seconds(60))
+        try bench.restart(after: .seconds(60)) { $0.domains["contoso.com"]?.network = .publicCloud }
         #expect(try Self.poll(bench, "otto@contoso.com").contains(">second<"))
     }
 

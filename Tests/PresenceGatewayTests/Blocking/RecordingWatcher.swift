@@ -36,7 +36,10 @@ final class RecordingWatcher {
     let address: TransportAddress
     private let connection: ConnectionID?
     private unowned let rig: BlockedRig
+    private let seed: UInt64
     private var random: SplitMix
+    /// By Call-ID.
+    private var delays: [String: SplitMix] = [:]
     private var serial = 0
     private var cSeq = 1
     /// To and Contact of the live dialog.
@@ -58,6 +61,7 @@ final class RecordingWatcher {
         self.rig = rig
         address = TransportAddress(isStream ? .tcp : .udp, "192.0.2.\(100 + number)", 5060)
         connection = isStream ? ConnectionID(rawValue: UInt64(100 + number)) : nil
+        self.seed = seed
         random = SplitMix(state: seed)
         rig.join(address) { [self] in receive($0) }
     }
@@ -142,9 +146,14 @@ final class RecordingWatcher {
             let answer = String(
                 decoding: SIPSerializer.serialize(.response(SIPResponse(to: request, status: .ok))), as: UTF8.self)
             // At once, or while more may happen.
-            let delay = random.pick([1, 1, 700, 9_000])
+            let delay = delays[request.headers.callID ?? "", default: delays(of: request)].pick([1, 1, 700, 9_000])
             rig.after(.milliseconds(delay)) { [unowned self] in rig.send(answer, from: address, connection: connection) }
         }
+    }
+
+    /// What a dialog's answers depend on is its own: retransmissions in two dialogs at one moment leave in the order of random tokens.
+    private func delays(of request: SIPRequest) -> SplitMix {
+        SplitMix(state: (request.headers.callID ?? "").utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) })
     }
 
     private func write(_ message: SIPMessage) {
