@@ -117,7 +117,9 @@ extension Gateway {
         let type = request.headers.contentType?.essence
         guard format == .categories else {
             guard request.body.isEmpty || type == WatcherFormat.batchSubscribeType else {
-                throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
+                // A filter (RFC 4660), for instance: the one body that a SIMPLE watcher may send is a list (RFC 5367).
+                let isSimple = parties.watcherDomain.side == .simple
+                throw .unsupportedMediaType(accept: isSimple ? ListRequest.contentType : WatcherFormat.batchSubscribeType)
             }
             return [
                 .init(
