@@ -98,14 +98,22 @@ final class PIDFBridge {
 
     // MARK: what the far side is to show
 
-    /// Everything that any watcher of the identity's own domain would see: containers that clients keep for narrower circles, for
-    /// themselves, or for those whom they block, are not looked at. legacyInterop stands in where there is no state (MS-PRES 3.7.5.1).
+    /// What the identity's home is given: each category as colleagues see it, because the home decides itself who of its watchers sees
+    /// what; where nothing is published for colleagues, as a watcher of the domain's network would see it. Containers that clients keep
+    /// for narrower circles, for themselves, or for those whom they block, are not looked at. legacyInterop stands in where there is no
+    /// state (MS-PRES 3.7.5.1).
     func shown(to network: SourceNetwork) -> [CategoryElement] {
         guard isPublished else { return [] }
-        let watcher = WatcherIdentity(
-            uri: "sip:anonymous.invalid", network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
-        var elements = enhanced.view(of: UpstreamSubscription.standardCategories, for: watcher).document.categories.filter {
-            !$0.isEmptyMarker
+        func identity(_ network: SourceNetwork) -> WatcherIdentity {
+            WatcherIdentity(uri: "sip:anonymous.invalid", network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
+        }
+        let watcher = identity(network)
+        let names = UpstreamSubscription.standardCategories
+        let colleagues = enhanced.view(of: names, for: identity(.sameEnterprise)).categories
+        let others = enhanced.view(of: names, for: watcher).categories
+        var elements = zip(colleagues, others).flatMap { inside, outside in
+            let isForColleagues = inside.resolution.container.map { $0 != .default } ?? false
+            return (isForColleagues && !inside.instances.isEmpty ? inside : outside).instances.map(\.watcherElement)
         }
         if !elements.contains(where: { $0.name == .state }), let legacy = enhanced.legacyInterop(for: watcher) {
             elements.append(legacy.watcherElement)

@@ -159,6 +159,17 @@ struct PIDFBridgeTests {
         #expect(inside.text.contains("for colleagues") && !inside.text.contains("for all"))
     }
 
+    @Test("the identity's own home gets the note and the activity, whatever the network, though partners get the bare number")
+    func ownHome() throws {
+        var whole = Bench.Publication.state(6_500, in: 200)
+        whole.body = whole.body.replacingOccurrences(of: "</availability>", with: "</availability><activity token=\"on-the-phone\"/>")
+        for network in SourceNetwork.allCases {
+            let bench = Self.bench { $0.domains["example.org"]?.network = network }
+            let shown = try published(bench, .state(6_500, in: 100), whole, .note("In town", in: 200), tag: "e1")
+            #expect(shown.text.contains("on-the-phone") && shown.text.contains("In town"), "\(network): \(shown.text)")
+        }
+    }
+
     @Test("MS-PRES 2.2.2.1 expireType time: the publication is over with its expires, and one PUBLISH says so")
     func time() throws {
         let bench = Self.bench()
