@@ -18,12 +18,14 @@ def said(*more, number=3500, act=None, instance=1, type="aggregateState", **stat
     return xml.categories(ERIK, *more, xml.category("state", xml.state(number, act, type, **state), instance, TIME))
 
 
-def shown(*inner, basic="open", before=(), tuples=(), stamp=STAMP, contact=ERIK, last=()):
+def shown(*inner, basic="open", before=(), tuples=(), stamp=STAMP, contact=ERIK, last=(), online=False):
     """The PIDF for a watcher: one service, addresses, one person."""
     parts = [*inner, *last]
     if parts and stamp:
         parts.append(E("dm:timestamp", None, stamp))
-    return xml.pidf(ERIK, xml.tuple_(basic, *before, contact=contact, timestamp=stamp), *tuples, xml.person(*parts) if parts else None)
+    status = [xml.online()] if online else []
+    tuple_ = xml.tuple_(basic, *before, contact=contact, timestamp=stamp, status=status)
+    return xml.pidf(ERIK, tuple_, *tuples, xml.person(*parts) if parts else None)
 
 
 def bits(slots, width=2):
@@ -47,7 +49,7 @@ def write(suite):
         "own texts in three languages are three texts of other",
         ["MS-PRES 2.2.2.7.1", "RFC 4480 3.2"],
         said(act=act),
-        shown(xml.activities(others=[("Writing a book", "en-US"), ("Schreibt ein Buch", "de-DE"), ("Écrit un livre", "fr-FR")])),
+        shown(xml.activities(others=[("Writing a book", "en-US"), ("Schreibt ein Buch", "de-DE"), ("Écrit un livre", "fr-FR")]), online=True),
         ["FLD-bounds"],
         rows=["LNG-1033", "LNG-1031", "LNG-1036"],
     )
@@ -70,6 +72,8 @@ def write(suite):
         for label, number in (("low", low), ("high", high)):
             basic, activity, table_row = tables.to_pidf(number, token)
             names = [activity] + ([value] if value and value != activity else [])
+            # For readers that know busy and not on-the-phone.
+            names += ["busy"] if activity == "on-the-phone" else []
             kind = tables.CLASSES[tables.class_of(number)]
             idle = [E("rpid:user-input", None, "idle")] if kind in ("idle", "busy-idle") else []
             loss = [table_row] if table_row in tables.LOSSY_TO_PIDF else ["FLD-number"] if number not in tables.USUAL else []
@@ -87,7 +91,7 @@ def write(suite):
         "a token in a class where it does not hold is not said",
         ["MS-PRES 7.2", "policy"],
         said(number=3500, act=xml.activity("in-presentation")),
-        shown(xml.activities(others=["in-presentation"])),
+        shown(xml.activities(others=["in-presentation"]), online=True),
         ["TOK-98"],
         rows=["TOK-98"],
     )
@@ -561,7 +565,7 @@ def write(suite):
         "a legacyInterop beside the state decides what PIDF says",
         ["MS-PRES 3.7.5.1", "MS-PRES 3.7.5.4"],
         said(xml.category("legacyInterop", E("legacyInterop", {"availability": 6500, "token": "on-the-phone"}), 1, TIME), number=3500),
-        shown(xml.activities("on-the-phone")),
+        shown(xml.activities("on-the-phone", "busy")),
         rows=["A2P-04"],
     )
     to_pidf(

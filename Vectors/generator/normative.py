@@ -25,7 +25,9 @@ def write(suite):
             said = f"{number} ({kind}) with token {token}" if token else f"{number} ({kind}) without token"
             basic, activity, row = tables.to_pidf(number, token)
 
-            people = [xml.person(xml.activities(activity))] if activity else []
+            # For readers that know busy and not on-the-phone.
+            names = [activity, "busy"] if activity == "on-the-phone" else [activity]
+            people = [xml.person(xml.activities(*names))] if activity else []
             suite.case(
                 f"table-a/{number}-{label}-rpid",
                 f"{said} is {basic}, {activity or 'no activity'}",

@@ -95,6 +95,11 @@ def activities(*names, others=(), notes=(), from_=None, until=None):
     return E("rpid:activities", {"from": from_, "until": until}, *parts)
 
 
+def online():
+    """Beside activities that are texts only, for liblinphone, which shows any activity as busy without it."""
+    return E("online", {"xmlns": "http://www.linphone.org/xsds/pidfonline.xsd"})
+
+
 def draft_status(activity):
     return [E("ep:activities", None, E("ep:activity", None, activity))] if activity else []
 

@@ -189,7 +189,9 @@ extension PresenceMapper {
             }
             if index != deciding { lose("further-service", document.tuples[index].contact?.uri ?? document.tuples[index].id) }
             for fragment in document.tuples[index].extensions { lose("extension", fragment.localName) }
-            for fragment in document.tuples[index].statusExtensions { lose("extension", fragment.localName) }
+            for fragment in document.tuples[index].statusExtensions where !fragment.is(LinphoneOnline.name) {
+                lose("extension", fragment.localName)
+            }
         }
         for id in document.notUnderstood { lose("further-service", id) }
         for device in document.devices { lose("devices", device.deviceID) }

@@ -148,7 +148,9 @@ extension PresenceMapper {
             }
         }
         if candidates.count > 1, let row = compiled.combine["activity"]?.first {
-            let rest = candidates.filter { $0.activity != best.activity }.map { $0.activity.text ?? $0.activity.name }
+            // What is written beside an activity for readers that do not know it says nothing more.
+            let also = compiled.alsoActivities[best.activity.name]
+            let rest = candidates.map(\.activity).filter { $0 != best.activity && $0.name != also }.map { $0.text ?? $0.name }
             if !rest.isEmpty { trace.use(row.row, field: "activities", value: rest.joined(separator: " ")) }
         }
         let name = best.activity.text ?? best.activity.name

@@ -33,6 +33,9 @@ extension PresenceMapper {
         /// RPID activities by name, the one of the normative table first.
         var activities: [String] = []
         var others: [PIDFNote] = []
+        /// A second activity for readers that do not know the first.
+        var also: String?
+        var isOnline = false
     }
 
     private func tableStatus(_ presence: CanonicalPresence, target: String, lossless: Bool, _ trace: inout MappingTrace) -> Status {
@@ -47,7 +50,7 @@ extension PresenceMapper {
         if target == "pidf-draft", let token = state.token, row.token != token, !lossless {
             lose("activity-token", token, to: target, &trace)
         }
-        return Status(isOpen: row.isOpen, activities: row.rpid.map { [$0] } ?? [])
+        return Status(isOpen: row.isOpen, activities: row.rpid.map { [$0] } ?? [], also: row.also, isOnline: row.isOnline)
     }
 
     private func status(_ presence: CanonicalPresence, lossless: Bool, _ trace: inout MappingTrace) -> Status {
@@ -128,7 +131,8 @@ extension PresenceMapper {
         if let freeBusy = presence.freeBusy { tuple.timedStatuses = timedStatuses(freeBusy, at: moment, &trace) }
 
         var person = PIDFPerson(id: "p0")
-        var activities = RPIDList(status.activities.map { RPIDActivity($0) }, others: status.others)
+        let names = status.activities + [status.also].compactMap { $0 }.filter { !status.activities.contains($0) }
+        var activities = RPIDList(names.map { RPIDActivity($0) }, others: status.others)
         if let subject = presence.meeting?.subject {
             activities.info.notes = [PIDFNote(subject.text, language: subject.language)]
             if activities.values.isEmpty, activities.others.isEmpty { activities.values = [.unknown] }
@@ -137,7 +141,10 @@ extension PresenceMapper {
             activities.info.from = timed.from
             activities.info.until = timed.until
         }
-        if !activities.values.isEmpty || !activities.others.isEmpty { person.rpid.activities = [activities] }
+        if !activities.values.isEmpty || !activities.others.isEmpty {
+            person.rpid.activities = [activities]
+            if status.isOnline, let online = LinphoneOnline.fragment { tuple.statusExtensions.append(online) }
+        }
         if presence.isIdle == true || presence.lastActive != nil {
             // An enhanced source says lastActive only of who is not active (MS-PRES 3.8.5.1.2.4).
             let isIdle = presence.provenance == .published || (presence.isIdle ?? true)

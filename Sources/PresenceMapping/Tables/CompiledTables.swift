@@ -1,6 +1,8 @@
 /// All tables in the form in which the mappers ask them: sorted ranges and dictionaries, made once and never changed.
 final class CompiledTables: Sendable {
     let toPIDF: AvailabilityLookup<PIDFOutcome>
+    /// The second activity that is written beside a first, by the first.
+    let alsoActivities: [String: String]
     let toMSRTC: AvailabilityLookup<MSRTCOutcome>
     let classes: AvailabilityLookup<ClassOutcome>
     let classNames: [ClassOutcome]
@@ -38,8 +40,13 @@ final class CompiledTables: Sendable {
         func rows(_ name: String) -> [MappingRow] { tables[name]?.rows ?? [] }
 
         toPIDF = AvailabilityLookup(rows("availability-to-pidf")) {
-            PIDFOutcome(row: RowNote($0), token: $0.text("token"), isOpen: $0.text("basic") == "open", rpid: $0.text("rpid"))
+            PIDFOutcome(
+                row: RowNote($0), token: $0.text("token"), isOpen: $0.text("basic") == "open", rpid: $0.text("rpid"),
+                also: $0.text("also"), isOnline: $0.flag("online"))
         }
+        alsoActivities = Dictionary(
+            rows("availability-to-pidf").compactMap { row in row.text("rpid").flatMap { name in row.text("also").map { (name, $0) } } },
+            uniquingKeysWith: { first, _ in first })
         toMSRTC = AvailabilityLookup(rows("availability-to-msrtc-pidf")) {
             MSRTCOutcome(
                 row: RowNote($0), stateAvailability: $0.integer("state-avail") ?? 0, stateText: $0.text("state-text") ?? "",

@@ -42,7 +42,7 @@ struct MappingSchema: Sendable {
     static let all: [MappingSchema] = [
         MappingSchema(
             "availability-to-pidf", .first, keys: ["availability", "token"], required: ["availability": .range, "basic": .basic],
-            optional: ["token": .text, "rpid": .text], covers: "availability"),
+            optional: ["token": .text, "rpid": .text, "also": .text, "online": .flag], covers: "availability"),
         MappingSchema(
             "availability-to-msrtc-pidf", .first, keys: ["availability", "token"],
             required: [

@@ -20,6 +20,10 @@ struct PIDFOutcome: Sendable {
     var token: String?
     var isOpen: Bool
     var rpid: String?
+    /// A second activity, for readers that do not know the first.
+    var also: String?
+    /// The user counts as online whatever the texts beside it (``LinphoneOnline``).
+    var isOnline: Bool
 }
 
 /// Row of `availability-to-msrtc-pidf`.
