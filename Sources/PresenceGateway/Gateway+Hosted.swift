@@ -85,7 +85,10 @@ extension Gateway {
     @discardableResult
     func composeAgain(_ presentity: HostedPresentity) -> Bool {
         if !presentity.isComposed { counters.documentsComposed += 1 }
-        return presentity.compose()
+        guard presentity.compose() else { return false }
+        presentity.noteTimedMoments(at: desk.now)
+        schedule(presentity)
+        return true
     }
 
     /// Notifies the watchers of all presentities that PUBLISH changed in this tick.
@@ -176,6 +179,7 @@ extension Gateway {
         composePublished(presentity)
         if presentity.documents.expire(at: DateTime(now)) { presentity.documentsChanged() }
         composeAgain(presentity)
+        let isOtherTime = advanceTimedMoments(of: presentity, at: now)
         for tag in lapsed {
             presentity.bodies[tag.value] = nil
             keep(.publication(presentity: presentity.key, tag: tag.value))
@@ -183,7 +187,7 @@ extension Gateway {
         if !change.isEmpty {
             keep(presentity)
             tellAll(of: presentity, change, at: now)
-        } else if !lapsed.isEmpty {
+        } else if !lapsed.isEmpty || isOtherTime {
             tellWatchers(of: presentity, at: now)
         }
         settle(presentity)

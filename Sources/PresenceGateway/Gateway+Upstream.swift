@@ -30,6 +30,7 @@ extension Gateway {
             log(.notice, "far leg lost, presentity counts as offline", ["call-id": upstream.callID])
             show(.offline, in: resource, at: now)
         }
+        advanceTimedMoments(of: upstream, at: now)
         if let startsAt = upstream.startsAt, now >= startsAt {
             guard upstream.hasSink else {
                 // Of an earlier process, and nobody watches any more.

@@ -37,6 +37,8 @@ final class HostedPresentity {
     private(set) var document: PIDFDocument
     /// Whether ``document`` is the composition of ``documents``.
     private(set) var isComposed = true
+    /// When ``document`` means something else without being changed, the first moment first.
+    var timedMoments: [Instant] = []
     /// Whether a PUBLISH changed ``document`` and the watchers have not been notified yet.
     var hasUntoldDocument = false
     /// Whether the last change came by PUBLISH.
@@ -117,7 +119,7 @@ final class HostedPresentity {
 
     var nextDeadline: Instant? {
         let byTime = enhanced.nextDeadline.map { Instant($0) }
-        return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue)
+        return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue, timedMoments.first)
     }
 
     func add(_ resource: WatchedResource, of tag: String) { watchers.add(resource, of: tag) }

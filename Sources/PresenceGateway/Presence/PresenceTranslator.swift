@@ -25,12 +25,12 @@ struct PresenceTranslator {
             guard source.isKnown else { return .categories(CategoryView(uri: uri, CategoryMerge())) }
             // What shows nothing was published at no moment, so that its octets depend on none (MS-PRES 2.2.2.1: optional).
             let published = source == .offline ? nil : moment
-            let document = value(mapper.categories(from: canonical(source, entity: uri), requested: requested, at: published))
+            let document = value(mapper.categories(from: canonical(source, entity: uri, at: moment), requested: requested, at: published))
             return .categories(CategoryView(uri: uri, CategoryMerge(document.categories)))
         case .msrtc:
             counters.bodiesEncoded += 1
             if case .msrtc(let document) = source { return .document(DocumentView(document.encoded())) }
-            var document = value(mapper.msrtcPIDF(from: canonical(source, entity: uri)))
+            var document = value(mapper.msrtcPIDF(from: canonical(source, entity: uri, at: moment)))
             if let user {
                 document.displayName = user.displayName
                 document.email = user.email
@@ -40,11 +40,11 @@ struct PresenceTranslator {
         case .pidf(let profile, let lossless):
             counters.bodiesEncoded += 1
             let document = value(
-                mapper.pidf(from: canonical(source, entity: uri), profile: PIDFProfile(profile), lossless: lossless))
+                mapper.pidf(from: canonical(source, entity: uri, at: moment), profile: PIDFProfile(profile), lossless: lossless))
             return .document(DocumentView(document.encode()))
         case .xpidf:
             counters.bodiesEncoded += 1
-            return .document(DocumentView(value(mapper.xpidf(from: canonical(source, entity: uri))).encode()))
+            return .document(DocumentView(value(mapper.xpidf(from: canonical(source, entity: uri, at: moment))).encode()))
         }
     }
 
@@ -54,7 +54,8 @@ struct PresenceTranslator {
     }
 
     /// A source in the canonical model; what is not known is shown as offline.
-    func canonical(_ source: PresenceSource, entity: String) -> CanonicalPresence {
+    /// - Parameter moment: decides which elements with `from` and `until` count (RFC 4480 3.1); nil: all of them.
+    func canonical(_ source: PresenceSource, entity: String, at moment: DateTime? = nil) -> CanonicalPresence {
         var presence: CanonicalPresence
         switch source {
         case .unknown, .offline:
@@ -62,7 +63,7 @@ struct PresenceTranslator {
         case .categories(let merge):
             presence = value(mapper.canonical(from: CategoriesDocument(uri: entity, categories: merge.all)))
         case .pidf(let document):
-            presence = value(mapper.canonical(from: document))
+            presence = value(mapper.canonical(from: document, at: moment))
         case .msrtc(let document):
             presence = value(mapper.canonical(from: document))
         }

@@ -22,6 +22,8 @@ final class UpstreamResource {
     var isResumed = false
     /// Until when the last state is shown although nobody vouches for it.
     var staleAt: Instant?
+    /// When what is known means something else without a message, the first moment first.
+    var timedMoments: [Instant] = []
     /// Where the far side sends differences; nil: it has sent none.
     var partial: PartialPresence?
     /// Where it was sent on from; nil: nowhere, as most are.

@@ -115,6 +115,7 @@ final class UpstreamSubscription {
         var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil)
         for resource in resources {
             if let staleAt = resource.staleAt { next = min(next ?? staleAt, staleAt) }
+            if let moment = resource.timedMoments.first { next = min(next ?? moment, moment) }
         }
         return next
     }
