@@ -154,7 +154,7 @@ if !coreOnly {
             [
                 "isthmus", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "GoldenVectors",
                 "PresenceGateway",
-                "PresenceMapping",
+                "PresenceDocuments", "PresenceMapping",
                 "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), .product(name: "GRDB", package: "GRDB.swift"),
             ] + nio),

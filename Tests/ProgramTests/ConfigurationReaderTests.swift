@@ -2,6 +2,7 @@ import Administration
 import FederationRouting
 import Foundation
 import NameResolution
+import PresenceDocuments
 import PresenceGateway
 import SIPCore
 import SIPSecurity
