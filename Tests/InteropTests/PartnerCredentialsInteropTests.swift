@@ -13,7 +13,8 @@ extension RealSockets {
             arguments: [(401, "MD5", "udp"), (407, "MD5", "tcp"), (401, "SHA-256", "tcp")])
         func challenged(status: Int, algorithm: String, transport: String) async throws {
             let scratch = try ScratchDirectory("challenged-\(status)-\(algorithm)")
-            let kamailio = try await Kamailio(in: scratch, transport: transport, challenge: .init(status: status, algorithm: algorithm))
+            let kamailio = try await Kamailio(
+                in: scratch, transport: transport, challenge: Kamailio.Challenge(status: status, algorithm: algorithm))
             let password = try scratch.write("secret\n", to: "example-org.password")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: password.path)
             let gateway = try await IsthmusProgram(
@@ -48,7 +49,7 @@ extension RealSockets {
         @Test("without credentials a Kamailio that challenges is named in the log and by `isthmus partners`, and the watcher stays pending")
         func withoutCredentials() async throws {
             let scratch = try ScratchDirectory("unchallenged")
-            let kamailio = try await Kamailio(in: scratch, transport: "udp", challenge: .init(status: 401, algorithm: "MD5"))
+            let kamailio = try await Kamailio(in: scratch, transport: "udp", challenge: Kamailio.Challenge(status: 401, algorithm: "MD5"))
             let gateway = try await IsthmusProgram(
                 in: scratch,
                 domains: [

@@ -44,7 +44,7 @@ extension Gateway {
     /// Takes the credentials of the configuration over; nonces of those that are as before are kept.
     func configureSignIns(before: GatewayConfiguration?) {
         var kept: [String: DigestClient] = [:]
-        for (name, domain) in configuration.domains {
+        for (name, domain) in configuration.domains.sorted(by: { $0.key < $1.key }) {
             guard let credentials = domain.credentials else { continue }
             if let known = signIns.clients[name], before?.domains[name]?.credentials == credentials {
                 kept[name] = known

@@ -64,7 +64,7 @@ extension Gateway {
         let hop = upstream.domain.hop
         let origin = SIPURI(host: upstream.domain.name)
         let partner = partnerName(ofDomain: upstream.domain.name)
-        let usual = transport(toward: hop) ?? hop.transport
+        let usual = self.transport(toward: hop) ?? hop.transport
         let isSecure = usual == .tls
         if uri.isSecure, !isSecure { return nil }
         guard TransportAddress.isNumeric(uri.host) else {

@@ -146,11 +146,10 @@ final class RunningGateway: Sendable {
     /// was, and is said so.
     /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
     func reload(_ written: ProgramConfiguration) async throws(CommandFailure) {
-        let configuration = try written.withPasswords()
+        var configuration = try written.withPasswords()
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
         let tlsDSK = try configuration.tlsDSK?.load()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
-        var configuration = configuration
         let fixed = configuration.keepFixed(of: started)
         if !fixed.isEmpty {
             logger.warning("what needs a restart stays as it was", metadata: ["keys": "\(fixed.joined(separator: ", "))"])
