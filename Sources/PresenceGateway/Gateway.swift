@@ -82,7 +82,7 @@ public final class Gateway: SansIOEndpoint {
     var redirects: RedirectGuard
     /// By ``HostedPresentity/key``.
     var presentities: [String: HostedPresentity] = [:]
-    /// Who was shown presence, and who sees a sign-off.
+    /// Watchers that were shown presence, and the sign-offs that blocked ones see.
     var blocks: BlockMemory
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
     var published: [String] = []

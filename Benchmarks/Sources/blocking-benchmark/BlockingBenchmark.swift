@@ -2,7 +2,7 @@ import Measurement
 import PresenceGateway
 @_spi(TokenSource) import SIPCore
 
-/// `blocking-benchmark`: processor time of polls by a blocked watcher, and by the same watcher of a user who never published, in turn.
+/// `blocking-benchmark`: processor time of polls by a blocked watcher, and by the same watcher of a user that never published, in turn.
 @main
 struct BlockingBenchmark {
     static let address = TransportAddress(.udp, "192.0.2.10", 5060)

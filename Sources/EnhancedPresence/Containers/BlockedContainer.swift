@@ -40,7 +40,7 @@ extension EnhancedPresentity {
 }
 
 extension EnhancedPresentity {
-    /// Fills container 32000, where the user's client has published nothing there, with a user who is offline (MS-PRES 4.4.2).
+    /// Fills container 32000, where the user's client has published nothing there, with the values of an offline user (MS-PRES 4.4.2).
     ///
     /// Clients are meant to fill the container when they sign in for the first time, and look for it in their own data. No watcher is
     /// shown these values: what a blocked watcher sees follows from ``signedOff(at:)`` and from what is published for every user.
@@ -63,7 +63,7 @@ extension EnhancedPresentity {
         (.calendarData, nil),
     ]
 
-    /// The bodies of the categories that say whether a user is there, of one who is not.
+    /// The bodies of the categories that say whether a user is there, for an offline user.
     static let offlineBodies: [CategoryName: XMLFragment?] = [
         .state: try? XMLFragment(parsing: Array(offline.utf8)), .legacyInterop: LegacyInteropDocument(availability: 18_500).fragment,
     ]

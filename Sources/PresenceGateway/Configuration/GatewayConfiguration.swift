@@ -257,7 +257,7 @@ public struct GatewayLimits: Hashable, Sendable {
     public var presentities = 200_000
     /// Watchers that presentities of this shard were shown to, of one presentity 5,000; beyond it the first are forgotten.
     public var shownWatchers = 500_000
-    /// What blocked watchers of this shard see of those that block them, of one presentity 100; beyond it users who never published.
+    /// What blocked watchers of this shard see of those that block them, of one presentity 100; beyond it users that never published.
     public var signOffs = 20_000
     /// Live publications of one presentity, of either model; beyond it 413 (SERVICE) or 503 (PUBLISH).
     public var publicationsPerPresentity = 200

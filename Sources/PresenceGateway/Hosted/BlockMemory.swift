@@ -6,7 +6,8 @@ import SIPCore
 ///     (unknown) --shown presence--> shown --blocked--> signedOff(n) --unblocked and shown presence--> shown
 ///
 /// Bounded for each presentity and as a whole. When there is no room, the watcher of the presentity that was noted first and is not
-/// blocked is forgotten; a watcher that is forgotten, and a block whose sign-off has no room, show a user who never published: a value less, never one more.
+/// blocked is forgotten. A forgotten watcher, and a block without room for its sign-off, are shown a user that never published: no value
+/// more than before.
 struct BlockMemory {
     enum Standing: Hashable {
         case shown
@@ -39,7 +40,7 @@ struct BlockMemory {
 
     private struct Shelf {
         var entries: [PresenceAddress: (entry: Entry, turn: UInt64)] = [:]
-        /// Who was shown presence, the longest ago first; what has another turn by now is skipped.
+        /// Watchers that were shown presence, the longest ago first; entries with another turn by now are skipped.
         var order: [(turn: UInt64, watcher: PresenceAddress)] = []
         var head = 0
         var lastTurn: UInt64 = 0

@@ -137,7 +137,7 @@ extension Gateway {
         keep(.signOff(presentity: owner, number: number))
     }
 
-    // MARK: who was shown presence
+    // MARK: watchers that were shown presence
 
     /// Notes that a watcher is shown the true presentity, unless that looks like one that never published.
     func noteShown(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {

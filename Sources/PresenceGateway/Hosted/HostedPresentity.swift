@@ -218,7 +218,7 @@ final class HostedPresentity {
         return instances.contains { instance in !serverPublications.contains { $0.id == instance.id && isAsPublished($0.id, $0.body) } }
     }
 
-    /// What watchers of a user who never published see of a category.
+    /// What watchers of a user that never published see of a category.
     private func serverInstances(of category: CategoryName) -> [CategoryInstance] {
         serverPublications.filter { $0.id.category == category && $0.id.container == .default && isAsPublished($0.id, $0.body) }
             .compactMap { enhanced[$0.id] }
