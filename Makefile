@@ -26,10 +26,10 @@ test:
 check:
 	@scripts/check-layers
 	@scripts/check-docs
-	swift format lint --strict --recursive --parallel Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift Growth/Sources Growth/Package.swift
 
 format:
-	swift format --in-place --recursive --parallel Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift Growth/Sources Growth/Package.swift
 
 bench:
 	@scripts/install-packages run
@@ -40,4 +40,4 @@ fuzz:
 	@Fuzz/run $(or $(SECONDS),60)
 
 clean:
-	rm -rf .build .build-core .build-asan Benchmarks/.build-bench Fuzz/.build-fuzz
+	rm -rf .build .build-core .build-asan Benchmarks/.build-bench Fuzz/.build-fuzz Growth/.build-growth
