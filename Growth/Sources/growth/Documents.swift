@@ -116,7 +116,7 @@ private let listings: [Listing] = [
     },
     Listing("resource-lists", "lists in a list", lists + "<list>", "</list></resource-lists>") { "<list name=\"l\($0)\"/>" },
     // MS-PRES
-    Listing("categories", "categories", categories, "</categories>") {
+    Listing("categories", "categories", from: 100, categories, "</categories>") {
         "<category name=\"note\" instance=\"\($0)\" \(published)>\(noteOpen)<body type=\"personal\">\($0)</body></note></category>"
     },
     Listing("categories", "categories of unknown names", categories, "</categories>") {
@@ -158,7 +158,7 @@ private let listings: [Listing] = [
     Listing("msrtc", "phone numbers", presentity, "</presentity>") { "<phoneNumber label=\"work\" number=\"+1555\($0)\"/>" },
     Listing("msrtc", "user information", presentity + "<userInfo>", "</userInfo></presentity>") { "<note>note \($0)</note>" },
     Listing(
-        "category-publish", "publications",
+        "category-publish", "publications", from: 100,
         "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"sip:bob@contoso.com\">",
         "</publications></publish>"
     ) {
@@ -178,7 +178,7 @@ private let listings: [Listing] = [
         batch + "<action name=\"subscribe\" id=\"1\"><adhocList><resource uri=\"sip:u@contoso.com\"/></adhocList>"
             + categoryList, "</categoryList></action></batchSub>"
     ) { "<category name=\"c\($0)\"/>" },
-    Listing("batch-subscribe", "actions", from: 4, batch, "</batchSub>") {
+    Listing("batch-subscribe", "actions", from: 2, batch, "</batchSub>") {
         "<action name=\"subscribe\" id=\"\($0)\"><adhocList><resource uri=\"sip:u\($0)@contoso.com\"/></adhocList>\(categoryList)<category name=\"state\"/></categoryList></action>"
     },
     Listing(
@@ -192,11 +192,7 @@ private let listings: [Listing] = [
     ) {
         "<container id=\"\($0 + 100)\" version=\"2\"><member action=\"add\" type=\"everyone\"/></container>"
     },
-    Listing(
-        "roaming-list", "kinds",
-        "<roamingList xmlns=\"http://schemas.microsoft.com/2006/09/sip/roaming-self\">", "</roamingList>"
-    ) { "<roaming type=\"t\($0)\"/>" },
-    Listing("roaming-data", "categories", roaming + categories, "</categories></roamingData>") {
+    Listing("roaming-data", "categories", from: 100, roaming + categories, "</categories></roamingData>") {
         "<category name=\"note\" instance=\"\($0)\" \(published) container=\"200\" version=\"3\" expireType=\"static\">\(noteOpen)</note></category>"
     },
     Listing("containers", "containers", containers, "</containers>") {
@@ -247,7 +243,7 @@ private let listings: [Listing] = [
         "</m:Array>" + envelopeEnd
     ) { "<m:row m:attrib=\"givenName\" m:value=\"a\($0)\"/>" },
     Listing(
-        "directory-search-response", "rows",
+        "directory-search-response", "rows", from: 100,
         envelope
             + "<m:directorySearch><m:moreAvailable>false</m:moreAvailable><m:returned>1</m:returned><m:value m:href=\"#a\"/></m:directorySearch>"
             + "<m:Array m:id=\"a\">", "</m:Array>" + envelopeEnd

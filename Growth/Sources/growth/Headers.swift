@@ -83,7 +83,6 @@ extension Construct {
         },
         header("escapes of the Request-URI", from: 500) { subscribe("", uri: "sip:" + repeated($0) { _ in "%62" } + "@example.com") },
         header("labels of the host", from: 1_000) { subscribe("", uri: "sip:bob@" + repeated($0) { _ in "a." } + "example.com") },
-        header("octets of the Call-ID", from: 4_000) { subscribe("Subject: \(repeated($0) { _ in "x" })\r\n") },
         equality("parameters of URIs that are compared", from: 500) { size in
             let text = "sip:bob@example.com" + repeated(size) { ";p\($0)=1" }
             return (text, text)

@@ -221,7 +221,7 @@ extension Construct {
         composition("publications with extensions", from: 25) { number, _ in
             pidf((0..<4).map { "<e:x n=\"\(number) \($0)\"/>" }.joined())
         },
-        composition("tuples of a publication", from: 250, one: true) { _, size in
+        composition("tuples of a publication", from: 125, one: true) { _, size in
             pidf((0..<size).map { "<tuple id=\"t\($0)\"><status><basic>open</basic></status></tuple>" }.joined())
         },
         composition("notes of a publication", from: 100, one: true) { _, size in pidf((0..<size).map { "<note>\($0)</note>" }.joined()) },
