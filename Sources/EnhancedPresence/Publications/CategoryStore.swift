@@ -57,19 +57,28 @@ struct CategoryStore: Equatable, Sendable {
         guard let gone = self[id], let index = instances[pair].map({ Self.place(of: id.instance, in: $0) }) else { return }
         discount(gone)
         instances[pair]?.remove(at: index)
-        if instances[pair]?.isEmpty == true {
-            instances[pair] = nil
-            let left = containers[pair.category]?.filter { $0 != pair.container } ?? []
-            containers[pair.category] = left.isEmpty ? nil : left
-        }
+        if instances[pair]?.isEmpty == true { release(pair) }
+    }
+
+    /// Forgets a pair that holds nothing any more.
+    private mutating func release(_ pair: ContainerCategory) {
+        instances[pair] = nil
+        let left = containers[pair.category]?.filter { $0 != pair.container } ?? []
+        containers[pair.category] = left.isEmpty ? nil : left
     }
 
     /// Removes every instance that `isEnded` says has ended.
     /// - Returns: The pairs that lost one.
     mutating func removeAll(where isEnded: (CategoryInstance) -> Bool) -> Set<ContainerCategory> {
-        let ended = instances.values.flatMap { $0.filter(isEnded) }.map(\.id)
-        ended.forEach { remove($0) }
-        return Set(ended.map(\.pair))
+        var changed: Set<ContainerCategory> = []
+        for (pair, held) in instances {
+            let left = held.filter { !isEnded($0) }
+            guard left.count < held.count else { continue }
+            for instance in held where isEnded(instance) { discount(instance) }
+            changed.insert(pair)
+            if left.isEmpty { release(pair) } else { instances[pair] = left }
+        }
+        return changed
     }
 
     /// The earliest deadline; nil when nothing ends by itself.
