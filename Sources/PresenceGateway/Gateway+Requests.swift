@@ -14,7 +14,7 @@ extension Gateway {
             case .deliverUnanswered(let request, let source):
                 counters.requestsReceived += 1
                 handle(request, nil, Flow(source), at: now)
-            case .response(let transaction, let response, _):
+            case .response(let transaction, let response, let source):
                 counters.responsesReceived += 1
                 guard response.status.isFinal else {
                     heard(transaction)
@@ -23,6 +23,11 @@ extension Gateway {
                 guard answered(transaction, response, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
                 noteAnswer(response.status, to: awaited, at: now)
                 if meetChallenge(response, to: awaited, at: now) { continue }
+                if case .subscribe(let leg, let attempt) = awaited.purpose, response.status.isSuccess, leg.subscriber.attempt == attempt,
+                    upstreams[leg.id] === leg
+                {
+                    noteVerified(leg, by: source, at: now)
+                }
                 handle(response, of: awaited.purpose, at: now)
             case .timeout(let transaction):
                 guard failed(transaction, "no answer", at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
@@ -96,8 +101,8 @@ extension Gateway {
             receiveAnswer(response, for: bridge, attempt: attempt, at: now)
         case .categoryPublication(let bridge, let attempt):
             receiveAnswer(response, for: bridge, attempt: attempt, at: now)
-        case .keepAlive(let name):
-            keepAliveEnded(name)
+        case .keepAlive(let name, let server):
+            keepAliveEnded(name, at: server, because: nil, at: now)
         }
     }
 
@@ -116,8 +121,8 @@ extension Gateway {
             publishFailed(bridge, attempt: attempt, reason, at: now)
         case .categoryPublication(let bridge, let attempt):
             serviceFailed(bridge, attempt: attempt, reason, at: now)
-        case .keepAlive(let name):
-            keepAliveEnded(name)
+        case .keepAlive(let name, let server):
+            keepAliveEnded(name, at: server, because: reason, at: now)
         }
     }
 

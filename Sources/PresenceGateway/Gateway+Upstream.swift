@@ -37,6 +37,7 @@ extension Gateway {
                 upstream.startsAt = nil
                 return end(upstream, hasDialog: upstream.dialog != nil, at: now)
             }
+            if upstream.isMoving { return moveToOtherServer(upstream, at: now) }
             proceed(upstream, at: now)
         }
         if let restsUntil = upstream.restsUntil, now >= restsUntil { return wakeUp(upstream, at: now) }
@@ -207,6 +208,7 @@ extension Gateway {
             keep(upstream)
         }
         upstream.hasNotified = true
+        bind(upstream, to: flow.connection)
         counters.notificationsReceived += 1
         let content = try read(request.body, request.headers.contentType, of: upstream, at: now)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)

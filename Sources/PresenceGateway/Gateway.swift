@@ -53,6 +53,8 @@ public final class Gateway: SansIOEndpoint {
     var signIns = PartnerSignIns()
     /// Partners that are asked now and then whether they live.
     var keepAlives: [String: KeepAlive] = [:]
+    /// Partners are kept alive, by default those at whom something is subscribed.
+    var keepsPartnersAlive = false
     let ownAddresses: OwnAddresses
     var tokens: TokenGenerator
     var transactions: TransactionLayer
@@ -115,6 +117,10 @@ public final class Gateway: SansIOEndpoint {
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
+    /// Far legs, by their number, that are to be verified, and what happened to their far side.
+    var doubts: ArraySlice<(UInt64, FarSideEvent)> = []
+    /// Far legs by the connections over which they are heard.
+    var legsOfConnection: [ConnectionID: Set<UInt64>] = [:]
     /// BENOTIFYs of which the transport may say that it could not send them.
     var unanswered = UnansweredNotifications()
     /// What ended with a connection and waits for its turn.
@@ -135,8 +141,8 @@ public final class Gateway: SansIOEndpoint {
         case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
         case publication(PIDFBridge, attempt: UInt64)
         case categoryPublication(CategoryBridge, attempt: UInt64)
-        /// OPTIONS, of this domain.
-        case keepAlive(String)
+        /// OPTIONS, of this domain; to one of its servers, or to whichever answers.
+        case keepAlive(String, TransportAddress?)
     }
 
     /// Who wants to be woken, by the key of its table.
@@ -160,6 +166,8 @@ public final class Gateway: SansIOEndpoint {
         case keepAlive(String)
         /// The rest of what ended with a connection.
         case losses
+        /// Far legs that are to be verified.
+        case doubts
         /// Tries again to keep what the store refused.
         case store
     }
@@ -307,6 +315,7 @@ public final class Gateway: SansIOEndpoint {
         }
         counts.hopsDown = hops.health.downCount(at: desk.now)
         counts.requestsWaiting = hops.waiting
+        counts.unverifiedLegs = upstreams.values.count(where: { $0.unverifiedSince != nil })
         counts.storesFailing = desk.failingUntil == nil ? 0 : 1
         return counts
     }
@@ -336,6 +345,8 @@ public final class Gateway: SansIOEndpoint {
             wakeKeepAlive(name, at: now)
         case .losses:
             workOffLosses(at: now)
+        case .doubts:
+            workOffDoubts(at: now)
         case .store:
             // The next takeOutput() tries.
             break

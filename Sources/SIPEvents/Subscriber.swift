@@ -67,7 +67,7 @@ public struct Subscriber: Hashable, Sendable {
         case end(Failure?)
     }
 
-    private enum Phase: Hashable, Sendable {
+    enum Phase: Hashable, Sendable {
         case idle, established, resting, leaving, over
     }
 
@@ -81,11 +81,11 @@ public struct Subscriber: Hashable, Sendable {
 
     public private(set) var configuration: Configuration
     public private(set) var attempt: Attempt = 0
-    private var phase = Phase.idle
+    var phase = Phase.idle
     /// A SUBSCRIBE is unanswered.
-    private var isAsking = false
+    var isAsking = false
     /// To be left as soon as the answer is there.
-    private var wantsToLeave = false
+    var wantsToLeave = false
     /// To be asked again as soon as the answer is there.
     private var wantsChange = false
     private var hasBriefRetry = false
@@ -93,11 +93,13 @@ public struct Subscriber: Hashable, Sendable {
     public private(set) var failures = 0
     private var startedAt = Instant(nanosecondsSince1970: 0)
     private var timerN: Instant?
-    public private(set) var refreshAt: Instant?
+    public internal(set) var refreshAt: Instant?
     /// A refused refresh is not repeated before this moment, whatever a NOTIFY says of the lifetime.
-    private var refreshesFrom: Instant?
+    var refreshesFrom: Instant?
     public private(set) var lapsesAt: Instant?
-    public private(set) var restsUntil: Instant?
+    public internal(set) var restsUntil: Instant?
+    /// It rests because the far side was not reached, and not because that asked for a pause.
+    var restsUnheard = false
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -374,6 +376,7 @@ public struct Subscriber: Hashable, Sendable {
             pause = jittered(max(.seconds(min(max(retryAfter, 0), Self.longestPause)), min(pause, .seconds(1))))
         }
         restsUntil = now + pause
+        restsUnheard = retryAfter == nil && [.silent, .refused(status: 408), .refused(status: 503)].contains(failure)
         return [.lost(failure, retryIn: pause)]
     }
 

@@ -81,6 +81,36 @@ extension RealSockets {
             await successor.stop()
             scratch.remove()
         }
+
+        @Test("RFC 6665 4.1.2.2: a Kamailio that forgets everything while bridged, at default lifetimes: the right state within 10 s")
+        func restartOfKamailioAtDefaultLifetimes() async throws {
+            let alice = "sip:alice@example.org"
+            let scratch = try ScratchDirectory("forgets-default")
+            let kamailio = try await Kamailio(in: scratch, transport: "tcp")
+            let gateway = try await IsthmusProgram(
+                in: scratch,
+                domains: [
+                    "example.org: { side: simple, route: \"tcp:127.0.0.1:\(kamailio.port)\" }",
+                    "contoso.com: { side: enterprise, route: \"udp:127.0.0.1:9\" }",
+                ])
+            try await SIPpPublisher(presentity: alice, port: kamailio.port, transport: "tcp", scratch: scratch).publish(.busy)
+            let watcher = try SIPp(
+                "batch-watcher", name: "watcher", to: gateway.port, transport: "udp",
+                keys: ["watcher": "sip:bob@contoso.com", "resources": "<resource uri=\"\(alice)\"/>"], limit: 100, in: scratch)
+            func shows(_ availability: Int, within seconds: Double) async -> Bool {
+                await eventually(within: seconds) { watcher.categories.last { $0.entity == alice }?.availability == availability }
+            }
+            #expect(await shows(6_500, within: 30), "\(watcher.account)\n\(gateway.log)")
+            await kamailio.stop()
+            let successor = try await Kamailio(in: scratch, transport: "tcp", port: kamailio.port)
+            try await SIPpPublisher(presentity: alice, port: successor.port, transport: "tcp", scratch: scratch, named: "again")
+                .publish(.away)
+            #expect(await shows(15_500, within: 10), "\(watcher.account)\n\(gateway.log)")
+            await watcher.stop()
+            #expect(await gateway.stop() == 0, "\(gateway.log)")
+            await successor.stop()
+            scratch.remove()
+        }
     }
 }
 

@@ -5,7 +5,7 @@ import SIPCore
 import Testing
 
 /// A gateway whose partner example.org is found by the Domain Name System, with two servers.
-private final class Border {
+final class Border {
     let network: SimulatedNetwork
     let gateway: Gateway
     let first: SimplePresenceServer

@@ -171,7 +171,7 @@ public struct DomainConfiguration: Hashable, Sendable {
     public var whenLost = LostPresence.stale
     /// Who may speak for it, and what its servers are believed.
     public var trust = DomainTrust()
-    /// How often its next hop is asked by OPTIONS whether it lives; nil: never.
+    /// How often its next hop is asked by OPTIONS whether it lives; zero: never; nil: every 60 s while something is subscribed there.
     public var keepAlive: TimeSpan?
     /// How this gateway signs in where the domain's servers ask for it; nil: it cannot.
     public var credentials: PartnerCredentials?

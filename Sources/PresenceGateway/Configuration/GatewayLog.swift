@@ -141,6 +141,8 @@ public struct GatewayCounts: Hashable, Sendable {
     public var hopsDown = 0
     /// Requests that wait until their servers are known.
     public var requestsWaiting = 0
+    /// Far legs of which it is not known whether the far side still knows of them.
+    public var unverifiedLegs = 0
     /// 1 from a commit that failed until one succeeds: requests that would have to be kept are refused.
     public var storesFailing = 0
 

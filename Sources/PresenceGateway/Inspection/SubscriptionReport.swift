@@ -123,6 +123,8 @@ public struct LegReport: Codable, Hashable, Sendable {
     /// nil: no dialog yet.
     public var remoteTag: String?
     public var state: State
+    /// Since when it is not known whether the far side still knows of it; nil: its last SUBSCRIBE was accepted.
+    public var unverifiedSince: DateTime?
     public var refreshesAt: DateTime?
     public var lapsesAt: DateTime?
     /// When it is asked for anew.

@@ -108,6 +108,7 @@ extension Gateway {
     func noteDown(_ target: TransportAddress, _ reason: String, retryAfter: Int?, at now: Instant) {
         guard hops.noteDown(target, reason, retryAfter: retryAfter, at: now) else { return }
         log(.notice, "next hop is down", ["target": target.description, "reason": reason])
+        hopFailed(target, at: now)
     }
 
     /// - Returns: whether there was another target, and time for it.

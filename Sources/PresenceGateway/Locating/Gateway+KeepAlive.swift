@@ -1,8 +1,9 @@
 import FederationRouting
 import SIPCore
 
-/// OPTIONS to the next hops of domains whose operator asked for it, so that a partner that nobody has asked anything is known to be up or
-/// down (RFC 3261 11).
+/// OPTIONS to the next hops of domains whose operator asked for it, and by default of those at which something is subscribed, so that a
+/// partner that forgot its subscriptions, or is down, is noticed (RFC 3261 11). Of several servers each is asked at which something is
+/// subscribed: that a reserve answers says nothing of the others.
 ///
 ///     resting --time--> open (one request) --any outcome--> resting
 ///
@@ -10,9 +11,17 @@ import SIPCore
 extension Gateway {
     struct KeepAlive: Equatable {
         var interval: TimeSpan
-        /// Its request is on its way.
-        var isOpen = false
+        /// Requests that are on their way.
+        var open = 0
+        /// It is asked because something is subscribed there, until nothing is.
+        var isDefault = false
     }
+
+    /// From one request to the next, where the operator names no interval; while the partner is down; and how many servers are asked.
+    static let keepAliveInterval = TimeSpan.seconds(60)
+    private static let keepAliveIntervalDown = TimeSpan.seconds(15)
+    private static let keptAliveServers = 8
+    private static let keptAliveDomains = 10_000
 
     /// Within it the first requests go out, so that not all partners are asked at one moment.
     private static let spread = TimeSpan.seconds(5)
@@ -21,16 +30,20 @@ extension Gateway {
     /// that are as before.
     public func keepPartnersAlive(at now: Instant) {
         guard !isShuttingDown else { return }
+        keepsPartnersAlive = true
         var plan: [String: KeepAlive] = [:]
         for (name, domain) in configuration.domains.sorted(by: { $0.key < $1.key }) {
-            guard let interval = domain.keepAlive, isKeptAliveHere(name, domain) else { continue }
+            guard let interval = domain.keepAlive, interval > .zero, isKeptAliveHere(name, domain) else { continue }
             if let known = keepAlives[name], known.interval == interval {
                 plan[name] = known
             } else {
-                plan[name] = KeepAlive(interval: interval, isOpen: keepAlives[name]?.isOpen ?? false)
+                plan[name] = KeepAlive(interval: interval, open: keepAlives[name]?.open ?? 0)
                 let most = min(Self.spread, interval).nanoseconds
                 wakes.set(.keepAlive(name), at: now + TimeSpan(nanoseconds: .random(in: 0...most, using: &hops.random)))
             }
+        }
+        for (name, state) in keepAlives where state.isDefault && plan[name] == nil {
+            if configuration.domain(name)?.keepAlive == nil { plan[name] = state }
         }
         for name in keepAlives.keys where plan[name] == nil { wakes.set(.keepAlive(name), at: nil) }
         keepAlives = plan
@@ -43,24 +56,71 @@ extension Gateway {
     }
 
     func wakeKeepAlive(_ name: String, at now: Instant) {
-        guard !isShuttingDown, let state = keepAlives[name] else { return }
+        guard !isShuttingDown, var state = keepAlives[name] else { return }
+        let subscribed =
+            state.isDefault || configuration.naming != nil ? upstreams.values.filter { $0.domain.name == name && $0.hasSink } : []
+        if state.isDefault {
+            guard !subscribed.isEmpty else {
+                keepAlives[name] = nil
+                return
+            }
+            let isDown = partnerName(ofDomain: name).map { partners.isDown($0) } ?? false
+            state.interval = isDown ? Self.keepAliveIntervalDown : Self.keepAliveInterval
+        }
         // Up to a tenth sooner, so that partners do not stay in step.
         let sooner = TimeSpan(nanoseconds: .random(in: 0...(state.interval.nanoseconds / 10), using: &hops.random))
         wakes.set(.keepAlive(name), at: now + (state.interval - sooner))
-        guard !state.isOpen, let hop = hop(toward: SIPURI(host: name)) else { return }
-        keepAlives[name]?.isOpen = true
+        guard state.open == 0, let hop = hop(toward: SIPURI(host: name)) else { return }
+        let known = servers(of: hop)
+        let places = subscribed.compactMap(\.server)
+        let asked = known.count < 2 ? [] : known.filter { one in places.contains { Self.isSame($0, one) } }.prefix(Self.keptAliveServers)
+        keepAlives[name]?.open = max(asked.count, 1)
+        if asked.isEmpty { return askAlive(name, by: way(by: hop), of: nil, at: now) }
+        for server in asked { askAlive(name, by: way(by: .fixed(server)), of: server, at: now) }
+    }
+
+    private func askAlive(_ name: String, by way: Way, of server: TransportAddress?, at now: Instant) {
         var request = SIPRequest(.options, uri: SIPURI(host: name))
         request.headers.maxForwards = 70
         request.headers.from = NameAddr(SIPURI(host: configuration.nodeName), parameters: SIPParameters([.init("tag", tokens.tag())]))
         request.headers.to = NameAddr(SIPURI(host: name))
         request.headers.callID = tokens.callID()
         request.headers.cSeq = CSeq(1, .options)
-        let way = way(by: hop)
         request.headers.set(.contact, contact(by: way))
         request.headers.set(.accept, Self.acceptedBodies)
-        send(request, by: way, for: .keepAlive(name), at: now)
+        send(request, by: way, for: .keepAlive(name, server), at: now)
     }
 
-    /// However it ended.
-    func keepAliveEnded(_ name: String) { keepAlives[name]?.isOpen = false }
+    /// - Parameters:
+    ///   - server: the one that was asked; nil: whichever answers.
+    ///   - obstacle: why there was no answer.
+    func keepAliveEnded(_ name: String, at server: TransportAddress?, because obstacle: String?, at now: Instant) {
+        if let open = keepAlives[name]?.open, open > 0 { keepAlives[name]?.open = open - 1 }
+        guard let server else { return }
+        if let obstacle, obstacle != TransactionLayer.limitReason {
+            noteDown(server, obstacle, retryAfter: nil, at: now)
+        } else if obstacle == nil, hops.health.succeeded(server) {
+            log(.notice, "next hop is up again", ["target": server.description])
+        }
+    }
+
+    /// A partner is down: it is asked sooner whether it is back.
+    func keepAliveSoon(of partner: String, at now: Instant) {
+        for (name, state) in keepAlives where state.isDefault && partnerName(ofDomain: name) == partner {
+            let chance = tokens.repeatableNumber(for: "keep-alive down\n\(name)")
+            let sooner = Int64(chance % UInt64(Self.keepAliveIntervalDown.nanoseconds / 10))
+            wakes.set(.keepAlive(name), at: now + TimeSpan(nanoseconds: Self.keepAliveIntervalDown.nanoseconds - sooner))
+        }
+    }
+
+    /// Something is subscribed at a domain: it is asked from now on, unless the operator says how often, or that it is not.
+    func keepAlive(_ name: String, at now: Instant) {
+        guard keepsPartnersAlive, keepAlives[name] == nil, keepAlives.count < Self.keptAliveDomains,
+            configuration.domain(name)?.keepAlive == nil
+        else { return }
+        keepAlives[name] = KeepAlive(interval: Self.keepAliveInterval, isDefault: true)
+        let chance = tokens.repeatableNumber(for: "keep-alive\n\(name)")
+        let sooner = Int64(chance % UInt64(Self.keepAliveInterval.nanoseconds / 10))
+        wakes.set(.keepAlive(name), at: now + TimeSpan(nanoseconds: Self.keepAliveInterval.nanoseconds - sooner))
+    }
 }

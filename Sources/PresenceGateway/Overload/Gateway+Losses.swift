@@ -28,6 +28,7 @@ extension Gateway {
         endpointsClosed(connection, at: now)
         homeDialogsLost(connection, at: now)
         bindingsLost(connection, at: now)
+        legsLost(connection, at: now)
     }
 
     func workOffLosses(at now: Instant) {

@@ -20,6 +20,9 @@ extension Gateway {
     public var partnerReports: [PartnerReport] {
         partners.reports.map { report in
             var report = report
+            let unverified = upstreams.values.filter { $0.unverifiedSince != nil && partnerName(ofDomain: $0.domain.name) == report.name }
+            report.unverified = unverified.count
+            report.unverifiedSince = unverified.compactMap(\.unverifiedSince).min()
             report.side = (configuration.domains[report.name] ?? configuration.domains[RoutingTable.fallbackName])?.side
             return report
         }
@@ -58,7 +61,7 @@ extension Gateway {
         case .subscribe(let upstream, _): partnerName(ofDomain: upstream.domain.name)
         case .publication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
         case .categoryPublication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
-        case .keepAlive(let name): partnerName(ofDomain: name)
+        case .keepAlive(let name, _): partnerName(ofDomain: name)
         }
     }
 
@@ -76,8 +79,9 @@ extension Gateway {
         guard let partner = partner(of: awaited.purpose) else { return }
         if status == .requestTimeout || status == .serviceUnavailable {
             noteFailure("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
-        } else if partners.answered(by: partner, after: now - awaited.sentAt, at: now), partners.isConfigured(partner) {
-            log(.notice, "partner is up again", ["partner": partner])
+        } else if partners.answered(by: partner, after: now - awaited.sentAt, at: now) {
+            if partners.isConfigured(partner) { log(.notice, "partner is up again", ["partner": partner]) }
+            partnerChanged(partner, isUp: true, at: now)
         }
         // OPTIONS need not be asked for credentials where SUBSCRIBE is.
         if status.isSuccess, awaited.purpose.isVerdict, !awaited.isKeepAlive { partners.configurationWorks(at: partner) }
@@ -92,8 +96,10 @@ extension Gateway {
 
     private func noteFailure(_ reason: String, by partner: String, isVerdict: Bool, at now: Instant) {
         let isNews = partners.failed(reason, by: partner, isVerdict: isVerdict, at: now)
+        guard isNews else { return }
         // Of others there may be any number.
-        if isNews, partners.isConfigured(partner) { log(.notice, "partner is down", ["partner": partner, "reason": reason]) }
+        if partners.isConfigured(partner) { log(.notice, "partner is down", ["partner": partner, "reason": reason]) }
+        partnerChanged(partner, isUp: false, at: now)
     }
 }
 
@@ -101,7 +107,8 @@ extension Gateway.Awaiting {
     /// Whether silence says something of the partner, and not of one watcher only.
     fileprivate var isVerdict: Bool {
         switch self {
-        case .notify, .homeNotify: false
+        // One server of several may be away.
+        case .notify, .homeNotify, .keepAlive(_, .some): false
         case .subscribe, .publication, .categoryPublication, .keepAlive: true
         }
     }

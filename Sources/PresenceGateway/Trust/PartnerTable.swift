@@ -32,6 +32,9 @@ public struct PartnerReport: Hashable, Sendable {
     public var watchedURIs = 0
     /// How its servers answer.
     public var contact = PartnerContact()
+    /// Far legs there of which it is not known whether its servers still know them, and since when the first of them.
+    public var unverified = 0
+    public var unverifiedSince: Instant?
     /// It has an entry of its own.
     public var isConfigured = false
     /// nil: no entry covers it any more.
@@ -47,6 +50,8 @@ public struct PartnerReport: Hashable, Sendable {
             }
             sum.counters += report.counters
             sum.watchedURIs += report.watchedURIs
+            sum.unverified += report.unverified
+            sum.unverifiedSince = .earliest(sum.unverifiedSince, report.unverifiedSince)
             sum.contact.add(report.contact)
             sums[report.name] = sum
         }
@@ -133,6 +138,8 @@ struct PartnerTable {
         guard records[name]?.contact.fault != nil else { return }
         change(name) { $0.contact.configurationWorks() }
     }
+
+    func isDown(_ name: String) -> Bool { records[name]?.contact.state == .down }
 
     func isConfigured(_ name: String) -> Bool { configured.contains(name) }
 

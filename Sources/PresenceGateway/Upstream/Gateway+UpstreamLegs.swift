@@ -133,6 +133,7 @@ extension Gateway {
     /// Takes a leg out of the tables.
     func forget(_ upstream: UpstreamSubscription) {
         close(upstream)
+        unbindAll(upstream)
         keep(upstream)
         upstreams[upstream.id] = nil
         upstreamsByTag[upstream.localTag] = nil

@@ -153,6 +153,7 @@ extension Gateway {
     /// The leg is made anew by itself; the watchers are kept and see the last state for a while.
     func lost(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure, retryIn pause: TimeSpan, at now: Instant) {
         counters.upstreamLost += 1
+        if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
         note(.lost, upstream, failure, at: now)
         log(
             .notice, "far leg lost",
@@ -180,19 +181,11 @@ extension Gateway {
             return
         }
         // What is made anew at once, because the far side asked for it, is not lost to anybody.
-        for resource in upstream.resources where resource.source.isKnown {
-            switch upstream.domain.configuration.whenLost {
-            case .pending where pause > .zero: showPending(resource, at: now)
-            case .offline where pause > .zero: show(.offline, in: resource, at: now)
-            default:
-                guard resource.staleAt == nil, resource.source != .offline else { continue }
-                resource.staleAt = now + configuration.timing.staleAfter
-            }
-        }
+        showUnvouched(upstream, isDown: pause > .zero, at: now)
     }
 
     /// Nobody vouches for what is known: a subscription to it alone is pending, in a list it is offline.
-    private func showPending(_ resource: UpstreamResource, at now: Instant) {
+    func showPending(_ resource: UpstreamResource, at now: Instant) {
         resource.standing = .pending
         for (watcher, watched) in resource.sinks {
             if !watcher.namesResources {

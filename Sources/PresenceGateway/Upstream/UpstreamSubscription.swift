@@ -58,6 +58,15 @@ final class UpstreamSubscription {
     /// A leg that was sent on too often asks no sooner.
     var restsUntil: Instant?
 
+    /// Since when it is not known whether the far side still knows of it; nil: its last SUBSCRIBE was accepted.
+    var unverifiedSince: Instant?
+    var verifiedAt: Instant?
+    /// Where its last SUBSCRIBE was accepted.
+    var server: TransportAddress?
+    /// Over which it is heard; two at most.
+    var connections: [ConnectionID] = []
+    /// It is made anew at another server when its turn comes (``startsAt``).
+    var isMoving = false
     /// Its SUBSCRIBE had nowhere to go when it was sent last.
     var obstacle: HopFailure?
 

@@ -89,6 +89,9 @@ struct ConfigurationNode {
         }
     }
 
+    /// Whether it is the number 0, where that means never.
+    var isZero: Bool { node.scalar?.string == "0" }
+
     func integer(_ range: ClosedRange<Int>) -> Int? {
         guard let text = node.scalar?.string, let value = Int(text), range.contains(value) else {
             refuse("must be a whole number from \(range.lowerBound) to \(range.upperBound)")

@@ -79,7 +79,7 @@ extension ConfigurationReader {
         TrustReader(fields: fields).read(into: &domain)
         if let keepAlive = fields["keep-alive"] {
             if domain.hosted || name == "*" { keepAlive.refuse("is for domains with a name that live elsewhere") }
-            domain.keepAlive = keepAlive.integer(10...3_600).map(TimeSpan.seconds)
+            domain.keepAlive = keepAlive.isZero ? .zero : keepAlive.integer(10...3_600).map(TimeSpan.seconds)
         }
         if let credentials = fields["credentials"] {
             if domain.hosted || name == "*" { credentials.refuse("is for domains with a name that live elsewhere") }

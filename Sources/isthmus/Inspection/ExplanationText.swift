@@ -87,6 +87,7 @@ struct ExplanationText {
             return
         }
         switch explained.delivery {
+        case .current where subscription.leg?.unverifiedSince != nil: add("has", "exactly what was known last")
         case .current: add("has", "exactly what is known now")
         case .nothing: add("has", "nothing yet")
         case .waiting:
@@ -96,6 +97,9 @@ struct ExplanationText {
         let isHosted = subscription.source == .hosted
         add("presence", Self.origin(explained.view, isHosted: isHosted))
         if let reason = Self.reason(subscription) { add("presence", reason) }
+        if let since = subscription.leg?.unverifiedSince {
+            add("presence", "unverified since \(time.ago(since)): the far side was away or hung up, and has not accepted a SUBSCRIBE since")
+        }
         describe(explained.view)
         if let leg = subscription.leg { describe(leg) }
     }

@@ -49,7 +49,8 @@ struct SubscriptionsCommand: AsyncParsableCommand {
             table.add(
                 row.watcher, row.presentity.isEmpty ? "-" : row.presentity,
                 (row.shape == .single ? "" : "\(row.shape.rawValue) ") + row.shortFormat,
-                row.state.rawValue, row.source.rawValue, row.knowledge.rawValue,
+                row.state.rawValue, row.source.rawValue,
+                row.knowledge.rawValue + (row.leg?.unverifiedSince.map { ", unverified since \(time.ago($0))" } ?? ""),
                 row.notification.map { "\(time.ago($0.at)) (\($0.cause.rawValue))" } ?? "-", time.ahead(row.expires),
                 row.leg?.state.rawValue ?? "-")
         }

@@ -50,6 +50,9 @@ struct PartnerRow: Codable, Hashable, Sendable {
     var refused: Refusals
     /// Different URIs that its users watch.
     var watched: Int
+    /// Subscriptions there of which it is not known whether its servers still know them, and since when the first; nil: none.
+    var unverified: Int?
+    var unverifiedSince: DateTime?
     /// Of those that it showed, the one that ends first.
     var certificate: CertificateEnd?
 
@@ -72,6 +75,8 @@ struct PartnerRow: Codable, Hashable, Sendable {
         refused = Refusals(
             rate: counters.tooMany, uris: counters.tooManyURIs, rights: counters.noRight, impostor: counters.impostors)
         watched = report.watchedURIs
+        unverified = report.unverified > 0 ? report.unverified : nil
+        unverifiedSince = report.unverifiedSince.map(DateTime.init)
         self.certificate = certificate.map {
             CertificateEnd(
                 subject: $0.description, notAfter: DateTime(nanosecondsSince1970: $0.notAfter * 1_000_000_000), fingerprint: $0.fingerprint)

@@ -51,12 +51,18 @@ struct PartnersCommand: AsyncParsableCommand {
         for row in rows {
             let refused = row.refused.rate + row.refused.uris + row.refused.rights + row.refused.impostor
             table.add(
-                row.name, row.side ?? "-", row.state.rawValue, row.since.map(time.ago) ?? "-",
+                row.name, row.side ?? "-", row.state.rawValue + Self.doubt(row, time), row.since.map(time.ago) ?? "-",
                 row.smoothedRoundTripMs.map { "\(Self.milliseconds($0)) ms" } ?? "-", "\(row.sent)", "\(row.failed)", "\(row.received)",
                 "\(refused)", "\(row.watched)", row.certificate.map { "ends \(time.ahead($0.notAfter))" } ?? "-",
                 row.lastFailure.map { "\(time.ago($0.at)): \($0.reason)" } ?? "-")
         }
         return table.text
+    }
+
+    /// Subscriptions there that are to be verified.
+    private static func doubt(_ row: PartnerRow, _ time: RelativeTime) -> String {
+        guard let count = row.unverified, let since = row.unverifiedSince else { return "" }
+        return ", \(count) unverified since \(time.ago(since))"
     }
 
     /// With one digit below ten.
