@@ -31,6 +31,7 @@ extension Gateway {
             show(.offline, in: resource, at: now)
         }
         advanceTimedMoments(of: upstream, at: now)
+        askListAgain(upstream, at: now)
         if let startsAt = upstream.startsAt, now >= startsAt {
             guard upstream.hasSink else {
                 // Of an earlier process, and nobody watches any more.

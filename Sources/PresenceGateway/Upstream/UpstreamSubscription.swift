@@ -121,7 +121,7 @@ final class UpstreamSubscription {
     }
 
     var nextDeadline: Instant? {
-        var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil)
+        var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil, list?.asksAgainAt)
         for resource in resources {
             if let staleAt = resource.staleAt { next = min(next ?? staleAt, staleAt) }
             if let moment = resource.timedMoments.first { next = min(next ?? moment, moment) }

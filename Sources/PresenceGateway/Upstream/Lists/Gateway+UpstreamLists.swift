@@ -125,9 +125,35 @@ extension Gateway {
             list.isHeard = true
             endPredecessor(of: upstream, at: now)
         }
+        awaitStates(content, of: upstream, at: now)
         let alone = content.unlisted.compactMap { upstream.resource($0) }
         if !alone.isEmpty { askAlone(alone, of: upstream, at: now) }
         if !upstream.hasSink { end(upstream, hasDialog: upstream.dialog != nil && !status.isTerminated, at: now) }
+    }
+
+    /// How long a list may leave members without a state before it is asked for the whole once more.
+    private static let silencePause = TimeSpan.seconds(5)
+
+    /// Members whose state of the present dialog is not known are asked for once more, with a refresh (RFC 4662 4.5); a list that forgot
+    /// its subscriptions might else show nothing of them until they change.
+    private func awaitStates(_ content: UpstreamContent, of upstream: UpstreamSubscription, at now: Instant) {
+        guard let list = upstream.list, !list.hasAskedAgain, list.asksAgainAt == nil, hasSilentMember(upstream, besides: content) else { return }
+        list.asksAgainAt = now + Self.silencePause
+        schedule(upstream)
+    }
+
+    private func hasSilentMember(_ upstream: UpstreamSubscription, besides content: UpstreamContent? = nil) -> Bool {
+        let spokenOf = Set(content?.reports.map(\.key) ?? [])
+        return upstream.resources.contains { $0.hasSink && $0.isOld && $0.standing != .pending && !spokenOf.contains($0.key) }
+    }
+
+    func askListAgain(_ upstream: UpstreamSubscription, at now: Instant) {
+        guard let list = upstream.list, let moment = list.asksAgainAt, now >= moment else { return }
+        list.asksAgainAt = nil
+        guard upstream.subscriber.isListening, hasSilentMember(upstream) else { return }
+        list.hasAskedAgain = true
+        upstream.fullState.want()
+        fetchFullState(upstream, at: now)
     }
 
     /// The list says that it lost one presentity for now, and goes on trying (RFC 4662 5.5): the last state is shown for a while.

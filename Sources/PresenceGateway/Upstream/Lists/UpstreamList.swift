@@ -47,6 +47,10 @@ final class UpstreamList {
     private var knownMembers: Set<String>?
     /// Something was shown in the present dialog.
     var isHeard = false
+    /// When the whole state is asked for once more, because the list spoke of members without their state (RFC 4662 5.5).
+    var asksAgainAt: Instant?
+    /// It was asked for once more in the present dialog.
+    var hasAskedAgain = false
     /// The leg that this one takes the place of; it goes on until this one has shown something.
     var predecessor: UpstreamSubscription?
     /// Another leg is to take the place of this one.
@@ -66,5 +70,7 @@ final class UpstreamList {
     func reset() {
         state = ResourceListState()
         isHeard = false
+        asksAgainAt = nil
+        hasAskedAgain = false
     }
 }
