@@ -310,7 +310,7 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 200 } }", "2:25", "from 400 to 699"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403, side: simple } }", "2:25", "stands alone"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { discover: true } }", "2:15", "`side` is missing"),
-        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, discover: maybe } }", "2:41", "true, tls"),
+        ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, discover: maybe } }", "2:41", "true, any, tls"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: simple, discover: false } }", "2:41", "leave it out"),
         (
             "listen: [ { address: \"udp:a:5060\", authentication: none } ]\ndomains: { a: { side: simple, hosted: true, discover: true } }",
@@ -390,7 +390,7 @@ import Testing
 
     @Test("names of categories become values; what is registered already, or is no name, is a mistake") func categories() throws {
         let text = """
-            listen: [ "udp:127.0.0.1:5060" ]
+            listen: [ { address: "udp:127.0.0.1:5060", authentication: none } ]
             domains: { contoso.com: { side: enterprise, hosted: true, categories: [ shiftPlan, LIST ] } }
             """
         let configuration = try ConfigurationReader.read(text.replacingOccurrences(of: "LIST", with: "desk.plan"), file: "x.yaml")

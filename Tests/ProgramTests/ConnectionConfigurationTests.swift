@@ -58,7 +58,9 @@ import Testing
         throws
     {
         func notes(_ listen: String, node: String = "") throws -> [String] {
-            let rest = "tls: { certificate: a, key: b, trust: c }\ndomains: { \"*\": { refuse: 403 } }\n"
+            // Only who listens with TLS, or calls over it, says who it is.
+            let tls = listen.contains("tls:") ? "tls: { certificate: a, key: b, trust: c }\n" : ""
+            let rest = tls + "domains: { \"*\": { refuse: 403 } }\n"
             return ConfigurationNotes.addresses(of: try read("listen: [ \(listen) ]\n\(node)\(rest)"))
         }
         let tls = try notes("\"tls:0.0.0.0:5061\", \"tls:[::]:5061\"")

@@ -188,7 +188,7 @@ def write(suite):
         "many-elements",
         "activities in two elements count together",
         ["RFC 4480 3.1"],
-        document(xml.activities("busy"), xml.activities("on-the-phone")),
+        document(xml.activities("away"), xml.activities("on-the-phone")),
         answer(6500, "on-the-phone"),
         rows=["CMB-A1"],
     )

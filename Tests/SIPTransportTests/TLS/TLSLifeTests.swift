@@ -85,7 +85,8 @@ import Testing
         await one.echo.server.checkPeers()
         #expect(await one.echo.server.statistics().counters.peersDistrusted == 1)
         try await one.send(to: two, proving: "contoso.com", token: 3)
-        #expect(try await one.failure(token: 3).contains("root"))
+        #expect(try await one.failure(token: 3).contains("refused here"))
+        #expect(one.failures(.unknownRoot, .here) == 1)
         for node in [one, two] { await node.stop() }
     }
 

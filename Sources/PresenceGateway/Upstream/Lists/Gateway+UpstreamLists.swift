@@ -137,7 +137,9 @@ extension Gateway {
     /// Members whose state of the present dialog is not known are asked for once more, with a refresh (RFC 4662 4.5); a list that forgot
     /// its subscriptions might else show nothing of them until they change.
     private func awaitStates(_ content: UpstreamContent, of upstream: UpstreamSubscription, at now: Instant) {
-        guard let list = upstream.list, !list.hasAskedAgain, list.asksAgainAt == nil, hasSilentMember(upstream, besides: content) else { return }
+        guard let list = upstream.list, !list.hasAskedAgain, list.asksAgainAt == nil, hasSilentMember(upstream, besides: content) else {
+            return
+        }
         list.asksAgainAt = now + Self.silencePause
         schedule(upstream)
     }
