@@ -118,8 +118,9 @@ extension Gateway {
     /// The far side accepted a SUBSCRIBE of the leg.
     /// - Parameter source: from where it answered.
     func noteVerified(_ leg: UpstreamSubscription, by source: MessageSource, at now: Instant) {
+        // Doubts that follow one another wait; the first one is answered at once, however young the leg.
+        if leg.unverifiedSince != nil { leg.verifiedAt = now }
         leg.unverifiedSince = nil
-        leg.verifiedAt = now
         leg.server = source.remote
         bind(leg, to: source.connection)
         keepAlive(leg.domain.name, at: now)
