@@ -152,6 +152,23 @@ import XMLCore
         #expect(condition(operations) == expected)
     }
 
+    @Test("XPath 1.0 5.7: texts that meet after an operation are one text, so that the next operation can name it")
+    func joinedTexts() throws {
+        func second(_ note: String) -> String { Self.document(two: "<item id=\"two\"><name>second</name><b:note>\(note)</b:note></item>") }
+        let texts = "*/item[2]/bee:note/text()"
+        try expect("<o:remove sel=\"*/item[2]/bee:note/i\"/><o:replace sel=\"\(texts)\">one</o:replace>", makes: second("one"))
+        try expect(
+            "<o:add sel=\"\(texts)[2]\" pos=\"before\">a<new/>b</o:add><o:replace sel=\"\(texts)[3]\">c</o:replace>",
+            makes: second("with <i>mixed</i>a<new/>c"))
+        try expect(
+            "<o:add sel=\"*/item[2]/bee:note/i\" pos=\"before\">a</o:add><o:replace sel=\"\(texts)[1]\">b</o:replace>",
+            makes: second("b<i>mixed</i> text"))
+        try expect(
+            "<o:add sel=\"*/item[2]/bee:note\" pos=\"prepend\">a</o:add><o:add sel=\"*/item[2]/bee:note\"/>"
+                + "<o:add sel=\"*/item[2]/bee:note\">b</o:add><o:replace sel=\"\(texts)[2]\">c</o:replace>",
+            makes: second("awith <i>mixed</i>c"))
+    }
+
     @Test("comments and processing instructions are not kept: changes to them change nothing")
     func comments() throws {
         try expect("<o:remove sel=\"doc/comment()[1]\"/><o:replace sel=\"*/processing-instruction('x')\"/>", makes: Self.document())

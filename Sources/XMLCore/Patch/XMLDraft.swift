@@ -44,7 +44,12 @@ final class XMLDraft {
     }
 
     private static func append(_ child: Child, to children: inout [Child]) {
-        if case .text(let text) = child, case .text(let before)? = children.last {
+        guard case .text(let text) = child else {
+            children.append(child)
+            return
+        }
+        if text.isEmpty { return }
+        if case .text(let before)? = children.last {
             children[children.count - 1] = .text(before + text)
         } else {
             children.append(child)
@@ -54,24 +59,24 @@ final class XMLDraft {
     /// Puts content in and joins the texts that meet.
     func insert(_ content: [Child], at index: Int) {
         children.insert(contentsOf: content, at: index)
-        joinTexts()
+        joinTexts(around: index + content.count)
+        if !content.isEmpty { joinTexts(around: index) }
     }
 
     @discardableResult
     func remove(at index: Int) -> Child {
         let child = children.remove(at: index)
-        joinTexts()
+        joinTexts(around: index)
         return child
     }
 
-    private func joinTexts() {
-        var joined: [Child] = []
-        joined.reserveCapacity(children.count)
-        for child in children {
-            if case .text("") = child { continue }
-            Self.append(child, to: &joined)
-        }
-        children = joined
+    /// Joins the child at an index with the one before it. Only these two can meet: looking at all children once for each operation of a
+    /// patch would be quadratic.
+    private func joinTexts(around index: Int) {
+        guard index > 0, index < children.count, case .text(let before) = children[index - 1], case .text(let after) = children[index]
+        else { return }
+        children[index - 1] = .text(before + after)
+        children.remove(at: index)
     }
 
     /// Levels of elements, this one included.
