@@ -172,7 +172,7 @@ if !coreOnly {
 // What other packages, such as Benchmarks/, Fuzz/ and Growth/, may use: a library per room, so that nobody builds more than he needs.
 var products: [Product] = [
     "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping", "UserDirectory",
-    "PresenceGateway", "GoldenVectors",
+    "SIPEvents", "Registration", "PresenceGateway", "GoldenVectors",
 ].map { .library(name: $0, targets: [$0]) }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 

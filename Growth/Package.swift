@@ -21,8 +21,8 @@ let package = Package(
             name: "growth",
             dependencies: [
                 "CGrowthCounter", room("XMLCore"), room("SIPCore"), room("SIPSecurity"), room("PresenceDocuments"),
-                room("EnhancedPresence"), room("SimplePresence"), room("PresenceMapping"), room("UserDirectory"), room("PresenceGateway"),
-                room("GoldenVectors"),
+                room("EnhancedPresence"), room("SimplePresence"), room("PresenceMapping"), room("UserDirectory"), room("SIPEvents"),
+                room("Registration"), room("PresenceGateway"), room("GoldenVectors"),
             ],
             swiftSettings: settings),
     ]

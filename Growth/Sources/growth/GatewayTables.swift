@@ -23,6 +23,7 @@ private final class Rig {
             ])
         configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.limits.subscriptionsPerWatcher = 100_000
+        configuration.listServer = SIPURI("sip:lists@example.com")
         gateway = Gateway(configuration: configuration, key: TokenKey(1, 2, 3, 4))
     }
 

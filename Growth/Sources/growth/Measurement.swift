@@ -7,11 +7,20 @@ struct Construct {
     var smallest: Int
     /// Makes the input of a size, uncounted, and returns the work to count. The work returns false when the input was refused.
     var prepare: (Int) -> () -> Bool
+    /// The limit that ends the work; nil for work that has to be linear. The smallest size is within it, the two largest are beyond.
+    var bound: String?
 
-    init(_ name: String, from smallest: Int, prepare: @escaping (Int) -> () -> Bool) {
+    init(_ name: String, from smallest: Int, bounded bound: String? = nil, prepare: @escaping (Int) -> () -> Bool) {
         self.name = name
         self.smallest = smallest
+        self.bound = bound
         self.prepare = prepare
+    }
+
+    /// Work that may grow beyond linear up to a limit. Its closure returns false only for the error that names the limit; beyond the
+    /// limit, the largest size must not take more operations than reading it does.
+    static func bounded(_ name: String, by bound: String, from smallest: Int, prepare: @escaping (Int) -> () -> Bool) -> Construct {
+        Construct(name, from: smallest, bounded: bound, prepare: prepare)
     }
 }
 
@@ -21,6 +30,7 @@ struct Growth {
     var operations: [UInt64]
     /// The sizes at which the input was refused.
     var refused: [Int]
+    var bound: String?
 
     /// Twice the size may take this many times the operations, fixed parts aside: 2 is linear, 4 quadratic; sorting stays below 2.4.
     static let limit = 2.6
@@ -29,6 +39,7 @@ struct Growth {
         sizes = (0..<4).map { construct.smallest << $0 }
         operations = []
         refused = []
+        bound = construct.bound
         // Once unmeasured, for what is made once and kept.
         _ = construct.prepare(construct.smallest)()
         for size in sizes {
@@ -53,8 +64,14 @@ struct Growth {
     /// Fewer operations than elements: the work was not done, or is not seen by the counters.
     var isUnseen: Bool { operations[3] < UInt64(sizes[3]) }
 
-    /// What is wrong; nil for linear growth.
+    /// What is wrong; nil for linear growth, or for a limit that holds.
     var fault: String? {
+        if let bound {
+            if refused.contains(sizes[0]) { return "refused at \(sizes[0]), within \(bound)" }
+            let taken = sizes.suffix(2).filter { !refused.contains($0) }
+            if !taken.isEmpty { return "taken at \(taken.map(String.init).joined(separator: ", ")), beyond \(bound)" }
+            return Double(operations[3]) > Double(operations[2]) * Self.limit ? "work goes on beyond \(bound)" : nil
+        }
         if !refused.isEmpty { return "refused at \(refused.map(String.init).joined(separator: ", "))" }
         if isUnseen { return "only \(operations[3]) operations at \(sizes[3])" }
         return isBeyondLinear ? "beyond linear" : nil

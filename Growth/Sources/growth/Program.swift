@@ -7,18 +7,17 @@ import Foundation
 struct Program {
     static let constructs =
         Construct.documents + Construct.xml + Construct.headers + Construct.messages + Construct.enhancedTables + Construct.otherTables
-        + Construct.gatewayTables
+        + Construct.gatewayTables + Construct.registrations + Construct.bounds
 
     static func main() throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         let report = arguments.first { $0.hasSuffix(".xml") }
         let words = arguments.filter { !$0.hasSuffix(".xml") }
         var cases: [(name: String, fault: String?)] = []
-        for construct in Construct.planted {
-            // The test of the test: what is quadratic is found, what is linear is not.
+        for (construct, expected) in Construct.planted {
+            // The test of the test: what is quadratic or unbounded is found, what is linear or bounded is not.
             let fault = Growth(of: construct).fault
-            let isRight = (fault == "beyond linear") == construct.name.contains("quadratic")
-            cases.append((construct.name, isRight ? nil : "planted, and measured as \(fault ?? "linear")"))
+            cases.append((construct.name, fault == expected ? nil : "planted, and measured as \(fault ?? "right")"))
         }
         for construct in Self.constructs where words.isEmpty || words.contains(where: { construct.name.contains($0) }) {
             let growth = Growth(of: construct)
@@ -29,7 +28,7 @@ struct Program {
         }
         let failed = cases.filter { $0.fault != nil }
         for (name, fault) in failed { print("failed: \(name): \(fault ?? "")") }
-        print("growth: \(cases.count - failed.count) constructs linear, \(failed.count) not")
+        print("growth: \(cases.count - failed.count) constructs linear or bounded, \(failed.count) not")
         if let report { try write(cases, failures: failed.count, to: report) }
         exit(failed.isEmpty ? 0 : 1)
     }
@@ -50,30 +49,60 @@ struct Program {
 }
 
 extension Construct {
-    /// Constructs whose growth is known.
-    static let planted = [
-        Construct("planted: quadratic, each compared with each", from: 100) { size in
-            let names = (0..<size).map { "sip:user\($0)@example.com" }
-            return {
-                var distinct: [String] = []
-                for name in names where !distinct.contains(name) { distinct.append(name) }
-                return distinct.count == size
-            }
-        },
-        Construct("planted: quadratic, the first removed until none is left", from: 4_000) { size in
-            var numbers = Array(0..<size)
-            return {
-                while numbers.count > size / 2 { numbers.removeFirst() }
-                return true
-            }
-        },
-        Construct("planted: linear, a set of all", from: 100) { size in
-            let names = (0..<size).map { "sip:user\($0)@example.com" }
-            return {
-                var distinct: Set<String> = []
-                for name in names { distinct.insert(name) }
-                return distinct.count == size
-            }
-        },
+    /// Constructs whose growth is known, each with the fault that has to be found.
+    static let planted: [(Construct, String?)] = [
+        (
+            Construct("planted: quadratic, each compared with each", from: 100) { size in
+                let names = (0..<size).map { "sip:user\($0)@example.com" }
+                return { distinct(names, limit: .max) }
+            }, "beyond linear"
+        ),
+        (
+            Construct("planted: quadratic, the first removed until none is left", from: 4_000) { size in
+                var numbers = Array(0..<size)
+                return {
+                    while numbers.count > size / 2 { numbers.removeFirst() }
+                    return true
+                }
+            }, "beyond linear"
+        ),
+        (
+            Construct("planted: linear, a set of all", from: 100) { size in
+                let names = (0..<size).map { "sip:user\($0)@example.com" }
+                return {
+                    var distinct: Set<String> = []
+                    for name in names { distinct.insert(name) }
+                    return distinct.count == size
+                }
+            }, nil
+        ),
+        (
+            .bounded("planted: quadratic, but bounded", by: "150 names", from: 100) { size in
+                let names = (0..<size).map { "sip:user\($0)@example.com" }
+                return { distinct(names, limit: 150) }
+            }, nil
+        ),
+        (
+            .bounded("planted: a limit that is not applied", by: "150 names", from: 100) { size in
+                let names = (0..<size).map { "sip:user\($0)@example.com" }
+                return { distinct(names, limit: .max) }
+            }, "taken at 400, 800, beyond 150 names"
+        ),
+        (
+            .bounded("planted: a limit that is applied after the work", by: "150 names", from: 100) { size in
+                let names = (0..<size).map { "sip:user\($0)@example.com" }
+                return { distinct(names, limit: .max) && size <= 150 }
+            }, "work goes on beyond 150 names"
+        ),
     ]
+
+    /// Compares each name with each; false when there are more than the limit.
+    private static func distinct(_ names: [String], limit: Int) -> Bool {
+        var distinct: [String] = []
+        for name in names where !distinct.contains(name) {
+            guard distinct.count < limit else { return false }
+            distinct.append(name)
+        }
+        return distinct.count == names.count
+    }
 }

@@ -26,11 +26,13 @@ private func state(_ number: Int) -> XMLFragment? {
 private func publications(
     _ size: Int, of category: CategoryName = .note, expireType: ExpireType = .static, container: (Int) -> UInt32 = { _ in 200 }
 ) -> CategoryPublishDocument {
-    CategoryPublishDocument(
+    // The server computes states 0 and 1 itself (MS-PRES 3.8.5.1.2.7).
+    let first = category == .state ? 2 : 0
+    return CategoryPublishDocument(
         uri: bob,
         publications: (0..<size).map {
             CategoryPublication(
-                categoryName: category, instance: UInt32($0), container: ContainerID(Int(container($0))) ?? .default, version: 0,
+                categoryName: category, instance: UInt32(first + $0), container: ContainerID(Int(container($0))) ?? .default, version: 0,
                 expireType: expireType, expires: expireType == .time ? 600 : nil, body: category == .state ? state($0) : note($0))
         })
 }
@@ -101,7 +103,8 @@ extension Construct {
                 return try !presentity.publish(request, by: endpoint, at: now).pairs.isEmpty
             }),
         presentity(
-            "instances that a watcher sees", from: 100, fill: { _ = try $0.publish(publications($1), by: endpoint, at: now) },
+            "instances that a watcher sees", from: 100,
+            fill: { _ = try $0.publish(publications($1) { _ in 0 }, by: endpoint, at: now) },
             work: { presentity, size in presentity.view(of: [.note], for: watcher).document(of: nil).encoded().count > 0 }),
         presentity(
             "instances that expire", from: 100, fill: { _ = try $0.publish(publications($1, expireType: .time), by: endpoint, at: now) },
@@ -116,7 +119,10 @@ extension Construct {
         presentity(
             "states that are aggregated", from: 100,
             fill: { _ = try $0.publish(publications($1, of: .state) { _ in 2 }, by: endpoint, at: now) },
-            work: { presentity, _ in !presentity.computedCategories(at: now).encoded().isEmpty }),
+            work: { presentity, _ in
+                _ = presentity.aggregate(at: later)
+                return !presentity.computedInstances.isEmpty && !presentity.computedCategories(at: later).encoded().isEmpty
+            }),
         presentity(
             "members added in one request", from: 100, fill: { _, _ in },
             work: { try !$0.setContainerMembers(members($1), by: endpoint).containers.isEmpty }),
