@@ -70,6 +70,10 @@ extension Gateway {
 
     private func verify(_ leg: UpstreamSubscription, _ event: FarSideEvent, at now: Instant) {
         guard leg.startsAt == nil, leg.restsUntil == nil, leg.subscriber.attempt > 0, !leg.subscriber.isFetch else { return }
+        // A partner that is back was asked about this leg a moment ago.
+        if event == .partnerUp, leg.unverifiedSince == nil, let verifiedAt = leg.verifiedAt, now < verifiedAt + Self.verificationPause {
+            return
+        }
         if leg.unverifiedSince == nil { leg.unverifiedSince = now }
         switch event {
         case .partnerUp:
@@ -110,7 +114,8 @@ extension Gateway {
     func moveToOtherServer(_ leg: UpstreamSubscription, at now: Instant) {
         leg.isMoving = false
         leg.startsAt = nil
-        guard leg.subscriber.isListening else { return }
+        // Another server has accepted it meanwhile, or is being asked.
+        guard leg.subscriber.isListening, leg.unverifiedSince != nil, leg.dialog != nil else { return schedule(leg) }
         log(.info, "far leg moves to another server", ["call-id": leg.callID])
         perform(leg.subscriber.restart(at: now), on: leg, at: now)
     }
