@@ -84,10 +84,13 @@ var targets: [Target] = [
     room("GatewayTesting", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
     room("GoldenVectors", ["PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
 
+    // Beside the scripts that it runs; for test targets alone.
+    .target(name: "ThrowAwayCertificates", path: "Tests/Support/ThrowAwayCertificates", swiftSettings: settings),
+
     tests("XMLCoreTests", ["XMLCore"]),
     tests("SIPCoreTests", ["SIPCore"]),
     tests("SIPEventsTests", ["SIPEvents", "SIPCore"]),
-    tests("SIPSecurityTests", ["SIPSecurity", "SIPCore"]),
+    tests("SIPSecurityTests", ["SIPSecurity", "SIPCore", "ThrowAwayCertificates"]),
     tests("PresenceDocumentsTests", ["PresenceDocuments", "XMLCore"]),
     tests("EnhancedPresenceTests", ["EnhancedPresence", "PresenceDocuments", "XMLCore"]),
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
@@ -148,14 +151,15 @@ if !coreOnly {
 
         tests("StorageTests", ["Storage", "GatewayTesting", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         tests(
-            "SIPTransportTests", ["SIPTransport", "PresenceGateway", "FederationRouting", "SIPSecurity", "SIPCore", log] + nio + tls),
+            "SIPTransportTests",
+            ["SIPTransport", "PresenceGateway", "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", log] + nio + tls),
         tests(
             "ProgramTests",
             [
                 "isthmus", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "GoldenVectors",
                 "PresenceGateway",
                 "PresenceDocuments", "PresenceMapping",
-                "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", log,
+                "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", "ThrowAwayCertificates", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), .product(name: "GRDB", package: "GRDB.swift"),
             ] + nio),
         .testTarget(

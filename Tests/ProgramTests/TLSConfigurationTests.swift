@@ -6,6 +6,7 @@ import SIPCore
 import SIPSecurity
 import SIPTransport
 import Testing
+import ThrowAwayCertificates
 
 @testable import isthmus
 
@@ -211,11 +212,7 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-tls-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Support/make-partner-certificates")
-        let process = try Process.run(script.standardizedFileURL, arguments: [folder.path])
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        try ThrowAwayCertificates.partners.make(in: folder)
         try await body(folder)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import SIPCore
 import Testing
+import ThrowAwayCertificates
 
 @testable import isthmus
 
@@ -11,10 +12,7 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-tls-dsk-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Support/make-certificates")
-        let process = try Process.run(script.standardizedFileURL, arguments: [folder.path])
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        try ThrowAwayCertificates.pool.make(in: folder)
         try Data("users: {}\n".utf8).write(to: folder.appendingPathComponent("users.yaml"))
 
         func configuration(_ certificate: String, _ key: String, _ authority: String) throws -> ProgramConfiguration {

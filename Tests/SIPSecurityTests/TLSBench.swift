@@ -1,6 +1,7 @@
 import Foundation
 import SIPCore
 import Synchronization
+import ThrowAwayCertificates
 
 @testable import SIPSecurity
 
@@ -8,20 +9,9 @@ import Synchronization
 struct Certificates {
     static let made = Result { try Certificates() }
 
-    private var files: [String: [UInt8]] = [:]
+    private let files: [String: [UInt8]]
 
-    private init() throws {
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Support/make-certificates")
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-certificates-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let process = try Process.run(script.standardizedFileURL, arguments: [folder.path])
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            files[name] = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
-        }
-    }
+    private init() throws { files = try ThrowAwayCertificates.pool.files() }
 
     /// The PEM text of a file, such as `alice.key`.
     static func pem(_ name: String) throws -> [UInt8] {

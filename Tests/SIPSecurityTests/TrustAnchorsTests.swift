@@ -1,6 +1,7 @@
 import Foundation
 import SIPCore
 import Testing
+import ThrowAwayCertificates
 
 @testable import SIPSecurity
 
@@ -8,21 +9,9 @@ import Testing
 private struct Partners: Sendable {
     static let made = Result { try Partners() }
 
-    private var files: [String: [UInt8]] = [:]
+    private let files: [String: [UInt8]]
 
-    private init() throws {
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "../Support/make-partner-certificates")
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-partners-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let process = try Process.run(script.standardizedFileURL, arguments: [folder.path])
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            files[name] = [UInt8](try Data(contentsOf: folder.appendingPathComponent(name)))
-        }
-    }
+    private init() throws { files = try ThrowAwayCertificates.partners.files() }
 
     func text(_ file: String) -> [UInt8] { files[file]! }
     func chain(_ name: String) -> [Certificate] { Certificate.all(inPEM: text(name + ".pem")) }

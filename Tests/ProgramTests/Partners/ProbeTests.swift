@@ -6,6 +6,7 @@ import SIPCore
 import SIPSecurity
 import SIPTransport
 import Testing
+import ThrowAwayCertificates
 
 @testable import isthmus
 
@@ -16,16 +17,7 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-probe-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Support/make-partner-certificates").standardizedFileURL
-        let status = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int32, any Error>) in
-            let process = Process()
-            process.executableURL = script
-            process.arguments = [folder.path]
-            process.terminationHandler = { done.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { done.resume(throwing: error) }
-        }
-        try #require(status == 0)
+        try ThrowAwayCertificates.partners.make(in: folder)
         let text = """
             node: { name: edge.contoso.com }
             listen: [ { address: "tls:127.0.0.1:0", authentication: none }, { address: "tcp:127.0.0.1:0", authentication: none } ]

@@ -1,27 +1,15 @@
-import Foundation
 import SIPCore
 import SIPSecurity
 import SIPTransport
+import ThrowAwayCertificates
 
 /// Certificates of throw-away authorities, made once by OpenSSL's command; no key of them stays on the disk.
 struct PartnerCertificates: Sendable {
     static let made = Result { try PartnerCertificates() }
 
-    private var files: [String: [UInt8]] = [:]
+    private let files: [String: [UInt8]]
 
-    private init() throws {
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Support/make-partner-certificates")
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-partners-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let process = try Process.run(script.standardizedFileURL, arguments: [folder.path])
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            files[name] = [UInt8](try Data(contentsOf: folder.appendingPathComponent(name)))
-        }
-    }
+    private init() throws { files = try ThrowAwayCertificates.partners.files() }
 
     subscript(_ file: String) -> [UInt8] { files[file]! }
 
