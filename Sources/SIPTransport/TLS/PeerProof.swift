@@ -76,8 +76,8 @@ extension Wires {
 }
 
 extension TLSGeneration {
-    /// What a peer's certificates prove by these settings.
-    fileprivate func check(_ proof: PeerProof, again connection: StreamConnection, at now: Instant) -> Result<PeerProof, HandshakeFailure> {
+    /// Verifies a peer's certificates anew, by these settings.
+    func check(_ proof: PeerProof, again connection: StreamConnection, at now: Instant) -> Result<PeerProof, HandshakeFailure> {
         let demand: Demand =
             connection.isAccepted
             ? connection.needsCertificate ? .partner : .anybody : .server(settings.expectation(of: connection.remote))

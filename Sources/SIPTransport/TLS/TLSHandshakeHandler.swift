@@ -90,6 +90,11 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
                 throw HandshakeFailure(
                     .noCertificate, by: .here, expected: expected, reason: "the peer showed no certificate")
             }
+            // A reload replaced roots or names during the handshake. Checks of open connections did not see this one.
+            let current = service.generation
+            if let proof = proved, current !== generation {
+                proved = try current.check(proof, again: connection, at: HostClock.wall()).get()
+            }
             isDone = true
             service.completed(role, with: proved, at: HostClock.wall())
             host.wires.secured(connection, by: proved, channel: context.channel)

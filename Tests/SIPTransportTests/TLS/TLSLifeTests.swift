@@ -90,6 +90,25 @@ import Testing
         for node in [one, two] { await node.stop() }
     }
 
+    @Test("a handshake that a reload meets on its way is judged by the new roots") func reloadDuringHandshake() async throws {
+        let one = try await SecureNode("example")
+        let two = try await SecureNode("contoso")
+        let relay = try await HoldingRelay.start(before: two.echo.port(.tls))
+        let target = Destination.address(TransportAddress(.tls, "127.0.0.1", relay.port, proving: "contoso.com"), from: nil)
+        _ = try await one.echo.look { endpoint, _ in endpoint.send(request(via: "TLS"), to: target, token: 1) }
+        // The server has the ClientHello and waits for the client's certificate.
+        try await relay.isHolding()
+        var other = try made().settings("contoso")
+        other.roots = [PeerIdentity.commonRoots: try made().certificates("stranger")]
+        try two.tls.replace(other)
+        await two.echo.server.checkPeers()
+        try await relay.release()
+        try await two.waitForFailure(.unknownRoot, .here)
+        #expect(try await two.echo.look { endpoint, _ in endpoint.received.isEmpty })
+        try await relay.stop()
+        for node in [one, two] { await node.stop() }
+    }
+
     @Test("RFC 5280 4.1.2.5: a connection is closed when its peer's certificate ends, by the wall clock, and not before")
     func endsWithCertificate() async throws {
         let one = try await SecureNode("soon")
