@@ -36,7 +36,7 @@ extension Gateway {
         let isPiggyback = isPiggyback(request, of: watcher, isPoll: expires == 0) && isPiggybacked(status, by: watcher.notifier)
         var response = acceptance(
             of: request, tag: watcher.localTag, over: watcher.flow, expires: expires, status, by: watcher.notifier,
-            isList: watcher.isEventList, piggybacking: isPiggyback ? (watcher.event, watcher.dialog.takeNumber()) : nil)
+            isList: watcher.isEventList, piggybacking: isPiggyback ? (watcher.event, watcher.dialog.nextNumber()) : nil)
         if isPiggyback { keep(.dialog(watcher.localTag)) }
         if content != .none {
             if case .active = status { watcher.wasToldActive = true }

@@ -190,6 +190,8 @@ public struct Notifier: Hashable, Sendable {
             phase = .live
             hasTold = true
             due = .nothing
+            // The 200 brings the state that unanswered NOTIFYs did not.
+            silentSince = nil
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         var actions: [Action] = [.accept(expires: granted, status: status(at: now), content: .none)]

@@ -141,6 +141,21 @@ import Testing
         #expect(now - start >= .seconds(132) && now - start < .seconds(200) && tries > 2)
     }
 
+    @Test("MS-PRES 3.4.5.1 a refresh whose 200 brings the state ends the silence: the patience begins anew with the next one")
+    func silenceEndsByPiggyback() {
+        var notifier = notifier { $0.patience = .seconds(100) }
+        _ = notifier.receiveSubscribe(expires: 600, at: start)
+        #expect(notifier.notifyFailed(.silence, at: start + .seconds(32)).isEmpty)
+        let refresh = start + .seconds(34)
+        #expect(
+            notifier.receiveSubscribe(expires: 600, piggyback: true, at: refresh) == [
+                .accept(expires: 600, status: .active(expires: 600), content: .full)
+            ])
+        #expect(notifier.stateChanged(at: refresh + .seconds(200)).count == 1)
+        #expect(notifier.notifyFailed(.silence, at: refresh + .seconds(232)).isEmpty)
+        #expect(!notifier.isOver)
+    }
+
     @Test("RFC 6665 4.2.2 faults of the transport end nothing: pauses double to 30 s, shortened by a quarter at most, until it expires")
     func transportFaults() {
         for chance in [UInt64(0), .max] {

@@ -36,7 +36,7 @@ extension Gateway {
         var response = acceptance(
             of: request, tag: subscription.localTag, over: subscription.flow, expires: expires, status, by: subscription.notifier,
             isList: subscription.package.requiresEventList,
-            piggybacking: isPiggyback ? (subscription.event, subscription.dialog.takeNumber()) : nil)
+            piggybacking: isPiggyback ? (subscription.event, subscription.dialog.nextNumber()) : nil)
         if isPiggyback { keep(.dialog(subscription.localTag)) }
         if content != .none, let body = homeBody(of: subscription, isFull: true, at: now) {
             response.headers.set(.contentType, subscription.package.mediaType)

@@ -176,8 +176,10 @@ extension Gateway {
     /// A connection closed: its dialogs wait for their endpoints to come back, as long as a registration outlives its connection.
     func homeDialogsLost(_ connection: ConnectionID, at now: Instant) {
         for subscription in home.dialogs.over(connection) {
-            subscription.isDetached = true
             let isRegistered = subscription.endpoint.map { home.registrar.binding(of: subscription.user, endpoint: $0) != nil } ?? false
+            // A client that takes NOTIFY and did not register is reached at its Contact.
+            guard isRegistered || subscription.notifier.configuration.bestEffort else { continue }
+            subscription.isDetached = true
             // The end of a registration ends the dialogs of its endpoint.
             if !isRegistered { subscription.returnsBy = now + configuration.timing.connectionGrace }
             schedule(subscription)

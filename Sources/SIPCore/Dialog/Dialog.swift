@@ -129,7 +129,8 @@ public struct Dialog: Equatable, Sendable {
 
     // MARK: Outgoing
 
-    /// Takes the next number, for a request that is sent once more with credentials (RFC 3261 22.2).
+    /// Takes the next number of the local CSeq sequence: for a request that is sent once more with credentials (RFC 3261 22.2), or for the
+    /// NOTIFY in whose place a piggybacking 200 is sent (MS-SIP 3.4.5.1).
     public mutating func nextNumber() -> UInt32 {
         if localCSeq < CSeq.limit { localCSeq += 1 }
         return localCSeq
@@ -152,13 +153,6 @@ public struct Dialog: Equatable, Sendable {
         var request = SIPRequest(method, requestURI: target, headers: headers, body: body)
         if let contact { request.headers.contact = contact }
         return request
-    }
-
-    /// Takes the next number of our CSeq sequence for a request that is not sent: the NOTIFY for which a piggybacking 200 stands
-    /// (MS-SIP 3.4.5.1).
-    public mutating func takeNumber() -> UInt32 {
-        if localCSeq < CSeq.limit { localCSeq += 1 }
-        return localCSeq
     }
 
     /// The strict router's URI as the Request-URI must have it (RFC 3261 12.2.1.1).

@@ -58,6 +58,18 @@ import Testing
         #expect(bench.gateway.counts.homeDialogs == 0 && bench.gateway.counts.watcherDialogs == 0)
     }
 
+    @Test("an endpoint that takes NOTIFY and never registered is reached at its Contact: its dialogs do not end with a connection")
+    func reachedAtContact() throws {
+        let bench = Bench()
+        let rob = endpoint(bench, 1)
+        rob.subscribeSelf(["categories"], extra: "")
+        _ = try rob.response(200)
+        bench.answer(try rob.request(.notify), 200, from: rob.place)
+        rob.closeConnection()
+        bench.pass(.seconds(60))
+        #expect(bench.gateway.counts.homeDialogs == 1)
+    }
+
     @Test("an endpoint that registers over a new connection is told what it missed")
     func missed() throws {
         let bench = Bench()
