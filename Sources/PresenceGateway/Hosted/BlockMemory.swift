@@ -5,10 +5,16 @@ import SIPCore
 ///
 ///     (unknown) --shown presence--> shown --blocked--> signedOff(n) --unblocked and shown presence--> shown
 ///
-/// Bounded for each presentity and as a whole. When there is no room, the watcher of the presentity that was noted first and is not
-/// blocked is forgotten. A forgotten watcher, and a block without room for its sign-off, are shown a user that never published: no value
-/// more than before.
+/// Bounded for each presentity and as a whole. A full table makes room by forgetting a watcher that is not blocked and was not shown
+/// presence for a while: the longest, of the presentity's own; 30 days, of others. Else the new watcher is not noted. A watcher that is
+/// not remembered, and a block without room for its sign-off, are shown a user that never published: no value more than before.
 struct BlockMemory {
+    /// An entry, by its keys.
+    struct Place: Hashable {
+        var presentity: String
+        var watcher: PresenceAddress
+    }
+
     enum Standing: Hashable {
         case shown
         case signedOff(UInt32)
@@ -24,19 +30,23 @@ struct BlockMemory {
         var watchers: Int
         var signOffs: Int
         /// Of one presentity, so that a membership change looks at no more.
-        var watchersPerPresentity = 5_000
+        var watchersPerPresentity = 10_000
         var signOffsPerPresentity = 100
     }
 
     /// How exactly it is known when a watcher was last shown presence.
     static let precision = TimeSpan.seconds(86_400)
+    /// How long a watcher of another presentity was not shown presence before it makes room.
+    static let disuse = TimeSpan.seconds(30 * 86_400)
 
     var bounds: Bounds
     private(set) var watcherCount = 0
     private(set) var signOffCount = 0
-    /// Entries that made room for others, and sign-offs without room.
+    /// Entries that made room for others or found none, and sign-offs without room.
     private(set) var forgotten: UInt64 = 0
     private var shelves: [String: Shelf] = [:]
+    /// Presentities in which an unused entry is still to be looked for; refilled when empty.
+    private var unsearched: [String] = []
 
     private struct Shelf {
         var entries: [PresenceAddress: (entry: Entry, turn: UInt64)] = [:]
@@ -60,11 +70,13 @@ struct BlockMemory {
             order.append((lastTurn, watcher))
         }
 
-        /// The watcher that is not blocked and was noted first.
-        mutating func oldest() -> PresenceAddress? {
+        /// The watcher that is not blocked and was not shown presence for the longest time, if that is before the limit.
+        mutating func oldest(shownBefore limit: Instant) -> PresenceAddress? {
             while head < order.count {
                 let (turn, watcher) = order[head]
-                if let held = entries[watcher], held.turn == turn, held.entry.standing == .shown { return watcher }
+                if let held = entries[watcher], held.turn == turn, held.entry.standing == .shown {
+                    return held.entry.shownAt <= limit ? watcher : nil
+                }
                 head += 1
             }
             return nil
@@ -89,25 +101,51 @@ struct BlockMemory {
 
     // MARK: changes
 
-    /// Notes that a watcher was shown presence.
-    /// - Returns: the watchers whose entries changed.
-    mutating func noteShown(_ watcher: PresenceAddress, at presentity: String, _ now: Instant) -> [PresenceAddress] {
+    /// Notes that a watcher was shown presence, if there is room for it.
+    /// - Returns: whether its entry changed.
+    mutating func noteShown(_ watcher: PresenceAddress, at presentity: String, _ now: Instant) -> Bool {
         let entry = Entry(standing: .shown, shownAt: now)
         if let known = self.entry(of: watcher, at: presentity) {
-            if known.standing == .shown, now < known.shownAt + Self.precision { return [] }
+            if known.standing == .shown, now < known.shownAt + Self.precision { return false }
             shelves[presentity]?.set(entry, watcher)
-            return [watcher]
+            return true
         }
-        var changed = [watcher]
-        if watcherCount >= bounds.watchers || shelves[presentity]?.entries.count ?? 0 >= bounds.watchersPerPresentity {
-            forgotten += 1
-            guard let oldest = shelves[presentity]?.oldest() else { return [] }
-            forget(oldest, at: presentity)
-            changed.append(oldest)
-        }
+        guard !isFull(presentity) else { return false }
         shelves[presentity, default: Shelf()].set(entry, watcher)
         watcherCount += 1
-        return changed
+        return true
+    }
+
+    private func isFull(_ presentity: String) -> Bool {
+        watcherCount >= bounds.watchers || shelves[presentity]?.entries.count ?? 0 >= bounds.watchersPerPresentity
+    }
+
+    enum Room: Hashable {
+        case free
+        /// Another entry was forgotten.
+        case made(Place)
+        case none
+    }
+
+    /// Makes room for one more watcher of a presentity. Looks at no more than 16 other presentities.
+    mutating func makeRoom(at presentity: String, _ now: Instant) -> Room {
+        guard isFull(presentity) else { return .free }
+        forgotten += 1
+        if let watcher = shelves[presentity]?.oldest(shownBefore: now - Self.precision) {
+            forget(watcher, at: presentity)
+            return .made(Place(presentity: presentity, watcher: watcher))
+        }
+        guard shelves[presentity]?.entries.count ?? 0 < bounds.watchersPerPresentity else { return .none }
+        if unsearched.isEmpty { unsearched = shelves.keys.sorted(by: >) }
+        for _ in 0..<min(16, unsearched.count) {
+            let other = unsearched[unsearched.count - 1]
+            if let watcher = shelves[other]?.oldest(shownBefore: now - Self.disuse) {
+                forget(watcher, at: other)
+                return .made(Place(presentity: other, watcher: watcher))
+            }
+            unsearched.removeLast()
+        }
+        return .none
     }
 
     /// Notes a sign-off that these watchers see from now on.
@@ -158,7 +196,11 @@ struct BlockMemory {
 
     mutating func restore(_ entry: Entry, _ watcher: PresenceAddress, at presentity: String) {
         if self.entry(of: watcher, at: presentity) == nil { watcherCount += 1 }
-        shelves[presentity, default: Shelf()].set(entry, watcher)
+        var shelf = shelves[presentity] ?? Shelf()
+        shelf.set(entry, watcher)
+        // The sign-off itself may be lost; its number is not given to a later one.
+        if case .signedOff(let number) = entry.standing { shelf.lastSignOff = max(shelf.lastSignOff, number) }
+        shelves[presentity] = shelf
     }
 
     mutating func restore(signOff number: UInt32, of presentity: String, at moment: Instant) {

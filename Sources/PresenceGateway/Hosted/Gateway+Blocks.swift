@@ -74,10 +74,15 @@ extension Gateway {
             let isLive = resource.hostedKey == live.key
             if isLive || notified.contains(address) || blocks.standing(of: address, at: live.owner) != nil {
                 sourceChanged(resource, of: watcher, at: now)
-            } else if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
-                // Presence that waited for its moment was not shown, and never is.
-                watcher.changes.remove(resource)
-                schedule(watcher)
+            } else if resource.isTold, watcher.wasToldActive {
+                if resource.isKnown(rendered(resource, for: watcher, at: now)) {
+                    // Presence that waited for its moment was not shown, and never is.
+                    watcher.changes.remove(resource)
+                    schedule(watcher)
+                } else {
+                    // There was no room to note what the watcher was shown; it must not keep it.
+                    sourceChanged(resource, of: watcher, at: now)
+                }
             }
         }
         looks.filter(\.isIdle).forEach(settle)
@@ -143,12 +148,21 @@ extension Gateway {
     func noteShown(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         let address = watcher.identity.address
         let standing = blocks.standing(of: address, at: resource.key)
-        if standing != .shown, looksNeverPublished(rendered, of: resource, to: watcher, at: now) { return }
-        let forgotten = blocks.forgotten
-        for changed in blocks.noteShown(address, at: resource.key, now) {
-            keep(.shownWatcher(presentity: resource.key, watcher: changed.text))
+        if standing == nil {
+            switch blocks.makeRoom(at: resource.key, now) {
+            case .free: break
+            case .made(let place):
+                counters.limitsReached += 1
+                keep(.shownWatcher(presentity: place.presentity, watcher: place.watcher.text))
+            case .none:
+                counters.limitsReached += 1
+                return
+            }
         }
-        if blocks.forgotten != forgotten { counters.limitsReached += 1 }
+        if standing != .shown, looksNeverPublished(rendered, of: resource, to: watcher, at: now) { return }
+        if blocks.noteShown(address, at: resource.key, now) {
+            keep(.shownWatcher(presentity: resource.key, watcher: address.text))
+        }
         if case .signedOff(let number)? = standing, !blocks.isSeen(signOff: number, of: resource.key) {
             end(signOff: number, of: resource.key)
         }

@@ -10,27 +10,58 @@ import Testing
 
     static func watcher(_ number: Int) -> PresenceAddress { PresenceAddress("w\(number)@contoso.com") }
 
-    @Test("when there is no room the watcher noted first and not blocked is forgotten, of its own presentity only")
+    static func place(_ presentity: String, _ number: Int) -> BlockMemory.Place { .init(presentity: presentity, watcher: watcher(number)) }
+
+    @Test("a full presentity forgets the watcher that was not shown presence for the longest time, a day at least, and no blocked one")
     func watchers() {
-        var memory = BlockMemory(bounds: .init(watchers: 4, signOffs: 2, watchersPerPresentity: 3))
-        for number in 0..<3 { #expect(memory.noteShown(Self.watcher(number), at: "a", Self.start) == [Self.watcher(number)]) }
-        #expect(memory.signOff("a", for: [Self.watcher(0)], at: Self.start) == 1)
-        #expect(memory.noteShown(Self.watcher(3), at: "a", Self.start) == [Self.watcher(3), Self.watcher(1)])
+        var memory = BlockMemory(bounds: .init(watchers: 9, signOffs: 2, watchersPerPresentity: 3))
+        func makeRoom(_ now: Instant) -> BlockMemory.Room { memory.makeRoom(at: "a", now) }
+        func note(_ number: Int, _ now: Instant) -> Bool { memory.noteShown(Self.watcher(number), at: "a", now) }
+        for number in 0..<3 {
+            #expect(makeRoom(Self.start) == .free)
+            #expect(note(number, Self.start + .seconds(number)))
+        }
+        let signOff = memory.signOff("a", for: [Self.watcher(0)], at: Self.start)
+        #expect(signOff == 1)
+        let day = Self.start + BlockMemory.precision
+        #expect(makeRoom(day) == .none)
+        #expect(!note(3, day))
+        #expect(makeRoom(day + .seconds(1)) == .made(Self.place("a", 1)))
+        #expect(note(3, day + .seconds(1)))
         #expect(memory.standing(of: Self.watcher(0), at: "a") == .signedOff(1) && memory.standing(of: Self.watcher(1), at: "a") == nil)
-        #expect(memory.watcherCount == 3 && memory.forgotten == 1)
-        // The table is full, and the presentity has no entry that could make room.
-        #expect(memory.noteShown(Self.watcher(0), at: "b", Self.start).count == 1)
-        #expect(memory.noteShown(Self.watcher(0), at: "c", Self.start).isEmpty)
-        #expect(memory.watcherCount == 4 && memory.forgotten == 2)
+        #expect(memory.watcherCount == 3 && memory.forgotten == 2)
+    }
+
+    @Test("a full table forgets a watcher of any presentity that was not shown presence for 30 days, and no other")
+    func disuse() {
+        var memory = BlockMemory(bounds: .init(watchers: 40, signOffs: 2))
+        func makeRoom(_ now: Instant) -> BlockMemory.Room { memory.makeRoom(at: "new", now) }
+        for number in 0..<40 { _ = memory.noteShown(Self.watcher(0), at: "p\(number)", Self.start + .seconds(number)) }
+        let limit = Self.start + BlockMemory.disuse
+        // 16 presentities are looked at in one call; all have been after three.
+        for _ in 0..<3 { #expect(makeRoom(limit - .seconds(1)) == .none) }
+        let made = (0..<3).map { _ in makeRoom(limit) }
+        #expect(made.contains(.made(Self.place("p0", 0))))
+        #expect(memory.watcherCount == 39)
+        let isNoted = memory.noteShown(Self.watcher(0), at: "new", limit)
+        #expect(isNoted && memory.watcherCount == 40)
     }
 
     @Test("a watcher that is shown presence again is noted no more than once a day")
     func precision() {
         var memory = BlockMemory(bounds: .init(watchers: 10, signOffs: 2))
-        #expect(memory.noteShown(Self.watcher(0), at: "a", Self.start).count == 1)
-        #expect(memory.noteShown(Self.watcher(0), at: "a", Self.start + .seconds(86_399)).isEmpty)
-        #expect(memory.noteShown(Self.watcher(0), at: "a", Self.start + .seconds(86_400)).count == 1)
+        let changes = [0, 86_399, 86_400].map { memory.noteShown(Self.watcher(0), at: "a", Self.start + .seconds($0)) }
+        #expect(changes == [true, false, true])
         #expect(memory.watcherCount == 1)
+    }
+
+    @Test("the number of a sign-off that could not be restored is not given to a later one")
+    func lostSignOff() {
+        var memory = BlockMemory(bounds: .init(watchers: 10, signOffs: 5))
+        memory.restore(.init(standing: .signedOff(3), shownAt: Self.start), Self.watcher(0), at: "a")
+        _ = memory.noteShown(Self.watcher(1), at: "a", Self.start)
+        let number = memory.signOff("a", for: [Self.watcher(1)], at: Self.start)
+        #expect(number == 4)
     }
 
     @Test("over many operations the counts are those of the entries, and no queue grows beyond them")
@@ -43,7 +74,9 @@ import Testing
             switch random.number(0...9) {
             case 0: _ = memory.signOff(presentity, for: memory.shownWatchers(of: presentity).filter { $0.text.hasPrefix("w1") }, at: now)
             case 1: if let number = memory.signOffs(of: presentity).first { _ = memory.end(signOff: number, of: presentity) }
-            default: _ = memory.noteShown(watcher, at: presentity, now)
+            default:
+                if memory.standing(of: watcher, at: presentity) == nil { _ = memory.makeRoom(at: presentity, now) }
+                _ = memory.noteShown(watcher, at: presentity, now)
             }
             #expect(memory.watcherCount <= 50 && memory.signOffCount <= 5)
         }
@@ -68,6 +101,20 @@ import Testing
         let tables = bench.gateway.numbers.tables
         #expect(tables.first { $0.name == "sign_offs" }.map { [$0.entries, $0.limit] } == [1, 1])
         #expect(tables.first { $0.name == "shown_watchers" }?.entries == 1)
+    }
+
+    @Test("a watcher that could not be noted loses at the block what it was shown, and sees a user who never published")
+    func unnoted() throws {
+        let bench = Bench { $0.limits.shownWatchers = 1 }
+        try bench.publish("rob@fabrikam.com", .note("here"))
+        _ = try BlockedLookTests.poll(bench, "first@contoso.com")
+        bench.send(bench.categorySubscribe(BlockedLookTests.ulla, to: "rob@fabrikam.com"), from: Bench.enterprise)
+        #expect(try bench.nextResponse(200, at: Bench.enterprise).text.contains(">here<"))
+        #expect(bench.gateway.counters.limitsReached == 1)
+        bench.pass(.seconds(30))
+        try bench.setMembers("rob@fabrikam.com", 32_000, "user:\(BlockedLookTests.ulla)")
+        let notified = try bench.takeNotifies(at: Bench.enterprise).map(\.text)
+        #expect(notified.count == 1 && notified.first?.contains("<category name=\"note\"/>") == true)
     }
 
     @Test("a sign-off that no watcher sees any more is forgotten, in the store too")
