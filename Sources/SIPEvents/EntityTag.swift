@@ -1,8 +1,10 @@
-/// The name of one publication at the event state compositor: a token in SIP-ETag and SIP-If-Match (RFC 3903 section 11.3).
-/// Compared byte for byte.
+/// Entity-tag of a publication at the event state compositor: the case-sensitive token in SIP-ETag and SIP-If-Match (RFC 3903
+/// 11.3).
 public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
+    /// Token as it appears in the header.
     public let value: String
 
+    /// Wraps a token without checking its syntax.
     public init(_ value: String) {
         self.value = value
     }

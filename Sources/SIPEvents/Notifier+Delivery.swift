@@ -1,35 +1,36 @@
 import SIPCore
 
-/// Delivery of NOTIFYs that did not arrive: the newest state is tried again until the subscription ends (RFC 6665 4.2.2).
+/// Redelivery: after a NOTIFY that was not delivered, the newest state is sent until the subscription ends (RFC 6665 4.2.2).
 ///
 ///     live --NOTIFY not delivered--> pause, doubling from 1 s to 30 s --> newest state, whole --answer--> live
 ///                                      \--unanswered for `patience`--> over
 ///
-/// Nothing but the fact that state is due is kept; the body is made when it is sent.
+/// Only the fact that state is due is kept; the body is built when it is sent.
 extension Notifier {
-    /// Why a NOTIFY got no answer.
+    /// Reason why a NOTIFY got no response.
     public enum DeliveryFailure: Hashable, Sendable {
-        /// The transport did not deliver it: connection refused or reset, no route, no TLS handshake. That says nothing of the watcher.
+        /// The transport did not deliver it: connection refused or reset, no route, TLS failure. The watcher may still exist.
         case transport
-        /// It was sent, and Timer F fired (RFC 3261 17.1.2.2).
+        /// Timer F fired after it was sent (RFC 3261 17.1.2.2).
         case silence
     }
 
-    /// Pauses between two attempts to deliver; the first, and the longest.
+    /// First and longest pause between two delivery attempts.
     private static let firstPause = TimeSpan.seconds(1)
     private static let longestPause = TimeSpan.seconds(30)
-    /// At least so long after Timer F: a copy of the unanswered NOTIFY may still be on its way, and must not come after the next one
+    /// Least pause after Timer F: a copy of the unanswered NOTIFY may still be in transit, and must not arrive after the next one
     /// (RFC 3261 12.2.2).
     private static let settling = TimeSpan.seconds(4)
-    /// A failure that comes later after the last one begins a new run.
+    /// Failures further apart than this start a new series.
     private static let longestRun = TimeSpan.seconds(120)
 
-    /// Whether the newest state is due because a NOTIFY was not delivered.
+    /// Whether state is due because a NOTIFY was not delivered.
     public var isRedelivering: Bool { phase == .live && undelivered > 0 && due != .nothing }
 
-    /// The last NOTIFY, or BENOTIFY, did not arrive: the newest state is sent after a pause, until a NOTIFY is answered or the subscription
-    /// ends.
-    /// - Parameter chance: shortens the pause by up to a quarter, so that watchers who were lost together are not tried together.
+    /// Handles a NOTIFY or BENOTIFY that was not delivered: schedules the newest state after a pause, or ends the subscription once
+    /// NOTIFYs have gone unanswered for ``Configuration/patience``.
+    /// - Parameter chance: Random value that shortens the pause by up to a quarter, so that watchers lost together are not retried
+    ///   together.
     public mutating func notifyFailed(_ failure: DeliveryFailure, chance: UInt64 = 0, at now: Instant) -> [Action] {
         guard phase != .over else { return [] }
         isOutstanding = false
@@ -51,14 +52,14 @@ extension Notifier {
         return retry(from: now + TimeSpan(nanoseconds: pause.nanoseconds - sooner), at: now)
     }
 
-    /// The last NOTIFY was lost with its connection and goes by another way: the newest state is sent at once.
+    /// Sends the newest state at once, because the last NOTIFY was lost with its connection and another route exists.
     public mutating func notifyRerouted(at now: Instant) -> [Action] {
         guard phase != .over else { return [] }
         isOutstanding = false
         return retry(from: now, at: now)
     }
 
-    /// The watcher can be reached again: what is due because it could not is sent at once.
+    /// Sends due state at once, because the watcher is reachable again.
     public mutating func watcherReturned(at now: Instant) -> [Action] {
         guard due != .nothing, !isOutstanding else { return [] }
         undelivered = 0
@@ -82,7 +83,7 @@ extension Notifier {
         }
     }
 
-    /// The watcher is gone, and no NOTIFY says so: its endpoint did not come back.
+    /// Ends the subscription without a NOTIFY, because the watcher's endpoint did not come back.
     public mutating func watcherGone() -> [Action] {
         guard phase != .over else { return [] }
         isOutstanding = false
@@ -90,7 +91,7 @@ extension Notifier {
         return close(.unreachable)
     }
 
-    /// The last notification did not leave this node: the newest state is told after a pause.
+    /// Schedules the newest state after `pause`, because the last notification did not leave this node.
     public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
         isOutstanding = false
         return retry(from: now + pause, at: now)
@@ -98,6 +99,6 @@ extension Notifier {
 }
 
 extension Notifier.EndReason {
-    /// Whether the watcher cannot know of the end without the last NOTIFY.
+    /// Whether the watcher learns of the end only from the last NOTIFY.
     fileprivate var isNews: Bool { if case .terminated = self { true } else { false } }
 }

@@ -1,6 +1,6 @@
 import SIPCore
 
-/// The notifier's side of one subscription dialog (RFC 6665 section 4.2): when to notify and when it is over, not what.
+/// Notifier side of one subscription dialog (RFC 6665 4.2): decides when to notify and when the dialog is over, not the content.
 ///
 ///     init --SUBSCRIBE--> held --state known or grace over--> live --refresh--> live
 ///       |                   |                                  |
@@ -8,24 +8,25 @@ import SIPCore
 ///       v                   v                                  v
 ///     fetch -------------> ending --answer to the last NOTIFY--> over
 ///
-/// At most one NOTIFY is outstanding; changes meanwhile collapse into one that carries the newest state. A dialog that
-/// negotiated BENOTIFY (MS-SIP 3.5) awaits no answers; one that negotiated ms-piggyback-first-notify (MS-SIP 3.4.5.1) gets the
-/// state in the 200 instead of the first NOTIFY.
+/// At most one NOTIFY is outstanding; changes meanwhile collapse into one NOTIFY with the newest state. With BENOTIFY (MS-SIP 3.5)
+/// no response is awaited; with ms-piggyback-first-notify (MS-SIP 3.4.5.1) the 200 carries the state in place of the first NOTIFY.
 public struct Notifier: Hashable, Sendable {
-    /// What stays the same for the life of the dialog.
+    /// Settings that do not change during the dialog.
     public struct Configuration: Hashable, Sendable {
+        /// Policy for the lifetimes that SUBSCRIBE requests ask for.
         public var expiry: ExpiryPolicy
-        /// BENOTIFY: notifications are not answered.
+        /// Whether notifications are BENOTIFY, which gets no response (MS-SIP 3.5).
         public var bestEffort: Bool
-        /// How long the first NOTIFY waits for state before it says pending.
+        /// Longest wait of the first NOTIFY for state; after it the NOTIFY is sent as `pending`.
         public var grace: TimeSpan
-        /// How long a fetch waits for state.
+        /// Longest wait of a fetch for state.
         public var fetchWait: TimeSpan
-        /// Pause after a NOTIFY that failed in passing and named no Retry-After.
+        /// Pause after a NOTIFY that was refused temporarily without Retry-After.
         public var retryPause: TimeSpan
-        /// How long NOTIFYs in a row may go unanswered (Timer F) before the subscription ends; zero: the first one ends it.
+        /// Longest series of unanswered NOTIFYs (Timer F) before the subscription ends; zero: the first one ends it.
         public var patience: TimeSpan
 
+        /// Creates settings; by default state is not waited for, the retry pause is 30 s and the patience 600 s.
         public init(
             expiry: ExpiryPolicy, bestEffort: Bool = false, grace: TimeSpan = .zero, fetchWait: TimeSpan = .zero,
             retryPause: TimeSpan = .seconds(30), patience: TimeSpan = .seconds(600)
@@ -39,37 +40,39 @@ public struct Notifier: Hashable, Sendable {
         }
     }
 
-    /// What a notification carries.
+    /// Content of a notification.
     public enum Content: Hashable, Sendable {
-        /// Everything, as after a SUBSCRIBE.
+        /// Whole state, as after a SUBSCRIBE.
         case full
-        /// What changed since the last notification; for full-state formats the same as `full`.
+        /// Changes since the last notification; for full-state formats the same as `full`.
         case changes
         /// No body.
         case none
     }
 
+    /// Reason why the dialog ended.
     public enum EndReason: Hashable, Sendable {
         case unsubscribed
-        /// A subscription with Expires 0 from the start was served.
+        /// A subscription that began with Expires 0 was served.
         case fetched
         case expired
-        /// Ended from this side, with the reason that was notified.
+        /// Ended by the notifier, with this reason in the last NOTIFY.
         case terminated(TerminationReason)
-        /// The watcher answered a NOTIFY with this status, which ends the subscription (RFC 6665 4.2.2).
+        /// The watcher refused a NOTIFY with this status, which ends the subscription (RFC 6665 4.2.2).
         case refused(status: Int)
-        /// NOTIFYs in a row were not answered (RFC 6665 4.2.2), or the watcher is known to be gone.
+        /// A series of NOTIFYs was not answered (RFC 6665 4.2.2), or the watcher's endpoint is gone.
         case unreachable
     }
 
+    /// Action that the owner of the dialog takes, in the order returned.
     public enum Action: Hashable, Sendable {
-        /// Answer 200 with this Expires; `content` other than `none` goes into the 200 itself.
+        /// Answer 200 with this Expires; `content` other than `none` goes into the 200.
         case accept(expires: Int, status: SubscriptionStatus, content: Content)
         /// Answer 423 with this Min-Expires.
         case refuse(minimumExpires: Int)
-        /// Send NOTIFY, or BENOTIFY if so configured.
+        /// Send NOTIFY, or BENOTIFY with ``Configuration/bestEffort``.
         case notify(SubscriptionStatus, Content)
-        /// Forget the dialog.
+        /// Remove the dialog.
         case end(EndReason)
     }
 
@@ -82,41 +85,43 @@ public struct Notifier: Hashable, Sendable {
         case final(SubscriptionStatus, Content)
     }
 
+    /// Settings given at creation.
     public let configuration: Configuration
     var phase = Phase.initial
     private var isAuthorized: Bool
     private var isReady: Bool
     var isOutstanding = false
-    /// The watcher was told the whole state once.
+    /// Whether the watcher has received the whole state.
     private var hasTold = false
     var due = Due.nothing
     private var expiresAt = Instant(nanosecondsSince1970: 0)
     private var heldUntil = Instant(nanosecondsSince1970: 0)
     var notBefore = Instant(nanosecondsSince1970: 0)
-    /// When an ending dialog is forgotten, should nobody ever say what became of its last NOTIFY.
+    /// Deadline of an ending dialog, in case the outcome of its last NOTIFY is not reported.
     var endsBy = Instant(nanosecondsSince1970: 0)
-    /// NOTIFYs in a row that were not delivered, and when the last of them failed.
+    /// Number of NOTIFYs in a row that were not delivered, at most 64; a response or SUBSCRIBE resets it.
     public internal(set) var undelivered = 0
     var undeliveredAt = Instant(nanosecondsSince1970: 0)
-    /// When Timer F fired for the first of several unanswered NOTIFYs in a row.
+    /// Time of the first Timer F in a series of unanswered NOTIFYs.
     var silentSince: Instant?
-    /// The last NOTIFY of an ending dialog was sent.
+    /// Whether the last NOTIFY of an ending dialog was sent.
     var isLastSent = false
 
-    /// Timer F of the outstanding NOTIFY and of the last one (RFC 3261 17.1.2.2), and some slack.
+    /// Timer F of the outstanding NOTIFY and of the last one (RFC 3261 17.1.2.2), plus 8 s.
     private static let longestEnding = TimeSpan.seconds(2 * 32 + 8)
 
+    /// Creates the notifier of a new dialog.
     /// - Parameters:
-    ///   - isAuthorized: false: the subscription is pending until ``authorize(_:at:)`` grants it.
-    ///   - isReady: false: there is nothing to tell yet; ``stateChanged(at:)`` says when there is.
+    ///   - isAuthorized: If false, the subscription is pending until ``authorize(_:at:)`` grants it.
+    ///   - isReady: If false, no state exists yet; ``stateChanged(at:)`` reports the first.
     public init(_ configuration: Configuration, isAuthorized: Bool = true, isReady: Bool) {
         self.configuration = configuration
         self.isAuthorized = isAuthorized
         self.isReady = isReady
     }
 
-    /// A subscription that was live before a restart.
-    /// - Parameter wasTold: the watcher was told the whole state, and is not to be told again unless it changes.
+    /// Restores a subscription that was live before a restart.
+    /// - Parameter wasTold: Whether the watcher has the whole state, so that only changes are sent.
     public init(restoring configuration: Configuration, expiry: Instant, wasTold: Bool) {
         self.init(configuration, isReady: false)
         phase = .live
@@ -124,36 +129,36 @@ public struct Notifier: Hashable, Sendable {
         hasTold = wasTold
     }
 
-    /// Whether the dialog is finished.
+    /// Whether the dialog is over.
     public var isOver: Bool { phase == .over }
 
-    /// Whether nothing but the answer to the last NOTIFY is awaited.
+    /// Whether the dialog is over or awaits only the response to its last NOTIFY.
     public var isEnding: Bool {
         if case .ending = phase { true } else { phase == .over }
     }
 
-    /// Whether a SUBSCRIBE within the dialog is answered: not in a fetch, whose dialog ends with its NOTIFY, and not at the end.
+    /// Whether a SUBSCRIBE within the dialog is accepted: not during a fetch, which ends with its NOTIFY, and not while ending.
     public var isRefreshable: Bool { !isEnding && phase != .fetching }
 
-    /// Whether the last NOTIFY has no answer yet.
+    /// Whether a NOTIFY awaits its response.
     public var isAwaitingAnswer: Bool { isOutstanding }
 
-    /// Whether something is still to be told in the live dialog: as soon as the last NOTIFY is answered, or a pause is over.
+    /// Whether the live dialog has state to send after the outstanding response or a pause.
     public var isTelling: Bool { phase == .live && due != .nothing }
 
     /// Whether the first NOTIFY waits for state.
     public var isHeld: Bool { phase == .held }
 
-    /// Whether the dialog lives, nothing is in hand, and changes can be told; while it is pending none are.
+    /// Whether the dialog is live and authorized, and no state is due.
     public var isIdle: Bool { phase == .live && due == .nothing && isAuthorized }
 
     /// Whether a fetch waits for state.
     public var isFetching: Bool { phase == .fetching }
 
-    /// When the subscription lapses without a refresh.
+    /// Time at which the subscription expires without a refresh.
     public var expiry: Instant { expiresAt }
 
-    /// The value of Subscription-State that would be sent now.
+    /// Subscription-State of a dialog that is not ending, with the seconds left at `now`.
     public func status(at now: Instant) -> SubscriptionStatus {
         let left = secondsLeft(at: now)
         return isAuthorized && isReady ? .active(expires: left) : .pending(expires: left)
@@ -161,8 +166,8 @@ public struct Notifier: Hashable, Sendable {
 
     // MARK: SUBSCRIBE
 
-    /// Takes the initial SUBSCRIBE, a refresh or an unsubscription; `wish` is the Expires value, nil without one. Nothing comes of one
-    /// that is too late (see ``isRefreshable``): its owner answers 481.
+    /// Handles the initial SUBSCRIBE, a refresh or an unsubscribe; `wish` is the Expires value in seconds, nil without one. Returns
+    /// no action when the request is too late (see ``isRefreshable``): the owner answers 481.
     public mutating func receiveSubscribe(expires wish: Int?, piggyback: Bool = false, at now: Instant) -> [Action] {
         guard isRefreshable else { return [] }
         guard case .grant(let granted) = configuration.expiry.decide(wish) else {
@@ -174,14 +179,14 @@ public struct Notifier: Hashable, Sendable {
         expiresAt = now + .seconds(granted)
         if granted == 0 { return end(asFetch: isFirst, piggyback: piggyback, at: now) }
         if piggyback && !isAuthorized {
-            // Nothing may be shown yet; what may follows in a NOTIFY.
+            // State is not authorized; a NOTIFY follows once it is.
             phase = .live
             hasTold = false
             due = .nothing
             return [.accept(expires: granted, status: .pending(expires: granted), content: .none)]
         }
         if isFirst && piggyback {
-            // The 200 is the first notification, whatever is known.
+            // The 200 is the first notification, whatever state is known.
             phase = .live
             hasTold = true
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
@@ -228,7 +233,7 @@ public struct Notifier: Hashable, Sendable {
 
     // MARK: state
 
-    /// There is new state to tell.
+    /// Handles new state: sends a notification or schedules it.
     public mutating func stateChanged(at now: Instant) -> [Action] {
         isReady = true
         switch phase {
@@ -240,7 +245,7 @@ public struct Notifier: Hashable, Sendable {
         case .fetching:
             return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
         case .live:
-            // While it is pending there is nothing to tell of; once it is granted everything is told.
+            // No state is sent while pending; a grant sends all of it.
             guard isAuthorized else { return flush(at: now) }
             if case .nothing = due { due = hasTold ? .changes : .full }
             return flush(at: now)
@@ -249,12 +254,13 @@ public struct Notifier: Hashable, Sendable {
         }
     }
 
-    /// The state is known now, and is what the watcher was told already.
+    /// Marks the state as known and equal to the state that the watcher has; sends nothing.
     public mutating func becameReady() {
         isReady = true
     }
 
-    /// Policy or the far side says pending again, or grants at last (RFC 3857 4.7).
+    /// Applies a grant or a withdrawal of authorization, by policy or by the remote domain (RFC 3857 4.7); a live dialog gets a
+    /// NOTIFY.
     public mutating func authorize(_ isGranted: Bool, at now: Instant) -> [Action] {
         guard isAuthorized != isGranted else { return [] }
         isAuthorized = isGranted
@@ -264,14 +270,14 @@ public struct Notifier: Hashable, Sendable {
         return flush(at: now)
     }
 
-    /// The subscription lives at least as long, without a refresh (com.microsoft.autoextend).
+    /// Extends the lifetime to `moment`, without a refresh (com.microsoft.autoextend); never shortens it.
     public mutating func prolong(until moment: Instant) {
         guard !isEnding, phase != .initial, phase != .fetching else { return }
         expiresAt = max(expiresAt, moment)
     }
 
-    /// Ends the subscription from this side with a last NOTIFY.
-    /// - Parameter content: what the last NOTIFY carries.
+    /// Ends the subscription with a last NOTIFY.
+    /// - Parameter content: Content of the last NOTIFY.
     public mutating func terminate(
         _ reason: TerminationReason, retryAfter: Int? = nil, content: Content = .none, at now: Instant
     ) -> [Action] {
@@ -281,7 +287,7 @@ public struct Notifier: Hashable, Sendable {
 
     // MARK: answers
 
-    /// The final answer to the outstanding NOTIFY.
+    /// Handles the final response to the outstanding NOTIFY; `retryAfter` is in seconds.
     public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, at now: Instant) -> [Action] {
         guard isOutstanding else { return [] }
         isOutstanding = false
@@ -295,24 +301,24 @@ public struct Notifier: Hashable, Sendable {
         case 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
             return close(.refused(status: status))
         case 401, 407:
-            // Nobody here has a password for the watcher's side: no repetition can succeed.
+            // The gateway has no credentials for the watcher's domain, so a retry cannot succeed.
             return close(.refused(status: status))
         default:
-            // It stays; what could not be told is told again with the newest state (RFC 6665 4.2.2).
+            // The subscription stays; the newest state is sent again after a pause (RFC 6665 4.2.2).
             due = .full
             notBefore = now + (retryAfter.map { .seconds(min(max($0, 0), 86_400)) } ?? configuration.retryPause)
             return flush(at: now)
         }
     }
 
-    /// There was nothing to tell after all: the state is again what the watcher has, and the NOTIFY was not sent.
+    /// Reports that the NOTIFY was not sent, because the state equals the state that the watcher has.
     public mutating func notificationSkipped() {
         isOutstanding = false
     }
 
     // MARK: time
 
-    /// When ``advance(to:)`` next has something to do.
+    /// Time at which ``advance(to:)`` must be called; nil when no timer runs.
     public var nextDeadline: Instant? {
         switch phase {
         case .initial, .over: return nil
@@ -326,6 +332,7 @@ public struct Notifier: Hashable, Sendable {
         }
     }
 
+    /// Handles expiry, the end of waits and due notifications at `now`.
     public mutating func advance(to now: Instant) -> [Action] {
         switch phase {
         case .initial, .over:

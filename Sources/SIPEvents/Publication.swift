@@ -1,26 +1,27 @@
 import SIPCore
 
-/// The event state compositor's table of one presentity's publications (RFC 3903 section 6): which entity-tags live, until when,
-/// and what each PUBLISH means. The documents themselves are kept elsewhere under the same tags.
+/// Publications of one presentity at the event state compositor (RFC 3903 6): live entity-tags, their expiry and the meaning of
+/// each PUBLISH. Documents are kept elsewhere under the same tags.
 ///
 ///     no tag --body, Expires > 0--> live(tag) --tag: refresh or modify--> live(new tag)
 ///                                      | tag, Expires 0, or lapse
 ///                                      v
 ///                                    gone
 public struct PublicationTable: Hashable, Sendable {
-    /// What a PUBLISH is, by body, SIP-If-Match and Expires (RFC 3903 table 1).
+    /// Operation of a PUBLISH, by body, SIP-If-Match and Expires (RFC 3903 table 1).
     public enum Operation: Hashable, Sendable {
-        /// Keep the body under this new tag.
+        /// Store the body under this new tag.
         case create(EntityTag)
-        /// Same body, new tag.
+        /// Keep the body under a new tag.
         case refresh(EntityTag, to: EntityTag)
-        /// The body replaces that of the old tag.
+        /// Replace the body of the old tag.
         case modify(EntityTag, to: EntityTag)
         case remove(EntityTag)
-        /// A body with Expires 0 and no tag: nothing is kept.
+        /// Store nothing: a body with Expires 0 and no tag.
         case nothing
     }
 
+    /// Result of a PUBLISH, from which its response follows.
     public enum Outcome: Hashable, Sendable {
         /// 200 with this SIP-ETag and Expires.
         case accepted(Operation, tag: EntityTag, expires: Int)
@@ -30,25 +31,31 @@ public struct PublicationTable: Hashable, Sendable {
         case unknownTag
         /// 423 with this Min-Expires.
         case tooBrief(minimum: Int)
-        /// The table is full.
+        /// The table is full: no new publication is accepted.
         case full
     }
 
+    /// Policy for requested lifetimes.
     public let expiry: ExpiryPolicy
+    /// Largest number of publications.
     public let limit: Int
     private var deadlines: [EntityTag: Instant] = [:]
 
+    /// Creates an empty table.
     public init(expiry: ExpiryPolicy, limit: Int) {
         self.expiry = expiry
         self.limit = limit
     }
 
+    /// Number of publications; expired ones count until ``advance(to:)``.
     public var count: Int { deadlines.count }
+    /// Whether there are no publications; expired ones count until ``advance(to:)``.
     public var isEmpty: Bool { deadlines.isEmpty }
 
+    /// Handles a PUBLISH and updates the table if it is accepted.
     /// - Parameters:
-    ///   - ifMatch: the tags of SIP-If-Match, none without the header.
-    ///   - newTag: a tag never used before; given out when the request is accepted.
+    ///   - ifMatch: Tags of SIP-If-Match; empty without the header.
+    ///   - newTag: Tag never used before; issued when the request is accepted.
     public mutating func receive(
         ifMatch: [EntityTag], hasBody: Bool, expires wish: Int?, newTag: EntityTag, at now: Instant
     ) -> Outcome {
@@ -75,13 +82,13 @@ public struct PublicationTable: Hashable, Sendable {
         return .accepted(hasBody ? .modify(tag, to: newTag) : .refresh(tag, to: newTag), tag: newTag, expires: granted)
     }
 
-    /// Takes a publication back as it was before a restart.
+    /// Restores a publication from before a restart; the limit is not checked.
     public mutating func restore(_ tag: EntityTag, until deadline: Instant) { deadlines[tag] = deadline }
 
-    /// The moment the first publication lapses.
+    /// Earliest expiry; nil without publications.
     public var nextDeadline: Instant? { deadlines.values.min() }
 
-    /// Drops what has lapsed and names it, oldest deadline first.
+    /// Removes expired publications and returns their tags, earliest expiry first.
     public mutating func advance(to now: Instant) -> [EntityTag] {
         let lapsed = deadlines.filter { $0.value <= now }.sorted { ($0.value, $0.key.value) < ($1.value, $1.key.value) }.map(\.key)
         for tag in lapsed { deadlines[tag] = nil }

@@ -1,36 +1,39 @@
 import SIPCore
 
-/// The event publication agent's side of one publication (RFC 3903 section 4): creates it, keeps it alive, replaces and removes it,
-/// and starts afresh when the compositor has forgotten it.
+/// Publication agent's side of one publication (RFC 3903 4): creates, refreshes, replaces and removes it, and creates it again when
+/// the compositor no longer knows it.
 ///
 ///     idle --publish--> asking --2xx--> live --publish, refresh--> asking --412--> asking (without tag)
 ///                         | 408, 480, 5xx, silence: again after a pause
 ///                         | other refusals: as before the request
 ///     live --withdraw--> leaving --2xx, 412, lapse--> idle
 ///
-/// One PUBLISH is outstanding at a time; what comes meanwhile follows with the newest body.
+/// One PUBLISH is outstanding at a time; changes meanwhile are sent afterwards with the newest body.
 public struct PublicationClient: Hashable, Sendable {
+    /// Action that the owner takes, in the order returned.
     public enum Action: Hashable, Sendable {
-        /// Send PUBLISH; with `hasBody` the newest body goes along.
+        /// Send PUBLISH with this many seconds of lifetime (0 removes); with `hasBody` include the newest body.
         case publish(ifMatch: EntityTag?, hasBody: Bool, expires: Int)
         /// The compositor has the body of the last request.
         case published
-        /// It cannot say now: the request is repeated after this moment.
+        /// Temporary failure: the request is repeated after this time.
         case postponed(until: Instant)
-        /// The compositor refuses the last request. What it had before, it still has.
+        /// The compositor refused the last request; its earlier state is unchanged.
         case refused(status: Int)
         /// Nothing is published any more.
         case over
     }
 
-    /// What must be kept to go on after a restart (RFC 3903 4.1: the tag is all that names the publication).
+    /// State to keep across a restart; the tag alone names the publication (RFC 3903 4.1).
     public struct Standing: Hashable, Sendable {
+        /// Tag of the newest accepted request.
         public var tag: EntityTag
-        /// When the compositor drops the publication.
+        /// Time at which the compositor drops the publication.
         public var lapsesAt: Instant
-        /// Seconds asked for, as learnt from 423.
+        /// Seconds to request, raised by a 423.
         public var expires: Int
 
+        /// Creates the state of a publication that an earlier process made.
         public init(tag: EntityTag, lapsesAt: Instant, expires: Int) {
             self.tag = tag
             self.lapsesAt = lapsesAt
@@ -48,25 +51,27 @@ public struct PublicationClient: Hashable, Sendable {
     private var tag: EntityTag?
     private var lapsesAt: Instant?
     private var asking: Request?
-    /// Whether something is to be published, as far as ``publish(at:)`` and ``withdraw(at:)`` said.
+    /// Whether a publication is wanted, by ``publish(at:)``, ``withdraw(at:)`` and ``revert(at:)``.
     public private(set) var isWanted = false
     private var hasNews = false
     private var hasBriefRetry = false
     private var refreshAt: Instant?
-    /// Nothing is sent before: the compositor wished a pause, or did not answer.
+    /// Nothing is sent before this time: the compositor asked for a pause or did not answer.
     private var pausedUntil: Instant?
     private var failures = 0
 
+    /// Creates a client that has published nothing.
     /// - Parameters:
-    ///   - expires: seconds to ask for.
-    ///   - retryPause: after a failure that names no Retry-After, doubling up to `longestPause`; at least 1 s. A refresh comes no sooner.
+    ///   - expires: Seconds to request.
+    ///   - retryPause: Pause after a failure without Retry-After, doubled up to `longestPause`, at least 1 s; also the least time
+    ///     between acceptance and refresh.
     public init(expires: Int, retryPause: TimeSpan = .seconds(30), longestPause: TimeSpan = .seconds(300)) {
         self.expires = expires
         self.retryPause = max(retryPause, .seconds(1))
         self.longestPause = longestPause
     }
 
-    /// A publication of which an earlier process knew this; it is refreshed in time, as if it had never been left alone.
+    /// Restores a publication of an earlier process; it is refreshed after a quarter of the remaining lifetime, at least after 1 s.
     public init(
         restoring standing: Standing, retryPause: TimeSpan = .seconds(30), longestPause: TimeSpan = .seconds(300), at now: Instant
     ) {
@@ -77,30 +82,32 @@ public struct PublicationClient: Hashable, Sendable {
         refreshAt = now + max(TimeSpan(nanoseconds: (standing.lapsesAt - now).nanoseconds / 4), .seconds(1))
     }
 
+    /// Tag that the next request carries; nil when no publication is known to exist.
     public var entityTag: EntityTag? { tag }
-    /// What the compositor has; nil: nothing that is known.
+    /// State to keep across a restart; nil when no publication is known to exist.
     public var standing: Standing? {
         tag.flatMap { tag in lapsesAt.map { Standing(tag: tag, lapsesAt: $0, expires: expires) } }
     }
-    /// Whether nothing is published, asked or wished.
+    /// Whether nothing is published, requested or wanted.
     public var isIdle: Bool { tag == nil && asking == nil && !isWanted }
-    /// Whether a request waits for its answer.
+    /// Whether a request awaits its response.
     public var isAsking: Bool { asking != nil }
 
+    /// Time at which ``advance(to:)`` must be called; nil while a request is outstanding or when nothing is due.
     public var nextDeadline: Instant? {
         guard asking == nil else { return nil }
         if let pausedUntil, hasNews || !isWanted { return pausedUntil }
         return refreshAt
     }
 
-    /// There is a new body.
+    /// Publishes a new body; the owner adds the newest one to each PUBLISH that has a body.
     public mutating func publish(at now: Instant) -> [Action] {
         isWanted = true
         hasNews = true
         return next(at: now)
     }
 
-    /// Removes the publication.
+    /// Removes the publication; does nothing when none is wanted.
     public mutating func withdraw(at now: Instant) -> [Action] {
         guard isWanted else { return [] }
         isWanted = false
@@ -108,7 +115,8 @@ public struct PublicationClient: Hashable, Sendable {
         return next(at: now)
     }
 
-    /// What the compositor has is wanted as it is: nothing waits to be sent, and the tag is refreshed in its time.
+    /// Drops a change that was not sent: the published body is refreshed as it is. Ignored without a tag or while a request is
+    /// outstanding.
     public mutating func revert(at now: Instant) {
         guard tag != nil, asking == nil else { return }
         isWanted = true
@@ -117,6 +125,7 @@ public struct PublicationClient: Hashable, Sendable {
         refreshAt = refreshAt ?? now
     }
 
+    /// Handles the final response to the outstanding PUBLISH; lifetimes and `retryAfter` are in seconds.
     public mutating func receiveAnswer(
         status: Int, tag newTag: EntityTag?, expires granted: Int?, minimumExpires: Int? = nil, retryAfter: Int? = nil, at now: Instant
     ) -> [Action] {
@@ -130,13 +139,13 @@ public struct PublicationClient: Hashable, Sendable {
             tag = newTag ?? tag
             let seconds = max(1, min(granted ?? expires, expires))
             lapsesAt = now + .seconds(seconds)
-            // A compositor that grants next to nothing is asked again no oftener than one that fails.
+            // A compositor that grants very short lifetimes is not asked more often than one that fails.
             refreshAt = now + max(.seconds(seconds) * 3 / 4, retryPause)
             return [.published] + next(at: now)
         case 408, 480, 500..<600:
             return pause(request, retryAfter, at: now)
         case 412:
-            // The tag is dead: do not repeat it, publish afresh (RFC 3903 4.5).
+            // The tag is invalid: do not repeat it, publish without one (RFC 3903 4.5).
             if request == .removal { return removed(at: now) }
             let hadTag = tag != nil
             forget()
@@ -157,24 +166,25 @@ public struct PublicationClient: Hashable, Sendable {
         }
     }
 
-    /// No answer: whether the compositor has the publication is unknown; a 412 will tell.
+    /// Handles a PUBLISH without a response: whether the publication exists is unknown, and a later 412 shows that it does not.
     public mutating func publishFailed(at now: Instant) -> [Action] {
         guard let request = asking else { return [] }
         asking = nil
         return pause(request, nil, at: now)
     }
 
+    /// Handles expiry, refresh and the end of pauses at `now`.
     public mutating func advance(to now: Instant) -> [Action] {
         guard asking == nil else { return [] }
         if let lapsesAt, now >= lapsesAt {
             forget()
-            // Nobody heard of us in time: the whole state, as if new.
+            // The publication was not refreshed in time: publish the whole state again.
             if isWanted { hasNews = true }
         }
         if let refreshAt, now >= refreshAt, isWanted, !hasNews, pausedUntil.map({ now >= $0 }) ?? true {
             self.refreshAt = nil
             if tag != nil { return ask(.refresh) }
-            // The compositor gave it no tag, so that nothing names it: the whole state, as if new.
+            // Without a tag it cannot be refreshed: publish the whole state again.
             hasNews = true
         }
         return next(at: now)
@@ -200,7 +210,7 @@ public struct PublicationClient: Hashable, Sendable {
         return [.publish(ifMatch: tag, hasBody: request == .body, expires: request == .removal ? 0 : expires)]
     }
 
-    /// Nothing is there any more; a body that came meanwhile starts a new publication.
+    /// Forgets the publication; a body that arrived meanwhile starts a new one.
     private mutating func removed(at now: Instant) -> [Action] {
         forget()
         return next(at: now)
@@ -218,7 +228,7 @@ public struct PublicationClient: Hashable, Sendable {
         let doubled = min(retryPause * (1 << min(failures - 1, 10)), longestPause)
         let until = now + (retryAfter.map { .seconds(min(max($0, 1), 86_400)) } ?? doubled)
         if !isWanted, tag == nil || lapsesAt.map({ until >= $0 }) ?? true {
-            // It lapses by itself before it could be removed.
+            // The publication expires before it could be removed.
             forget()
             return [.over]
         }
@@ -231,14 +241,14 @@ public struct PublicationClient: Hashable, Sendable {
         failures = 0
         switch request {
         case .removal:
-            // Whatever it says, it is asked no more; what is left lapses.
+            // Any refusal ends the removal; the publication expires by itself.
             return removed(at: now)
         case .refresh:
             forget()
         case .body:
             if let lapsesAt { refreshAt = now + max(TimeSpan(nanoseconds: (lapsesAt - now).nanoseconds / 2), .seconds(1)) }
         }
-        // Whether a newer body fares better, the caller decides.
+        // The caller decides whether a newer body is worth another request.
         hasNews = false
         return [.refused(status: status)] + (isWanted ? [] : next(at: now))
     }

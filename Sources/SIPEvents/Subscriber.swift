@@ -1,7 +1,7 @@
 import SIPCore
 
-/// The subscriber's side of one subscription (RFC 6665 section 4.1) over as many dialogs as it takes: first SUBSCRIBE, refreshes,
-/// what every answer and every termination reason asks for, and a new start with growing pauses when the far side fails.
+/// Subscriber side of one subscription (RFC 6665 4.1) across its dialogs: SUBSCRIBE, refreshes, responses, termination reasons, and
+/// restarts with growing pauses when the notifier fails.
 ///
 ///     idle --start--> asking --2xx--> waiting --NOTIFY--> established --refresh--> asking'
 ///                        |               |                   |
@@ -9,21 +9,24 @@ import SIPCore
 ///                        v               v                   v
 ///                      over <--never-- (retry table) --later--> resting --pause over--> asking (new dialog)
 ///
-/// Every dialog is of the ``Attempt`` that made it; what belongs to an older attempt is answered 481 by its owner. A NOTIFY may
-/// come before the 200 (RFC 6665 4.4.1). A piggybacked state (MS-SIP 3.4.5.1) counts as a NOTIFY.
+/// Each dialog belongs to the ``Attempt`` that created it; the owner answers NOTIFYs of older attempts with 481. A NOTIFY may
+/// arrive before the 200 (RFC 6665 4.4.1). A piggybacked state (MS-SIP 3.4.5.1) counts as a NOTIFY.
 public struct Subscriber: Hashable, Sendable {
+    /// Settings of a subscription.
     public struct Configuration: Hashable, Sendable {
-        /// Seconds asked for; 0 is a fetch.
+        /// Seconds to request; 0 is a fetch.
         public var expires: Int
-        /// Pause before the first new start; it doubles with every failure up to `retryMaximum`.
+        /// Pause before the first restart; doubled with every failure up to `retryMaximum`.
         public var retryMinimum: TimeSpan
+        /// Longest pause before a restart, Retry-After and jitter not counted.
         public var retryMaximum: TimeSpan
-        /// RFC 6665 4.1.2: 64*T1.
+        /// Timer N, 64*T1 (RFC 6665 4.1.2): longest wait for a NOTIFY after a SUBSCRIBE.
         public var timerN: TimeSpan
-        /// Lengthens every pause before a new start by up to a quarter, so that legs that were lost together do not come back
-        /// together; 0: no such chance.
+        /// Seed of a jitter that lengthens pauses by up to a quarter, so that subscriptions lost together do not restart together;
+        /// 0 disables it.
         public var jitterSeed: UInt64
 
+        /// Creates settings; by default pauses from 5 s to 300 s, a Timer N of 32 s and no jitter.
         public init(
             expires: Int, retryMinimum: TimeSpan = .seconds(5), retryMaximum: TimeSpan = .seconds(300), timerN: TimeSpan = .seconds(32),
             jitterSeed: UInt64 = 0
@@ -36,34 +39,37 @@ public struct Subscriber: Hashable, Sendable {
         }
     }
 
-    /// Which start a dialog belongs to; grows by one with each.
+    /// Number of a start, counted from 1.
     public typealias Attempt = Int
 
+    /// Kind of SUBSCRIBE to send.
     public enum Request: Hashable, Sendable {
-        /// Outside any dialog: new Call-ID and From tag.
+        /// Outside a dialog, with a new Call-ID and From tag.
         case initial(Attempt)
         case refresh
         case unsubscribe
     }
 
+    /// Reason why a subscription was lost or ended.
     public enum Failure: Hashable, Sendable {
         /// The SUBSCRIBE was answered with this status.
         case refused(status: Int)
-        /// A NOTIFY ended it.
+        /// A NOTIFY terminated it.
         case terminated(TerminationReason?)
-        /// No answer, or no NOTIFY within timer N, or the transport failed.
+        /// No response, no NOTIFY within Timer N, or a transport failure.
         case silent
         /// It was not refreshed in time.
         case lapsed
     }
 
+    /// Action that the owner takes, in the order returned.
     public enum Action: Hashable, Sendable {
         case subscribe(Request, expires: Int)
-        /// The far side says active or pending.
+        /// The notifier reported active or pending.
         case status(SubscriptionStatus)
-        /// The subscription is lost; a new start follows after the pause by itself.
+        /// The subscription was lost; it restarts by itself after the pause.
         case lost(Failure, retryIn: TimeSpan)
-        /// It is over for good; forget it. nil: as wished (unsubscribed, or fetched).
+        /// The subscription is over and can be removed; nil: as requested (unsubscribed or fetched).
         case end(Failure?)
     }
 
@@ -72,43 +78,49 @@ public struct Subscriber: Hashable, Sendable {
     }
 
     private static let settled = TimeSpan.seconds(60)
-    /// No pause but the first is shorter, whatever is configured: a far side that refuses is not asked as fast as it answers.
+    /// Least pause of a restart that is not immediate: a notifier that refuses must not be asked as fast as it answers.
     private static let leastPause = TimeSpan.milliseconds(200)
-    /// Longest pause that a Retry-After can ask for, in seconds.
+    /// Longest pause that a Retry-After can request, in seconds.
     private static let longestPause = 86_400
-    /// Longest lifetime that a Min-Expires can make us ask for, in seconds.
+    /// Longest lifetime that a Min-Expires can request, in seconds.
     private static let longestLife = 86_400 * 7
 
+    /// Settings; a 423 raises `expires`.
     public private(set) var configuration: Configuration
+    /// Number of the current attempt; 0 before ``start(at:)``.
     public private(set) var attempt: Attempt = 0
     var phase = Phase.idle
-    /// A SUBSCRIBE is unanswered.
+    /// Whether a SUBSCRIBE is unanswered.
     var isAsking = false
-    /// To be left as soon as the answer is there.
+    /// Whether to unsubscribe as soon as the response arrives.
     var wantsToLeave = false
-    /// To be asked again as soon as the answer is there.
+    /// Whether to refresh as soon as the response arrives.
     private var wantsChange = false
     private var hasBriefRetry = false
-    /// Losses in a row.
+    /// Losses in a row; counted anew after an attempt that lasted 60 s.
     public private(set) var failures = 0
     private var startedAt = Instant(nanosecondsSince1970: 0)
     private var timerN: Instant?
+    /// Time of the next refresh; nil when none is planned.
     public internal(set) var refreshAt: Instant?
-    /// A refused refresh is not repeated before this moment, whatever a NOTIFY says of the lifetime.
+    /// Earliest time to repeat a refused refresh, whatever lifetime a NOTIFY reports.
     var refreshesFrom: Instant?
+    /// Time at which the subscription expires; nil until a lifetime is granted.
     public private(set) var lapsesAt: Instant?
+    /// End of the pause before a restart; nil outside a pause.
     public internal(set) var restsUntil: Instant?
-    /// It rests because the far side was not reached, and not because that asked for a pause.
+    /// Whether the pause was caused by a remote domain that was not reached, rather than requested by it.
     var restsUnheard = false
 
+    /// Creates an idle subscription.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
     }
 
-    /// A subscription whose dialog an earlier process made.
+    /// Resumes a subscription with a dialog of an earlier process.
     /// - Parameters:
-    ///   - expiry: when it lapses without a refresh.
-    ///   - refreshAt: when it is this one's turn to ask for the whole state.
+    ///   - expiry: Expiry without a refresh.
+    ///   - refreshAt: Time to request the whole state.
     public init(resuming configuration: Configuration, expiry: Instant, refreshAt: Instant) {
         self.init(configuration)
         attempt = 1
@@ -118,7 +130,7 @@ public struct Subscriber: Hashable, Sendable {
         self.refreshAt = refreshAt
     }
 
-    /// A subscription that an earlier process lost, and that is made anew after a pause.
+    /// Resumes a subscription that an earlier process lost and that restarts after a pause; `failures` is limited to 0...64.
     public init(resting configuration: Configuration, until end: Instant, failures: Int) {
         self.init(configuration)
         attempt = 1
@@ -127,13 +139,15 @@ public struct Subscriber: Hashable, Sendable {
         self.failures = min(max(failures, 0), 64)
     }
 
+    /// Whether the subscription is over and can be removed.
     public var isOver: Bool { phase == .over }
 
-    /// Where the subscription stands, for whoever asks; the names are those of the diagram above.
+    /// State of the subscription, for display; the names are those of the diagram above.
     public enum Standing: Hashable, Sendable {
         case idle, asking, waiting, established, refreshing, resting, leaving, over
     }
 
+    /// Current state, for display.
     public var standing: Standing {
         switch phase {
         case .idle: .idle
@@ -145,24 +159,25 @@ public struct Subscriber: Hashable, Sendable {
         }
     }
 
+    /// Whether this is a fetch: Expires 0.
     public var isFetch: Bool { configuration.expires == 0 }
 
     // MARK: wishes
 
+    /// Starts an idle subscription; does nothing in any other state.
     public mutating func start(at now: Instant) -> [Action] {
         guard phase == .idle else { return [] }
         return ask(at: now)
     }
 
-    /// Asks anew at once, in a new dialog: elsewhere, or in another form. What belongs to the attempt before is forgotten.
+    /// Restarts at once in a new dialog, for another target or form; the attempt before is abandoned.
     public mutating func restart(at now: Instant) -> [Action] {
         wantsToLeave = false
         return ask(at: now)
     }
 
-    /// Asks again in the dialog, because what is asked for has changed (MS-PRES 3.4.5.1.3): now, or with the answer to the SUBSCRIBE
-    /// that is on its way, or when a refused refresh may be repeated. Between two dialogs there is nothing to do: the next one begins with
-    /// what is wanted then.
+    /// Refreshes because the request has changed (MS-PRES 3.4.5.1.3): now, after the outstanding response, or when a refused
+    /// refresh may be repeated. Does nothing between two dialogs: the next one uses the new request.
     public mutating func change(at now: Instant) -> [Action] {
         guard phase == .established, !isFetch, !wantsToLeave else { return [] }
         if !isAsking, let refreshesFrom, now < refreshesFrom {
@@ -176,8 +191,8 @@ public struct Subscriber: Hashable, Sendable {
     /// Whether NOTIFYs of the current attempt's dialog are expected.
     public var isListening: Bool { phase == .established || phase == .leaving }
 
-    /// Ends it: SUBSCRIBE with Expires 0 in the dialog, then the last NOTIFY or timer N (RFC 6665 4.1.2.3).
-    /// - Parameter hasDialog: whether a dialog exists; without one there is nothing to leave yet.
+    /// Unsubscribes: SUBSCRIBE with Expires 0 in the dialog, then the last NOTIFY or Timer N (RFC 6665 4.1.2.3).
+    /// - Parameter hasDialog: Whether a dialog exists; without one the subscription ends at once.
     public mutating func unsubscribe(hasDialog: Bool, at now: Instant) -> [Action] {
         switch phase {
         case .over, .leaving: return []
@@ -194,10 +209,10 @@ public struct Subscriber: Hashable, Sendable {
 
     // MARK: answers
 
-    /// A final answer to the SUBSCRIBE.
+    /// Handles the final response to the SUBSCRIBE.
     /// - Parameters:
-    ///   - expires: the Expires of a 2xx; authoritative, never longer than asked.
-    ///   - piggybacked: the state that the 200 itself carries (MS-SIP 3.4.5.1).
+    ///   - expires: Expires of a 2xx in seconds; limited to the seconds requested.
+    ///   - piggybacked: State carried by the 200 (MS-SIP 3.4.5.1).
     public mutating func receiveAnswer(
         status: Int, expires: Int? = nil, minimumExpires: Int? = nil, retryAfter: Int? = nil, piggybacked: SubscriptionStatus? = nil,
         at now: Instant
@@ -220,13 +235,13 @@ public struct Subscriber: Hashable, Sendable {
         if wasRefresh {
             switch status {
             case 300..<400, 404, 405, 410, 416, 480...485, 489, 501, 604:
-                // The dialog is gone (RFC 6665 4.1.2.2), or elsewhere; start anew, out of it.
+                // The dialog is gone (RFC 6665 4.1.2.2) or elsewhere: start a new one.
                 return lose(.refused(status: status), .immediately, retryAfter: retryAfter, at: now)
             case 408:
-                // As good as no answer (RFC 3261 12.2.1.2).
+                // Same as no response (RFC 3261 12.2.1.2).
                 return lose(.refused(status: status), .later, retryAfter: retryAfter, at: now)
             default:
-                // It stays valid until its known expiry; try again in time.
+                // The subscription stays valid until its expiry; refresh again after a pause.
                 timerN = nil
                 let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 1), Self.longestPause)) } ?? configuration.retryMinimum
                 refreshesFrom = now + max(pause, Self.leastPause)
@@ -256,7 +271,7 @@ public struct Subscriber: Hashable, Sendable {
         return wantsChange ? [refresh(at: now)] : []
     }
 
-    /// The SUBSCRIBE was not answered (timer F) or could not be sent.
+    /// Handles a SUBSCRIBE that was not answered (Timer F) or could not be sent.
     public mutating func subscribeFailed(at now: Instant) -> [Action] {
         guard isAsking else { return [] }
         isAsking = false
@@ -266,7 +281,7 @@ public struct Subscriber: Hashable, Sendable {
 
     // MARK: notifications
 
-    /// A NOTIFY or BENOTIFY of the current attempt's dialog; its owner answers it 200.
+    /// Handles a NOTIFY or BENOTIFY of the current attempt's dialog; the owner answers it with 200.
     public mutating func receiveNotify(_ status: SubscriptionStatus, at now: Instant) -> [Action] {
         switch phase {
         case .idle, .resting, .over: return []
@@ -293,8 +308,10 @@ public struct Subscriber: Hashable, Sendable {
 
     // MARK: time
 
+    /// Time at which ``advance(to:)`` must be called; nil when no timer runs.
     public var nextDeadline: Instant? { .earliest(timerN, isAsking ? nil : refreshAt, lapsesAt, restsUntil) }
 
+    /// Handles Timer N, refresh, expiry and the end of pauses at `now`.
     public mutating func advance(to now: Instant) -> [Action] {
         if let restsUntil, now >= restsUntil {
             return ask(at: now)
@@ -342,8 +359,8 @@ public struct Subscriber: Hashable, Sendable {
         return [.subscribe(.unsubscribe, expires: 0)]
     }
 
-    /// Takes over the far side's word on the lifetime: refresh at three quarters of it, and at least timer N before it ends if it
-    /// is long enough for that.
+    /// Applies a granted lifetime, limited to the one requested: refresh at three quarters of it, and at least Timer N before
+    /// expiry if it is long enough for that.
     private mutating func grant(_ seconds: Int, at now: Instant) {
         let seconds = min(max(seconds, 0), configuration.expires)
         guard !isFetch else { return }
@@ -351,7 +368,7 @@ public struct Subscriber: Hashable, Sendable {
         lapsesAt = now + span
         refreshAt = now + min(span * 3 / 4, max(span - configuration.timerN, span / 2))
         if let refreshesFrom { refreshAt = max(refreshesFrom, refreshAt ?? refreshesFrom) }
-        // Granted nothing: the one NOTIFY that follows is still worth waiting for (RFC 6665 4.2.1.1).
+        // Lifetime 0: wait for the one NOTIFY that follows (RFC 6665 4.2.1.1).
         if seconds == 0, let timerN {
             lapsesAt = timerN
             refreshAt = nil
@@ -362,10 +379,10 @@ public struct Subscriber: Hashable, Sendable {
         if wantsToLeave || phase == .leaving { return finish(nil) }
         if isFetch { return finish(failure) }
         forgetTimers()
-        // What is still unanswered belongs to the dialog that was lost.
+        // The outstanding response belongs to the lost dialog.
         isAsking = false
         phase = .resting
-        // A leg that lived for a while starts with a clean slate; one that dies at birth again and again does not.
+        // An attempt that lasted 60 s resets the pause; repeated early losses keep doubling it.
         if now - startedAt >= Self.settled { failures = 0 }
         failures += 1
         var pause = configuration.retryMinimum
@@ -380,7 +397,7 @@ public struct Subscriber: Hashable, Sendable {
         return [.lost(failure, retryIn: pause)]
     }
 
-    /// The span and up to a quarter of it, by seed and number of failures (SplitMix64).
+    /// Lengthens a span by up to a quarter, by seed, failures and attempt (SplitMix64).
     private func jittered(_ span: TimeSpan) -> TimeSpan {
         guard configuration.jitterSeed != 0 else { return span }
         var mixed = configuration.jitterSeed &+ UInt64(truncatingIfNeeded: failures &+ attempt) &* 0x9E37_79B9_7F4A_7C15

@@ -1,38 +1,40 @@
-/// Why a subscription ended: `reason` of `Subscription-State: terminated` (RFC 6665 4.1.3). Unknown tokens survive.
+/// Reason of `Subscription-State: terminated` (RFC 6665 4.1.3); unknown tokens are kept.
 public struct TerminationReason: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
-    /// Lower case.
+    /// Token in lower case.
     public let rawValue: String
 
+    /// Wraps a token, converted to lower case.
     public init(rawValue: String) {
         self.rawValue = rawValue.lowercased()
     }
 
     public var description: String { rawValue }
 
-    /// Move: subscribe again at once.
+    /// Subscribe again at once, in a new dialog.
     public static let deactivated = TerminationReason(rawValue: "deactivated")
-    /// Later, after `retry-after`.
+    /// Subscribe again later, after `retry-after`.
     public static let probation = TerminationReason(rawValue: "probation")
-    /// Policy forbids it.
+    /// Policy does not allow the subscription.
     public static let rejected = TerminationReason(rawValue: "rejected")
     /// The subscription was not refreshed, was ended by its subscriber, or was a fetch.
     public static let timeout = TerminationReason(rawValue: "timeout")
     /// Authorization was not obtained in time.
     public static let giveup = TerminationReason(rawValue: "giveup")
-    /// The resource does not exist any more.
+    /// The resource no longer exists.
     public static let noresource = TerminationReason(rawValue: "noresource")
-    /// The state will not change any more (RFC 6665 4.1.3).
+    /// The state will not change again (RFC 6665 4.1.3).
     public static let invariant = TerminationReason(rawValue: "invariant")
 
-    /// What a subscriber does after a subscription ended so (RFC 6665 4.1.3).
+    /// When a subscriber subscribes again after this reason (RFC 6665 4.1.3).
     public enum Retry: Hashable, Sendable {
         case never
-        /// At once, in a new dialog; Retry-After does not count.
+        /// At once, in a new dialog; Retry-After is ignored.
         case immediately
-        /// After `retry-after` when it was given, else when the subscriber likes.
+        /// After `retry-after` if present, else at a time of the subscriber's choice.
         case later
     }
 
+    /// When to subscribe again; `later` for tokens without a rule.
     public var retry: Retry {
         switch self {
         case .rejected, .noresource, .invariant: .never
@@ -41,36 +43,36 @@ public struct TerminationReason: Hashable, Sendable, RawRepresentable, CustomStr
         }
     }
 
-    /// The reason that a refusal of the far side's SUBSCRIBE has for somebody whose own subscription was already accepted; nil:
-    /// a passing failure, so that a new attempt makes sense. 401 and 407 pass when the gateway gets credentials, and say nothing of the
-    /// presentity's wishes.
+    /// Maps a refusal of an upstream SUBSCRIBE to the reason for a watcher with an accepted subscription; nil for a temporary
+    /// failure that is worth another attempt. 401 and 407 are temporary: they pass once the gateway has credentials.
     public init?(refusal status: Int) {
         switch status {
         case 403, 603, 606, 607: self = .rejected
-        // To an address that is not the far side's: asking here again would only be sent there again.
+        // Redirected: another attempt would be redirected again.
         case 300..<400: self = .noresource
         case 404, 410, 484, 485, 604: self = .noresource
         case 405, 406, 415, 416, 420, 421, 489, 493, 501, 505: self = .noresource
-        // A loop stays one: asking again would only go round again.
+        // A loop persists: another attempt would loop again.
         case 482, 483: self = .noresource
         default: return nil
         }
     }
 }
 
-/// The value of Subscription-State without its syntax (RFC 6665 8.2.3).
+/// Value of Subscription-State without its syntax (RFC 6665 8.2.3).
 public enum SubscriptionStatus: Hashable, Sendable {
     case active(expires: Int?)
     case pending(expires: Int?)
     case terminated(reason: TerminationReason?, retryAfter: Int?)
-    /// A token that no standard names; treated like active.
+    /// Token that no standard defines; treated like active.
     case other(String, expires: Int?)
 
+    /// Whether the subscription has ended.
     public var isTerminated: Bool {
         if case .terminated = self { true } else { false }
     }
 
-    /// Seconds left, when the notifier says so.
+    /// Seconds left; nil when absent or terminated.
     public var expires: Int? {
         switch self {
         case .active(let expires), .pending(let expires), .other(_, let expires): expires
@@ -78,7 +80,7 @@ public enum SubscriptionStatus: Hashable, Sendable {
         }
     }
 
-    /// The header's value.
+    /// Value as written in the header.
     public var headerValue: String {
         switch self {
         case .active(let expires): "active" + Self.parameter("expires", expires)

@@ -1,7 +1,7 @@
 import PresenceDocuments
 import XMLCore
 
-/// The composition policy: pure functions from publications to one document, in time linear in what is published.
+/// Composition policy: pure functions from all publications of a presentity to one document.
 struct Composition {
     /// Newest body first.
     private let publications: [Publication]
@@ -32,10 +32,10 @@ struct Composition {
         return result
     }
 
-    /// Oldest body first, in the order of each document.
+    /// Returns tuples by publication, oldest body first, in document order.
     private func tuples() -> [PIDFTuple] {
         var result: [[PIDFTuple]] = []
-        // Two publications with one id and one contact are reports on one service: the newer counts.
+        // Tuples with the same id, contact and classes report on one service: keep the newest.
         var known: Set<Service> = []
         for publication in publications {
             var own: [PIDFTuple] = []
@@ -68,7 +68,7 @@ struct Composition {
         merged({ $0.devices }, age: { $0.timestamp }) { $0.deviceID }
     }
 
-    /// One part for each key, from its newest report, filled from the older ones.
+    /// Merges parts by key: takes the newest report and fills it from the older ones.
     private func merged<Part: ComposedPart, Key: Hashable>(
         _ parts: (PIDFDocument) -> [Part], age: (Part) -> DateTime?, by key: (Part) -> Key
     ) -> [Part] {
@@ -91,7 +91,7 @@ struct Composition {
         return result
     }
 
-    /// The parts of every publication, by their own timestamps or else the moment they arrived, then by the order of the bodies.
+    /// Sorts parts by their timestamp, else by the arrival of their publication, newest first; ties go to the newer body.
     private func newestFirst<Part>(_ parts: (PIDFDocument) -> [Part], age: (Part) -> DateTime?) -> [(publication: Publication, part: Part)]
     {
         var all: [(publication: Publication, part: Part)] = []
@@ -106,7 +106,7 @@ struct Composition {
     }
 }
 
-/// The name of an element or attribute, of which a composed part has one.
+/// Expanded name of an element or attribute, used to find duplicates.
 private struct ExpandedName: Hashable {
     var namespace: String
     var localName: String
@@ -122,11 +122,11 @@ private struct ExpandedName: Hashable {
     }
 }
 
-/// A person or a device: what several reports become one of.
+/// Person or device: a part that is merged across publications.
 private protocol ComposedPart {
     var id: String { get set }
     var extensions: [XMLFragment] { get set }
-    /// Takes from an older report what this one does not say, ``extensions`` apart.
+    /// Fills missing values from an older report, except ``extensions``.
     mutating func fill(from older: Self)
 }
 
@@ -150,7 +150,7 @@ extension PIDFDevice: ComposedPart {
 }
 
 extension RPID {
-    /// Takes from an older source each kind of element that is missing here.
+    /// Fills each missing kind of element from an older source.
     fileprivate mutating func fill(from older: RPID) {
         if activities.isEmpty { activities = older.activities }
         if classes.isEmpty { classes = older.classes }

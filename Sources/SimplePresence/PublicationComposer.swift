@@ -1,9 +1,12 @@
 import PresenceDocuments
 
-/// Why a publication was not taken; the publisher's fault, or of all publishers together.
+/// Refusal of a publish, refresh or removal: the entity-tag or a limit of the presentity does not allow it.
 public struct CompositionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Kind of refusal, compared by its name.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// Lower-case words joined by hyphens, such as `unknown-tag`.
         public let name: String
+        /// Creates a kind with that name; the kinds used here are the constants below.
         public init(_ name: String) { self.name = name }
         public var description: String { name }
 
@@ -11,55 +14,61 @@ public struct CompositionError: Error, Hashable, Sendable, CustomStringConvertib
         public static let unknownTag = Code("unknown-tag")
         /// The new entity-tag is in use.
         public static let tagInUse = Code("tag-in-use")
-        /// The presentity has as many publications as it may.
+        /// The presentity has as many publications as its limits allow.
         public static let tooManyPublications = Code("too-many-publications")
-        /// With this body the presentity's publications would be larger than they may be together (RFC 3261 21.4.11: 413).
+        /// With this body the presentity's publications together would exceed their size limit (RFC 3261 21.4.11: 413).
         public static let tooLarge = Code("too-large")
     }
 
+    /// Kind of refusal, from which the status of the response follows.
     public var code: Code
+    /// English sentence for logs and responses, with the entity and the limit or the section that is broken.
     public var message: String
     public var description: String { message }
 }
 
-/// The publications of one presentity and the one document composed of them (RFC 3903 4.5, RFC 4479 5).
+/// Publications of one presentity and the document composed of them (RFC 3903 4.5, RFC 4479 5).
 ///
-/// Every publication is kept as it came, so that taking one away brings back what the others say. The policy:
-/// tuples stay apart under unique ids, unless two have the same id and the same contact, where the newer counts; persons of one class
-/// become one, element by element from the newest that has it; so do reports on one device. Pure: time is an argument.
+/// Publications are kept unchanged, so that removing one restores the values of the others. Policy: tuples stay apart under unique
+/// ids; among tuples with the same id, contact and classes only the newest is kept. Persons of one class are merged element by
+/// element, the newest first; so are reports on one device. Pure: time is an argument.
 public struct PublicationComposer: Hashable, Sendable {
+    /// Limits that ``publish(_:tag:replacing:until:at:)`` checks; lowering them drops no publication.
     public var limits: CompositionLimits
-    /// The presentity's URI, which the composed document carries whatever the publications say.
+    /// Presentity URI: the `entity` of the composed document, whatever the publications carry.
     public let entity: String
-    /// What all publications together are.
+    /// Sum of the sizes of all publications.
     public private(set) var size = PublicationSize()
     private var publications: [Publication] = []
     private var lastNumber: UInt64 = 0
-    /// Ids of the composed document.
+    /// Ids in use in the composed document.
     private var ids: Set<String> = []
 
+    /// Creates a composer without publications.
     public init(entity: String, limits: CompositionLimits = CompositionLimits()) {
         self.entity = entity
         self.limits = limits
     }
 
+    /// Whether there are no publications; expired ones count until ``expire(at:)``.
     public var isEmpty: Bool { publications.isEmpty }
 
-    /// The composition of all publications; without tuples when there are none. Made anew at each call.
+    /// Composes all publications; has no tuples when there are none. Computed anew at every access.
     public var document: PIDFDocument { Composition(publications).document(entity: entity) }
 
-    /// Entity-tags of the live publications, oldest first.
+    /// Entity-tags of the publications, in order of their creation.
     public var tags: [String] { publications.map(\.tag) }
 
-    /// When the next publication expires.
+    /// Earliest expiry of a publication; nil without publications.
     public var nextExpiry: DateTime? { publications.map(\.until).min() }
 
-    /// Takes a publication with a body: a new one, or with `replacing` the next version of one (RFC 3903 4.1, 4.3).
+    /// Adds a publication, or with `replacing` the next version of one (RFC 3903 4.1, 4.3).
     ///
-    /// A body that is no larger than the one it replaces is taken, even where a limit was lowered meanwhile.
+    /// A size limit refuses only values that grow, even if the limit was lowered meanwhile.
     /// - Parameters:
-    ///   - until: When it expires.
-    ///   - now: Its age, where it has no timestamps of its own.
+    ///   - until: Expiry of the publication.
+    ///   - now: Arrival time, used as the age of parts without a timestamp.
+    /// - Throws: `unknownTag`, `tagInUse`, `tooManyPublications` or `tooLarge`; the publications are unchanged then.
     public mutating func publish(
         _ published: PIDFDocument, tag: String, replacing oldTag: String? = nil, until: DateTime, at now: DateTime
     ) throws(CompositionError) {
@@ -95,7 +104,7 @@ public struct PublicationComposer: Hashable, Sendable {
         if index < publications.count { publications[index] = publication } else { publications.append(publication) }
     }
 
-    /// Prolongs a publication without a body (RFC 3903 4.2); ``document`` stays as it is.
+    /// Extends a publication without a body (RFC 3903 4.2); ``document`` does not change.
     public mutating func refresh(_ oldTag: String, tag: String, until: DateTime) throws(CompositionError) {
         let index = try find(oldTag)
         try check(tag, besides: index)
@@ -103,14 +112,14 @@ public struct PublicationComposer: Hashable, Sendable {
         publications[index].until = until
     }
 
-    /// Takes a publication away (RFC 3903 4.4).
+    /// Removes a publication (RFC 3903 4.4); throws `unknownTag` when none has that tag.
     public mutating func remove(_ tag: String) throws(CompositionError) {
         drop(publications.remove(at: try find(tag)))
     }
 
-    /// Takes away what has expired: `until` itself is too late.
+    /// Removes publications with an expiry at or before `now`.
     ///
-    /// - Returns: Whether there was any.
+    /// - Returns: Whether any was removed.
     @discardableResult
     public mutating func expire(at now: DateTime) -> Bool {
         let expired = publications.filter { $0.until <= now }
@@ -119,13 +128,15 @@ public struct PublicationComposer: Hashable, Sendable {
         return !expired.isEmpty
     }
 
-    /// What is known of a live publication besides its document.
+    /// State of a live publication besides its document, to be kept across a restart.
     public struct Standing: Hashable, Sendable {
-        /// Its place by the arrival of the newest body; grows.
+        /// Sequence number of its newest body; grows with every body of the presentity.
         public var number: UInt64
+        /// Arrival of its newest body.
         public var arrived: DateTime
+        /// Expiry; ``expire(at:)`` removes the publication from this time on.
         public var until: DateTime
-        /// From an id of the document to that of the composition, where they differ.
+        /// Composed id by document id, where the two differ.
         public var ids: [String: String]
 
         public init(number: UInt64, arrived: DateTime, until: DateTime, ids: [String: String]) {
@@ -136,14 +147,14 @@ public struct PublicationComposer: Hashable, Sendable {
         }
     }
 
-    /// The standing of a live publication; nil when none has that tag.
+    /// State of a live publication; nil when none has that tag.
     public func standing(of tag: String) -> Standing? {
         publications.first { $0.tag == tag }.map {
             Standing(number: $0.number, arrived: $0.arrived, until: $0.until, ids: $0.ids.filter { $0.key != $0.value })
         }
     }
 
-    /// Takes a publication back as it was before a restart; give them in the order of their numbers.
+    /// Restores a publication from before a restart; call in ascending order of ``Standing/number``. Limits are not checked.
     public mutating func restore(_ published: PIDFDocument, tag: String, standing: Standing) {
         var publication = Publication(tag: tag, until: standing.until)
         publication.arrived = standing.arrived
@@ -177,16 +188,16 @@ public struct PublicationComposer: Hashable, Sendable {
     }
 }
 
-/// One publication as it came, with the ids that it has in the composed document.
+/// One publication, unchanged, with the ids of its parts in the composed document.
 struct Publication: Hashable, Sendable {
     var tag: String
     var until: DateTime
     var arrived = DateTime(nanosecondsSince1970: 0)
-    /// Grows with every body; decides between equal ages.
+    /// Sequence number of the body; decides between equal timestamps.
     var number: UInt64 = 0
     var document = PIDFDocument(entity: "")
     var size = PublicationSize()
-    /// From an id of the document to that of the composition; kept from version to version, so that watchers see steady ids.
+    /// Composed id by document id; kept across versions, so that watchers see stable ids.
     var ids: [String: String] = [:]
 
     init(tag: String, until: DateTime) {
@@ -194,7 +205,7 @@ struct Publication: Hashable, Sendable {
         self.until = until
     }
 
-    /// Replaces the document and settles its ids: tuples, persons and devices share one space (XML Schema part 2 3.3.8).
+    /// Replaces the document and assigns ids: tuples, persons and devices share one id space (XML Schema part 2 3.3.8).
     mutating func take(_ published: PIDFDocument, taken: Set<String>) {
         document = published
         let own = published.tuples.map(\.id) + published.persons.map(\.id) + published.devices.map(\.id)

@@ -1,9 +1,9 @@
 import PresenceDocuments
 import XMLCore
 
-/// How much one publication, or all of a presentity together, makes watchers read.
+/// Size of one publication, or of all publications of a presentity.
 public struct PublicationSize: Hashable, Sendable {
-    /// Octets of the documents as they are written.
+    /// Octets of the encoded documents.
     public var octets: Int
     /// Elements of every kind, at every depth.
     public var elements: Int
@@ -12,6 +12,7 @@ public struct PublicationSize: Hashable, Sendable {
     /// Elements of unknown vocabularies in presence, tuples, persons and devices.
     public var extensions: Int
 
+    /// Creates a size; omitted values are 0.
     public init(octets: Int = 0, elements: Int = 0, notes: Int = 0, extensions: Int = 0) {
         self.octets = octets
         self.elements = elements
@@ -39,7 +40,7 @@ public struct PublicationSize: Hashable, Sendable {
         }
     }
 
-    /// Text has no `<`; one in a comment or CDATA section of an unknown element counts too.
+    /// Counts start tags: encoded text has no `<`, but one in a comment or CDATA section of an unknown element counts too.
     private static func startTags(in written: [UInt8]) -> Int {
         var count = 0
         var isTag = false
@@ -62,7 +63,7 @@ public struct PublicationSize: Hashable, Sendable {
             extensions: left.extensions - right.extensions)
     }
 
-    /// The first of its numbers that is greater than that of `limit` and grows from `before`: its name and both values.
+    /// Returns the first value that exceeds its limit and grew since `before`, with its name and limit; nil when there is none.
     func excess(over limit: PublicationSize, from before: PublicationSize) -> (name: String, value: Int, limit: Int)? {
         let numbers: [(String, KeyPath<PublicationSize, Int>)] = [
             ("octets", \.octets), ("elements", \.elements), ("notes", \.notes), ("extensions", \.extensions),
@@ -74,11 +75,14 @@ public struct PublicationSize: Hashable, Sendable {
     }
 }
 
-/// Bounds of what one presentity's publications are, together.
+/// Limits for all publications of one presentity together.
 public struct CompositionLimits: Hashable, Sendable {
+    /// Largest number of publications.
     public var publications: Int
+    /// Largest sum of the sizes.
     public var size: PublicationSize
 
+    /// Creates limits; by default 200 publications, 262,144 octets, 5,000 elements, 1,000 notes and 1,000 extensions.
     public init(
         publications: Int = 200, size: PublicationSize = PublicationSize(octets: 262_144, elements: 5_000, notes: 1_000, extensions: 1_000)
     ) {

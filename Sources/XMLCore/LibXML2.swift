@@ -1,20 +1,23 @@
 import CLibXML2
 
-/// A bare SAX2 parse with libxml2 that only counts: the yardstick to which benchmarks relate the cost of making a tree.
+/// SAX2 parse with libxml2 that only counts: the baseline of benchmarks for the cost of building a tree.
 ///
-/// Nothing of the program's running path calls it. One value is one reused parser context; not Sendable.
+/// Not used by the running program. An instance is one reused parser context; not Sendable.
 public final class LibXML2 {
     private let context: xmlParserCtxtPtr
     private let counts: UnsafeMutablePointer<Counts>
 
-    /// What a bare SAX parse sees.
+    /// Counts of a SAX parse.
     public struct Counts: Hashable, Sendable {
+        /// Start tags.
         public var elements = 0
+        /// Attributes, without namespace declarations.
         public var attributes = 0
+        /// Octets of character data and CDATA sections.
         public var textBytes = 0
     }
 
-    /// Nil when there is no memory.
+    /// Creates a parser context; nil when memory is exhausted.
     public init?() {
         guard XMLContext.isInitialized, let context = xmlNewParserCtxt() else { return nil }
         self.context = context
@@ -41,7 +44,7 @@ public final class LibXML2 {
         counts.deallocate()
     }
 
-    /// Parses and counts. Nil when libxml2 refuses the document, or it has a DOCTYPE.
+    /// Parses a document and counts; nil when libxml2 rejects it or it has a DOCTYPE.
     public func count(_ bytes: [UInt8]) -> Counts? {
         counts.pointee = Counts()
         let document = bytes.withUnsafeBufferPointer { bytes in

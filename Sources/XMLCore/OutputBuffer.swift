@@ -1,4 +1,4 @@
-/// Memory of its own that a document is written into: grows by doubling, and is looked at by nobody else meanwhile.
+/// Output buffer of a document: uniquely owned, grows by doubling.
 struct OutputBuffer: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -11,7 +11,7 @@ struct OutputBuffer: ~Copyable {
 
     deinit { base.deallocate() }
 
-    /// What was written.
+    /// Copy of the bytes written so far.
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
     @inline(__always)
@@ -51,7 +51,7 @@ struct OutputBuffer: ~Copyable {
         }
     }
 
-    /// Text that is known to need no escapes: names.
+    /// Appends text that needs no escapes, such as names.
     @inline(__always)
     mutating func append(text: String) {
         var text = text
@@ -60,7 +60,7 @@ struct OutputBuffer: ~Copyable {
         }
     }
 
-    /// Writes again what stands at `start`.
+    /// Appends a copy of `length` bytes of the output from offset `start`.
     mutating func `repeat`(from start: Int, count length: Int) {
         reserve(length)
         (base + count).update(from: base + start, count: length)
@@ -69,7 +69,7 @@ struct OutputBuffer: ~Copyable {
 
     // MARK: escapes
 
-    /// Bytes that may not be written as they are, at least in attributes: 256 entries, made once, never freed.
+    /// Bytes that may need escaping, at least in attributes: 256 entries, allocated once and never freed.
     private nonisolated(unsafe) static let mayNeedEscape: UnsafePointer<Bool> = {
         let table = UnsafeMutablePointer<Bool>.allocate(capacity: 256)
         table.initialize(repeating: false, count: 256)
@@ -78,7 +78,7 @@ struct OutputBuffer: ~Copyable {
         return UnsafePointer(table)
     }()
 
-    /// Character data or the value of an attribute.
+    /// Appends character data or an attribute value, escaped.
     mutating func append(escaped text: String, attribute: Bool) {
         var text = text
         text.withUTF8 { bytes in
@@ -102,7 +102,7 @@ struct OutputBuffer: ~Copyable {
         }
     }
 
-    /// What stands for a byte, nil when it may stay (XML 1.0 2.2, 2.4, 2.11, 3.3.3).
+    /// Replacement for a byte; nil when it is written unchanged (XML 1.0 2.2, 2.4, 2.11, 3.3.3).
     private static func escape(_ byte: UInt8, attribute: Bool, _ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> StaticString? {
         switch byte {
         case UInt8(ascii: "&"): return "&amp;"

@@ -1,13 +1,15 @@
-/// One attribute of an element, copied out; namespace declarations are none.
+/// Attribute of an element, copied out of the tree; namespace declarations are not attributes.
 public struct XMLAttribute: Hashable, Sendable {
-    /// The namespace name, empty for unqualified attributes.
+    /// Namespace name; empty for unqualified attributes.
     public var namespace: String
-    /// The prefix as written, empty for none.
+    /// Prefix as written; empty for none.
     public var prefix: String
+    /// Local name, without prefix.
     public var localName: String
-    /// The value, references decoded and white space normalised (XML 1.0 3.3.3).
+    /// Value with references decoded and white space normalised (XML 1.0 3.3.3).
     public var value: String
 
+    /// Creates an attribute; by default unqualified.
     public init(namespace: String = "", prefix: String = "", localName: String, value: String) {
         self.namespace = namespace
         self.prefix = prefix
@@ -17,26 +19,26 @@ public struct XMLAttribute: Hashable, Sendable {
 }
 
 extension XMLElement {
-    /// The value of an unqualified attribute.
+    /// Value of an unqualified attribute; nil when absent.
     public func attribute(_ localName: StaticString) -> String? {
         guard let found = find(localName) else { return nil }
         return tree.string(found.valueStart, found.valueEnd)
     }
 
-    /// The value of an attribute by expanded name.
+    /// Value of the attribute with that expanded name; nil when absent.
     public func attribute(_ name: XMLName) -> String? {
         guard let found = find(name) else { return nil }
         return tree.string(found.valueStart, found.valueEnd)
     }
 
-    /// Whether an unqualified attribute is there with exactly this value, white space at both ends apart.
+    /// Whether an unqualified attribute is present and has this value, white space at both ends ignored.
     public func attribute(_ localName: StaticString, equals value: StaticString) -> Bool {
         withAttribute(localName) { own in
             own.count == value.utf8CodeUnitCount && (own.baseAddress.map { XMLBytes.equal($0, value.utf8Start, own.count) } ?? true)
         } ?? false
     }
 
-    /// Calls `body` with the trimmed bytes of an unqualified attribute, valid during the call only; nil when there is none.
+    /// Calls `body` with the trimmed bytes of an unqualified attribute, valid only during the call; nil when absent.
     public func withAttribute<Result>(
         _ localName: StaticString, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
     ) rethrows -> Result? {
@@ -44,10 +46,11 @@ extension XMLElement {
         return try withExtendedLifetime(tree) { try body(XMLBytes.trim(tree.bytes(found.valueStart, found.valueEnd))) }
     }
 
-    /// A longer `xml:lang` is none: RFC 5646 4.4.1 lets readers bound tags, and many elements inherit one.
+    /// Longest accepted `xml:lang` in octets: RFC 5646 4.4.1 allows a bound, and many elements inherit one value.
     static let maximumLanguageLength = 255
 
-    /// `xml:lang` of this element or of the nearest ancestor that has one (XML 1.0 2.12).
+    /// Language by `xml:lang` of this element or the nearest ancestor with one (XML 1.0 2.12); nil when absent, empty or over 255
+    /// octets.
     public var language: String? {
         var element: XMLElement? = self
         while let current = element {
@@ -60,10 +63,10 @@ extension XMLElement {
         return nil
     }
 
-    /// Number of attributes, namespace declarations apart.
+    /// Number of attributes, without namespace declarations.
     public var attributeCount: Int { Int(node.pointee.attributeCount) }
 
-    /// Every attribute, in document order.
+    /// Attributes in document order, without namespace declarations.
     public var attributes: [XMLAttribute] {
         let first = Int(node.pointee.attributes)
         return (first..<first + attributeCount).map { index in
@@ -116,7 +119,7 @@ extension XMLElement {
 }
 
 extension XMLElement {
-    /// Every attribute but the unqualified ones named; makes no String for those.
+    /// Attributes except the unqualified ones named, in document order; creates no String when only those are present.
     public func attributes(besides known: [StaticString]) -> [XMLAttribute] {
         guard attributeCount > 0 else { return [] }
         let first = Int(node.pointee.attributes)

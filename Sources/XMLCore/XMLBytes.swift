@@ -1,4 +1,4 @@
-/// Byte helpers of this room.
+/// Helpers for the bytes of XML documents.
 enum XMLBytes {
     @inline(__always)
     static func equal(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
@@ -14,7 +14,7 @@ enum XMLBytes {
     @inline(__always)
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
 
-    /// Whether a byte of a document may be part of a name, the colon apart (XML 1.0 2.3).
+    /// Whether a byte may be part of a name, the colon excepted (XML 1.0 2.3); bytes of non-ASCII characters always may.
     @inline(__always)
     static func isName(_ byte: UInt8) -> Bool {
         switch byte {
@@ -23,7 +23,7 @@ enum XMLBytes {
         }
     }
 
-    /// The bytes without XML white space at both ends.
+    /// Removes XML white space at both ends.
     static func trim(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
         var low = 0
         var high = bytes.count

@@ -1,14 +1,15 @@
 /// Comparison of documents by meaning, for tests and golden vectors.
 ///
-/// Prefixes, attribute order, comments and white space between elements do not count; namespaces, names, order of elements, text and
-/// attribute values do. `xsi:type` is compared as the name that it means. In the expected document `{{any}}` inside a text or an
-/// attribute value stands for any characters.
+/// Prefixes, attribute order, comments and white space between elements are ignored; namespaces, names, element order, texts and
+/// attribute values are compared. `xsi:type` is compared as an expanded name. In the expected document, `{{any}}` in a text or
+/// attribute value matches any characters.
 public struct XMLCanonical: Sendable {
     /// Whether white space at both ends of texts is ignored.
     public var trimsText: Bool
-    /// What stands for any characters in expected values.
+    /// Text in expected values that matches any characters.
     public var wildcard: String
 
+    /// Creates a comparison; by default texts are trimmed and `{{any}}` is the wildcard.
     public init(trimsText: Bool = true, wildcard: String = "{{any}}") {
         self.trimsText = trimsText
         self.wildcard = wildcard
@@ -16,7 +17,7 @@ public struct XMLCanonical: Sendable {
 
     /// Compares two documents.
     ///
-    /// - Returns: The first difference, with path and both values; nil when there is none.
+    /// - Returns: The first difference with path and both values, or the error of a document that cannot be parsed; nil when equal.
     public func difference(expected: [UInt8], actual: [UInt8], limits: XMLLimits = .skippingDoctype) -> String? {
         let expectedTree: XMLTree
         let actualTree: XMLTree
@@ -25,12 +26,12 @@ public struct XMLCanonical: Sendable {
         return difference(expected: expectedTree.root, actual: actualTree.root)
     }
 
-    /// Compares two elements.
+    /// Compares two elements; returns the first difference, nil when equal.
     public func difference(expected: XMLElement, actual: XMLElement) -> String? {
         difference(expected, actual, path: "")
     }
 
-    /// The element as indented text in canonical form, for people and for diff tools.
+    /// Formats an element as indented text in canonical form, for people and diff tools.
     public func text(of element: XMLElement) -> String {
         var result = ""
         describe(element, indent: 0, into: &result)
@@ -131,7 +132,7 @@ public struct XMLCanonical: Sendable {
         return String(text[low...high])
     }
 
-    /// Whether `actual` is `expected` with each wildcard replaced by something.
+    /// Whether `actual` matches `expected`, in which each wildcard matches any characters.
     private func matches(_ expected: String, _ actual: String) -> Bool {
         let parts = Self.split(Array(expected.utf8), by: Array(wildcard.utf8))
         var rest = Array(actual.utf8)[...]

@@ -1,8 +1,8 @@
 import CLibXML2
 
-/// One reused parser context of libxml2, set up so that it expands, loads and prints nothing.
+/// Reused parser context of libxml2, configured to expand, load and print nothing.
 ///
-/// Its strings live in a dictionary that only grows, so ``isFlooded`` says when it has seen too many names and is to be replaced.
+/// Its dictionary of strings only grows; ``isFlooded`` tells when the context must be replaced.
 final class XMLContext {
     private let context: xmlParserCtxtPtr
     private let builder: UnsafeMutablePointer<XMLTreeBuilder>
@@ -13,14 +13,14 @@ final class XMLContext {
         XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue | XML_PARSE_COMPACT.rawValue
             | XML_PARSE_IGNORE_ENC.rawValue)
 
-    /// Once per process, before the first context.
+    /// Initialises libxml2 once per process, before the first context.
     static let isInitialized: Bool = {
         xmlInitParser()
         xmlCatalogSetDefaults(XML_CATA_ALLOW_NONE)
         return true
     }()
 
-    /// Nil when there is no memory.
+    /// Creates a context; nil when memory is exhausted.
     init?(_ builder: UnsafeMutablePointer<XMLTreeBuilder>) {
         guard Self.isInitialized, let context = xmlNewParserCtxt() else { return nil }
         self.context = context
@@ -33,12 +33,12 @@ final class XMLContext {
         xmlFreeParserCtxt(context)
     }
 
-    /// Whether the dictionary holds so much that a new context is due.
+    /// Whether the dictionary holds more than 4,096 names or 1 MiB, so that a new context is due.
     var isFlooded: Bool {
         xmlDictSize(context.pointee.dict) > Self.maximumNames || xmlDictGetUsage(context.pointee.dict) > Self.maximumNameBytes
     }
 
-    /// Parses what the builder has been turned to, straight from the tree's buffer.
+    /// Parses the document of the builder directly from the tree's buffer.
     func parse() {
         xmlCtxtReset(context)
         _ = xmlCtxtUseOptions(context, Self.options)
@@ -86,7 +86,7 @@ final class XMLContext {
             guard let context = XMLContext.context(raw), let builder = XMLContext.builder(context) else { return }
             builder.pointee.endElement(context)
         }
-        // The same function twice, so that libxml2 does not look for white space itself.
+        // Set the same function twice, so that libxml2 does not look for white space itself.
         let characters: charactersSAXFunc = { raw, piece, count in
             guard let context = XMLContext.context(raw), let builder = XMLContext.builder(context), let piece else { return }
             builder.pointee.characters(piece, Int(count), isCDATA: false, context)

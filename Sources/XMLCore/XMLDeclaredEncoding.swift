@@ -1,7 +1,8 @@
-/// Encodings that peers use although RFC 3023 8 asks for UTF-8: ISO-8859-1 and Windows-1252 by declaration, UTF-16 without a byte order
-/// mark, and UTF-8 that is declared as UTF-16 (XML 1.0 4.3.3, F).
+/// Encodings that peers use although RFC 3023 8 asks for UTF-8: declared ISO-8859-1 and Windows-1252, UTF-16 without a byte order
+/// mark, and UTF-8 declared as UTF-16 (XML 1.0 4.3.3, F).
 public enum XMLDeclaredEncoding {
-    /// The document as UTF-8 or marked UTF-16, and what was done; nil: the parser reads it as it is, or nothing here helps.
+    /// Converts a document to UTF-8 or marked UTF-16 and names the conversion; nil when the parser reads it unchanged or no
+    /// conversion applies.
     public static func recoded(_ bytes: [UInt8]) -> (bytes: [UInt8], note: String)? {
         guard bytes.count >= 4 else { return nil }
         if bytes[0] == 0x3C, bytes[1] == 0 { return ([0xFF, 0xFE] + bytes, "UTF-16 without a byte order mark") }
@@ -21,7 +22,7 @@ public enum XMLDeclaredEncoding {
         }
     }
 
-    /// Where the encoding's name stands in the XML declaration; nil: there is none.
+    /// Range of the encoding name in the XML declaration; nil when there is none.
     private static func declared(in bytes: [UInt8]) -> Range<Int>? {
         let head = bytes.prefix(256)
         guard head.starts(with: Array("<?xml".utf8)), let end = head.firstIndex(of: UInt8(ascii: ">")) else { return nil }
@@ -42,7 +43,7 @@ public enum XMLDeclaredEncoding {
         return result
     }
 
-    /// Bytes 0x80 to 0x9F; the five that stand for nothing become the replacement character.
+    /// Characters of bytes 0x80 to 0x9F; the five unassigned bytes become U+FFFD.
     private static let upper: [UInt32] = [
         0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD,
         0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0xFFFD, 0x017E, 0x0178,

@@ -1,5 +1,6 @@
-/// A handle to one element of an ``XMLTree``: two words, which keep the tree alive.
+/// Handle to one element of an ``XMLTree``: two words, which keep the tree alive.
 public struct XMLElement: Sendable {
+    /// Tree that the element belongs to.
     public let tree: XMLTree
     @usableFromInline let index: Int32
 
@@ -19,7 +20,7 @@ public struct XMLElement: Sendable {
         return own == name.id || (own == XMLTree.unknownName && matchesSlowly(name))
     }
 
-    /// For a name that was registered after the document was parsed.
+    /// Compares by text, for a name registered after the document was parsed.
     @usableFromInline
     func matchesSlowly(_ name: XMLName) -> Bool {
         localNameEquals(name.localName) && namespace == name.namespace.uri
@@ -33,16 +34,16 @@ public struct XMLElement: Sendable {
         return known == namespace.id || (known == XMLTree.unknownName && self.namespace == namespace.uri)
     }
 
-    /// The namespace name, empty for none.
+    /// Namespace name; empty for none.
     public var namespace: String { tree.namespace(ofBinding: node.pointee.binding) }
 
-    /// The local name.
+    /// Local name, without prefix.
     public var localName: String {
         let range = localNameRange
         return tree.string(range.start, range.end)
     }
 
-    /// Whether the local name has exactly these characters; makes no String of its own.
+    /// Whether the local name has exactly these characters; creates no String.
     public func localNameEquals(_ text: String) -> Bool {
         let range = localNameRange
         return tree.equals(range.start, range.end, text)
@@ -66,13 +67,13 @@ public struct XMLElement: Sendable {
     @inlinable
     public var children: XMLChildren { XMLChildren(tree: tree, first: node.pointee.firstChild) }
 
-    /// The first child element of that name.
+    /// First child element with that name; nil when there is none.
     public func first(_ name: XMLName) -> XMLElement? {
         for child in children where child.is(name) { return child }
         return nil
     }
 
-    /// Every child element of that name.
+    /// Child elements with that name, in document order.
     public func all(_ name: XMLName) -> [XMLElement] { children.filter { $0.is(name) } }
 
     /// Whether there are no child elements.
@@ -83,13 +84,13 @@ public struct XMLElement: Sendable {
 
     // MARK: text
 
-    /// The element's own text (not that of its children), pieces joined, white space as written.
+    /// Text of the element without that of its children: pieces joined, white space as written.
     public var text: String { withText { String(decoding: $0, as: UTF8.self) } }
 
     /// ``text`` without white space at both ends.
     public var trimmedText: String { withTrimmedText { String(decoding: $0, as: UTF8.self) } }
 
-    /// Whether the text, white space at both ends apart, is exactly this.
+    /// Whether the text without white space at both ends equals this.
     public func textEquals(_ text: StaticString) -> Bool {
         withTrimmedText { own in
             own.count == text.utf8CodeUnitCount
@@ -97,7 +98,7 @@ public struct XMLElement: Sendable {
         }
     }
 
-    /// Calls `body` with the text's bytes, valid during the call only.
+    /// Calls `body` with the bytes of ``text``, valid only during the call.
     public func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(tree) {
             var only: (UInt32, UInt32)?
@@ -114,7 +115,7 @@ public struct XMLElement: Sendable {
         }
     }
 
-    /// As ``withText(_:)``, white space at both ends left out.
+    /// Same as ``withText(_:)``, without white space at both ends.
     public func withTrimmedText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         try withText { try body(XMLBytes.trim($0)) }
     }
@@ -132,10 +133,10 @@ public struct XMLElement: Sendable {
 
     // MARK: source
 
-    /// Where the element starts in the document.
+    /// Position of the element's start tag in the document.
     public var position: XMLPosition { tree.position(atOffset: Int(node.pointee.start)) }
 
-    /// The exact bytes of the element in the document, its tags included.
+    /// Bytes of the element in the document, including its tags.
     public var sourceBytes: [UInt8] { Array(tree.bytes(node.pointee.start, node.pointee.end)) }
 }
 
@@ -150,6 +151,7 @@ public struct XMLChildren: Sequence, Sendable {
         self.first = first
     }
 
+    /// Iterator over child elements; texts are skipped.
     public struct Iterator: IteratorProtocol {
         @usableFromInline let tree: XMLTree
         @usableFromInline var upcoming: Int32
@@ -160,6 +162,7 @@ public struct XMLChildren: Sequence, Sendable {
             self.upcoming = upcoming
         }
 
+        /// Next child element; nil at the end.
         @inlinable
         public mutating func next() -> XMLElement? {
             while upcoming >= 0 {
@@ -172,6 +175,7 @@ public struct XMLChildren: Sequence, Sendable {
         }
     }
 
+    /// Iterator that starts at the first child element.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(tree: tree, upcoming: first) }
 }

@@ -1,6 +1,6 @@
-/// What encodings are read: UTF-8 (with or without a mark), US-ASCII, and UTF-16 with a byte order mark (XML 1.0 4.3.3).
+/// Accepted encodings: UTF-8 with or without a byte order mark, US-ASCII, and UTF-16 with one (XML 1.0 4.3.3).
 enum XMLEncoding {
-    /// UTF-8 for a document that starts with a UTF-16 byte order mark, nil for any other.
+    /// Converts a document with a UTF-16 byte order mark to UTF-8; nil for other documents.
     static func utf8(fromMarkedUTF16 bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) -> [UInt8]? {
         guard bytes.count >= 2 else { return nil }
         let bigEndian = bytes[0] == 0xFE && bytes[1] == 0xFF
@@ -38,7 +38,7 @@ enum XMLEncoding {
         }
     }
 
-    /// Writes one scalar as UTF-8 and returns how many bytes that took.
+    /// Writes one scalar as UTF-8 and returns the number of bytes.
     static func write(_ scalar: UInt32, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift) & 0x3F) }
         switch scalar {
@@ -63,7 +63,7 @@ enum XMLEncoding {
         }
     }
 
-    /// Refuses an XML declaration whose encoding is not the one that the bytes are in; the rest of it is left to libxml2.
+    /// Rejects an XML declaration with an encoding other than the actual one; other errors are left to libxml2.
     static func checkDeclaration(_ bytes: UnsafeBufferPointer<UInt8>, wasUTF16: Bool) throws(XMLError) {
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let opening: StaticString = "<?xml"
@@ -87,7 +87,7 @@ enum XMLEncoding {
         }
     }
 
-    /// Refuses what is not UTF-8, zeros, and the noncharacters that XML forbids (XML 1.0 2.2). ASCII is passed eight bytes at a time.
+    /// Rejects invalid UTF-8, NUL and the noncharacters that XML forbids (XML 1.0 2.2); checks ASCII eight bytes at a time.
     static func validate(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) {
         let count = bytes.count
         let raw = UnsafeRawBufferPointer(bytes)
@@ -118,7 +118,7 @@ enum XMLEncoding {
         }
     }
 
-    /// One multi-byte scalar at `index`; nil when it is overlong, a surrogate, out of range or cut short.
+    /// Decodes the multi-byte scalar at `index`; nil when overlong, a surrogate, out of range or truncated.
     static func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> (value: UInt32, length: Int)? {
         let first = bytes[index]
         let length: Int

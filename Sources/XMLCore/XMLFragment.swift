@@ -1,27 +1,31 @@
-/// One element cut out of a document, self-contained and independent of it: how unknown extensions and pass-through bodies are kept.
+/// Element cut out of a document and independent of it: the form in which unknown extensions and passed-through bodies are kept.
 public struct XMLFragment: Hashable, Sendable {
-    /// A namespace declaration; the prefix is empty for the default namespace, the URI is empty for `xmlns=""`.
+    /// Namespace declaration.
     public struct Declaration: Hashable, Sendable {
+        /// Declared prefix; empty for the default namespace.
         public var prefix: String
+        /// Namespace name; empty for `xmlns=""`.
         public var uri: String
 
+        /// Creates a declaration; the prefix is not checked.
         public init(prefix: String, uri: String) {
             self.prefix = prefix
             self.uri = uri
         }
     }
 
-    /// The element as it stood in its document, byte for byte.
+    /// Element as in its document, byte for byte.
     public let source: [UInt8]
-    /// Declarations of outer elements that the source relies on; empty when it stands on its own.
+    /// Outer declarations that the source relies on; empty when it stands alone.
     public let inherited: [Declaration]
-    /// The namespace name of the element, empty for none.
+    /// Namespace name of the element; empty for none.
     public let namespace: String
+    /// Local name of the element, without prefix.
     public let localName: String
-    /// Where the source's root name ends, that is where declarations may be put.
+    /// Offset of the end of the root name in the source, at which declarations can be inserted.
     let nameEnd: Int
 
-    /// The element as a document of its own: ``source`` with the ``inherited`` declarations added to its first tag.
+    /// Element as a document of its own: ``source`` with the ``inherited`` declarations in its first tag.
     public var bytes: [UInt8] { bytes(adding: inherited) }
 
     func bytes(adding declarations: [Declaration]) -> [UInt8] {
@@ -34,9 +38,9 @@ public struct XMLFragment: Hashable, Sendable {
         return result
     }
 
-    /// Parses bytes that are one element, for instance a literal in code.
+    /// Parses bytes that hold one element, such as a literal in code.
     ///
-    /// - Throws: ``XMLError`` when they are not a well-formed document.
+    /// - Throws: ``XMLError`` when they are not a well-formed document within the limits.
     public init(parsing bytes: [UInt8], limits: XMLLimits = .standard) throws(XMLError) {
         self = try XMLTree.parse(bytes, limits: limits).root.fragment()
     }
@@ -52,12 +56,12 @@ public struct XMLFragment: Hashable, Sendable {
     /// Whether the element has the given expanded name.
     public func `is`(_ name: XMLName) -> Bool { localName == name.localName && namespace == name.namespace.uri }
 
-    /// Parses the fragment again, to look into it.
+    /// Parses the fragment to inspect it; throws ``XMLError`` when it exceeds the standard limits.
     public func parsed() throws(XMLError) -> XMLElement { try XMLTree.parse(bytes).root }
 }
 
 extension XMLElement {
-    /// A copy of this element that outlives the document.
+    /// Copies this element so that it does not depend on the document.
     public func fragment() -> XMLFragment {
         let node = node.pointee
         let nameLength = Int(node.localLength) + (node.prefixLength > 0 ? Int(node.prefixLength) + 1 : 0)
@@ -65,7 +69,7 @@ extension XMLElement {
             source: sourceBytes, inherited: inheritedDeclarations(), namespace: namespace, localName: localName, nameEnd: 1 + nameLength)
     }
 
-    /// The namespace that a prefix means here, empty prefix for the default; nil when it is not declared.
+    /// Namespace bound to a prefix in this element, empty prefix for the default; nil when the prefix is not declared.
     public func namespace(ofPrefix prefix: String) -> String? {
         if prefix == "xml" { return XMLNamespace.xml.uri }
         var element: XMLElement? = self
@@ -78,7 +82,7 @@ extension XMLElement {
         return prefix.isEmpty ? "" : nil
     }
 
-    /// A QName in content, such as the value of `xsi:type`, as namespace and local name; nil when its prefix is not declared.
+    /// Resolves a QName in content, such as the value of `xsi:type`; nil when its prefix is not declared.
     public func resolve(qualifiedName text: String) -> (namespace: String, localName: String)? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return (namespace(ofPrefix: "") ?? "", text) }
         guard let namespace = namespace(ofPrefix: String(text[..<colon])) else { return nil }
@@ -89,11 +93,11 @@ extension XMLElement {
         UnsafeBufferPointer(start: tree.bindings + Int(node.pointee.bindings), count: Int(node.pointee.bindingCount))
     }
 
-    /// Outer declarations that this element's source relies on: prefixes that occur in it before a colon, also in values
-    /// (`xsi:type` holds such names), and the default namespace where a name without prefix is not under an inner default.
+    /// Outer declarations that the source of this element relies on: prefixes before a colon, in values too (`xsi:type` holds such
+    /// names), and the default namespace if an unprefixed name is not below an inner default.
     private func inheritedDeclarations() -> [XMLFragment.Declaration] {
         var result: [XMLFragment.Declaration] = []
-        // Nearest first, so that the first match is the one that holds.
+        // Nearest first, so that the first match is in effect.
         var outer: [XMLTree.Binding] = []
         var ancestor = parent
         while let element = ancestor {
@@ -124,7 +128,7 @@ extension XMLElement {
         }
     }
 
-    /// Looks at every name that stands before a colon in the source, also in values, and notes which of the bindings it means.
+    /// Collects the bindings of all names before a colon in the source, in values too.
     private func collectPrefixes(of bindings: [XMLTree.Binding], into needed: inout [Int]) {
         let source = tree.bytes(node.pointee.start, node.pointee.end)
         guard let base = source.baseAddress else { return }
@@ -149,7 +153,7 @@ extension XMLElement {
     private func reliesOnOuterDefault() -> Bool {
         if declaresDefault { return false }
         if node.pointee.prefixLength == 0 { return true }
-        // A value may be a QName without prefix, which means the default namespace.
+        // A value may be an unprefixed QName, which is in the default namespace.
         if attribute(.xsiType)?.utf8.contains(UInt8(ascii: ":")) == false { return true }
         return children.contains { $0.reliesOnOuterDefault() }
     }

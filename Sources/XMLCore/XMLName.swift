@@ -1,12 +1,13 @@
 import Synchronization
 
-/// A namespace of the process-wide vocabulary (Namespaces in XML 1.0, section 2), compared by one integer.
+/// Namespace of the process-wide vocabulary (Namespaces in XML 1.0, 2), compared by one integer.
 ///
-/// Meant for constants: what is registered stays for the life of the process. Never build one from a peer's document.
+/// For constants only: a registration stays for the life of the process. Do not create one from a peer's document.
 public struct XMLNamespace: Hashable, @unchecked Sendable {
     @usableFromInline let id: UInt32
     private let entry: UnsafePointer<XMLVocabularyEntry>?
 
+    /// Registers a namespace name; an empty one is no namespace.
     public init(_ uri: String) {
         entry = uri.isEmpty ? nil : XMLVocabulary.shared.namespace(uri)
         id = entry?.pointee.id ?? 0
@@ -17,7 +18,7 @@ public struct XMLNamespace: Hashable, @unchecked Sendable {
         id = entry?.pointee.id ?? 0
     }
 
-    /// The namespace name.
+    /// Namespace name; empty for no namespace.
     public var uri: String { entry?.pointee.text ?? "" }
 
     /// No namespace.
@@ -31,20 +32,23 @@ public struct XMLNamespace: Hashable, @unchecked Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// An expanded name of the process-wide vocabulary (Namespaces in XML 1.0, section 2.1).
+/// Expanded name of the process-wide vocabulary (Namespaces in XML 1.0, 2.1).
 ///
-/// A parsed element is compared with a known name by one integer. Meant for `static let` constants, like ``XMLNamespace``.
-/// Both are trivial values: handing them around counts no references.
+/// A parsed element is compared with a registered name by one integer. For `static let` constants, like ``XMLNamespace``. Both are
+/// trivial values: copies count no references.
 public struct XMLName: Hashable, @unchecked Sendable {
     @usableFromInline let id: UInt32
     private let entry: UnsafePointer<XMLVocabularyEntry>
 
+    /// Registers an expanded name; by default in no namespace.
     public init(_ localName: String, in namespace: XMLNamespace = .none) {
         entry = XMLVocabulary.shared.name(localName, in: namespace)
         id = entry.pointee.id
     }
 
+    /// Local name, without prefix.
     public var localName: String { entry.pointee.text }
+    /// Namespace of the name; ``XMLNamespace/none`` for none.
     public var namespace: XMLNamespace { XMLNamespace(entry: entry.pointee.namespaceEntry) }
 
     /// `xml:lang`
@@ -55,12 +59,12 @@ public struct XMLName: Hashable, @unchecked Sendable {
     public static func == (left: XMLName, right: XMLName) -> Bool { left.id == right.id }
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-    /// Lets `switch element { case .tuple: ... }` work.
+    /// Supports `switch element { case .tuple: ... }`.
     @inlinable
     public static func ~= (name: XMLName, element: XMLElement) -> Bool { element.is(name) }
 }
 
-/// One known name; lives forever, so that readers need no lock.
+/// Registered name; never freed, so that readers need no lock.
 struct XMLVocabularyEntry {
     let id: UInt32
     let namespace: UInt32
@@ -70,7 +74,7 @@ struct XMLVocabularyEntry {
     let text: String
 }
 
-/// Every known namespace and name of the process, append only.
+/// Registered namespaces and names of the process; append-only.
 final class XMLVocabulary: Sendable {
     static let shared = XMLVocabulary()
 
@@ -81,7 +85,7 @@ final class XMLVocabulary: Sendable {
         var nameEntries: [UnsafePointer<XMLVocabularyEntry>] = []
     }
     private let state = Mutex(State())
-    /// Grows with every registration; a parser compares it to know whether its snapshot is still good.
+    /// Number of registrations; a parser compares it to detect an outdated snapshot.
     let version = Atomic<Int>(0)
 
     func namespace(_ uri: String) -> UnsafePointer<XMLVocabularyEntry> {
@@ -108,7 +112,7 @@ final class XMLVocabulary: Sendable {
         }.value
     }
 
-    /// The entries as of now: names, then namespaces.
+    /// Registered names, then namespaces.
     func snapshot() -> (names: [UnsafePointer<XMLVocabularyEntry>], namespaces: [UnsafePointer<XMLVocabularyEntry>], version: Int) {
         let lists = state.withLock { state in
             Unchecked((state.nameEntries, state.namespaceEntries, version.load(ordering: .acquiring)))
@@ -147,7 +151,7 @@ enum XMLNameHash {
     }
 }
 
-/// A parser's private, lock-free copy of the vocabulary: open addressing from (namespace, bytes) to id.
+/// Private, lock-free copy of the vocabulary for a parser: open addressing from (namespace, bytes) to id.
 struct XMLVocabularyTable {
     private var slots: [UnsafePointer<XMLVocabularyEntry>?] = [nil]
     private var mask = 0
@@ -164,7 +168,7 @@ struct XMLVocabularyTable {
         }
     }
 
-    /// The id, or 0 when the name is not in the vocabulary.
+    /// Id of a name; 0 when it is not registered.
     @inline(__always)
     func find(_ bytes: UnsafePointer<UInt8>, _ count: Int, hash: UInt32, namespace: UInt32) -> UInt32 {
         slots.withUnsafeBufferPointer { slots in

@@ -1,16 +1,18 @@
 import Synchronization
 
-/// A reusable parser for XML 1.0 with namespaces; keep one per event loop, it is not Sendable.
+/// Reusable parser of XML 1.0 with namespaces; keep one per event loop, it is not Sendable.
 ///
-/// libxml2 parses, with its SAX2 events, and ``XMLTreeBuilder`` makes the tree of them. Documents are read without a DTD only, so
-/// nothing is ever expanded or fetched. Memory is at most a fixed multiple of the limits, time is linear in the document.
+/// libxml2 parses and sends SAX2 events, from which ``XMLTreeBuilder`` builds the tree. DTDs are not read, so nothing is expanded
+/// or fetched. Memory is bounded by a fixed multiple of the limits; time is linear in the document.
 public final class XMLParser {
+    /// Limits of every document that this parser reads.
     public let limits: XMLLimits
     private var tree = XMLTree()
     private var version = -1
     private let builder: UnsafeMutablePointer<XMLTreeBuilder>
     private var context: XMLContext?
 
+    /// Creates a parser; its libxml2 context is created with the first document.
     public init(limits: XMLLimits = .standard) {
         self.limits = limits
         builder = .allocate(capacity: 1)
@@ -26,8 +28,8 @@ public final class XMLParser {
 
     /// Parses one document.
     ///
-    /// The storage of the tree returned before is used again when nobody holds it any more.
-    /// - Throws: ``XMLError``, with the position of the first thing that is wrong.
+    /// The storage of the tree returned before is reused when nothing references it.
+    /// - Throws: ``XMLError`` with the position of the first error.
     public func parse(_ bytes: [UInt8]) throws(XMLError) -> XMLTree {
         let result: Result<XMLTree, XMLError> = bytes.withUnsafeBufferPointer { bytes in
             do throws(XMLError) { return .success(try parse(bytes)) } catch { return .failure(error) }
@@ -35,7 +37,7 @@ public final class XMLParser {
         return try result.get()
     }
 
-    /// As ``parse(_:)-([UInt8])``; the bytes are copied once.
+    /// Same as ``parse(_:)-([UInt8])``; copies the bytes once.
     public func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) -> XMLTree {
         guard bytes.count <= limits.bytes else {
             throw XMLError(
@@ -76,9 +78,9 @@ public final class XMLParser {
         return tree
     }
 
-    /// Refuses a tag with too many attributes before libxml2 sees it, which compares each with each.
+    /// Rejects a tag with too many attributes before libxml2 compares each of them with every other.
     ///
-    /// A tag begins at a `<` and ends before the next one, whatever stands around it, a comment or CDATA section too. Five bytes are the least that an attribute takes.
+    /// A tag extends from a `<` to the next one, inside comments and CDATA sections too. An attribute takes at least five bytes.
     private func refuseFloodOfAttributes(_ bytes: UnsafeBufferPointer<UInt8>) throws(XMLError) {
         let least = (limits.attributes + 1) * 5
         guard let base = bytes.baseAddress, bytes.count > least else { return }
@@ -86,7 +88,7 @@ public final class XMLParser {
         var tag = 0
         while tag < end, base[tag] != UInt8(ascii: "<") { tag += 1 }
         while end - tag > least {
-            // From the last tag that begins within reach on; those that are passed are all shorter.
+            // Skip to the last tag that begins within reach; the tags before it are shorter.
             var last = tag + least
             while last > tag, base[last] != UInt8(ascii: "<") { last -= 1 }
             guard last == tag else {
@@ -106,7 +108,7 @@ public final class XMLParser {
         }
     }
 
-    /// How many quoted values stand between a `<` and the `>` of its tag.
+    /// Number of quoted values between a `<` and the `>` of its tag.
     private static func attributes(_ base: UnsafePointer<UInt8>, _ low: Int, _ high: Int) -> Int {
         var count = 0
         var quote: UInt8 = 0
@@ -128,11 +130,11 @@ public final class XMLParser {
 }
 
 extension XMLTree {
-    /// Zeros behind the source: libxml2 wants one, loops over the source are safe with more.
+    /// Zero bytes after the source: libxml2 needs one, loops over the source rely on more.
     static let padding = 8
     static let xmlPrefix: StaticString = "xmlhttp://www.w3.org/XML/1998/namespace"
 
-    /// Makes room for a document and what is decoded from it (never longer than the document), and copies it in.
+    /// Allocates space for a document and its decoded text (which is not longer), and copies the document.
     fileprivate func prepare(_ bytes: UnsafeBufferPointer<UInt8>) {
         let needed = bytes.count * 2 + 128
         if bufferCapacity < needed || (bufferCapacity > 1 << 20 && needed < 1 << 18) {

@@ -1,9 +1,10 @@
-/// Where the parts of a tree stand in its source, for readers that pass over a flawed part and read the rest again.
+/// Ranges of tree parts in the source, for readers that skip a faulty part and parse the rest again.
 extension XMLElement {
-    /// Bytes of the element in the source, its tags included.
+    /// Range of the element in ``XMLTree/source``, including its tags.
     public var sourceRange: Range<Int> { Int(node.pointee.start)..<Int(node.pointee.end) }
 
-    /// Bytes of an unqualified attribute in the source: with the white space before its name, and of its value alone.
+    /// Ranges of an unqualified attribute in ``XMLTree/source``: with the white space before its name, and of its value alone; nil
+    /// when absent.
     public func sourceRange(ofAttribute localName: String) -> (whole: Range<Int>, value: Range<Int>)? {
         let first = Int(node.pointee.attributes)
         for index in first..<first + attributeCount {
@@ -26,6 +27,6 @@ extension XMLElement {
 }
 
 extension XMLTree {
-    /// The document as UTF-8, as it was parsed.
+    /// Document as UTF-8, as it was parsed.
     public var source: [UInt8] { Array(bytes(0, UInt32(sourceCount))) }
 }

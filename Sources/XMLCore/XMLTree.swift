@@ -1,20 +1,20 @@
-/// A parsed document: one flat array of nodes over one byte buffer, which holds the source and, behind it, decoded text.
+/// Parsed document: a flat array of nodes over one byte buffer, which holds the source followed by decoded text.
 ///
-/// Elements are handles into it and keep it alive. A tree is immutable once the parser has returned it.
+/// Elements are handles that keep the tree alive. A tree is immutable once the parser has returned it.
 public final class XMLTree: @unchecked Sendable {
     @usableFromInline
     struct Node {
-        /// Id of a known name, ``XMLTree/unknownName`` or, for text, ``XMLTree/textNode``.
+        /// Id of a registered name, ``XMLTree/unknownName``, or ``XMLTree/textNode`` for text.
         @usableFromInline var name: UInt32
         var parent: Int32
         @usableFromInline var next: Int32
         @usableFromInline var firstChild: Int32
-        /// Source range of an element; buffer range of a text.
+        /// Range of an element in the source, or of a text in the buffer.
         var start: UInt32
         var end: UInt32
         var attributes: UInt32
         var bindings: UInt32
-        /// Binding of the element's namespace, or -1.
+        /// Binding of the element's namespace; -1 for none.
         var binding: Int32
         var attributeCount: UInt16
         var bindingCount: UInt16
@@ -32,9 +32,9 @@ public final class XMLTree: @unchecked Sendable {
         var localLength: UInt16
     }
 
-    /// One namespace declaration.
+    /// Namespace declaration.
     struct Binding {
-        /// Id of a known namespace, 0 for none, ``XMLTree/unknownName`` for others.
+        /// Id of a registered namespace, 0 for none, ``XMLTree/unknownName`` for others.
         var namespace: UInt32
         var prefixStart: UInt32
         var prefixLength: UInt32
@@ -45,7 +45,7 @@ public final class XMLTree: @unchecked Sendable {
     @usableFromInline static var textNode: UInt32 { @inlinable get { 0 } }
     @usableFromInline static var unknownName: UInt32 { @inlinable get { 0x8000_0000 } }
 
-    /// Behind a pointer that never changes, so that no access to it is checked for exclusivity.
+    /// Storage behind a constant pointer, so that accesses need no exclusivity checks.
     @usableFromInline
     struct Storage {
         var buffer: UnsafeMutablePointer<UInt8>
@@ -56,7 +56,7 @@ public final class XMLTree: @unchecked Sendable {
         var attributeCapacity = 128
         var bindings: UnsafeMutablePointer<Binding>
         var bindingCapacity = 16
-        /// Bytes of the source; they are the first of `buffer`.
+        /// Bytes of the source, at the start of `buffer`.
         var sourceCount = 0
         var nodeCount = 0
         var attributeCount = 0
@@ -130,15 +130,15 @@ public final class XMLTree: @unchecked Sendable {
         @inline(__always) set { storage.pointee.bindingCount = newValue }
     }
 
-    /// Parses a document with a parser of its own; for a stream of documents keep an ``XMLParser``.
+    /// Parses a document with a new parser; for many documents keep an ``XMLParser``.
     public static func parse(_ bytes: [UInt8], limits: XMLLimits = .standard) throws(XMLError) -> XMLTree {
         try XMLParser(limits: limits).parse(bytes)
     }
 
-    /// The document element.
+    /// Document element.
     public var root: XMLElement { XMLElement(tree: self, index: 0) }
 
-    /// Line and column of a byte offset; a scan from the start, for messages only.
+    /// Line and column of a byte offset; scans from the start, so use it for messages only.
     public func position(atOffset offset: Int) -> XMLPosition {
         Self.position(in: UnsafeBufferPointer(start: buffer, count: sourceCount), offset: offset)
     }

@@ -1,8 +1,8 @@
 import CLibXML2
 
-/// What libxml2 reports, in the words of this room.
+/// Translation of libxml2 errors to ``XMLError``.
 extension XMLTreeBuilder {
-    /// A DOCTYPE: refused, or passed over when it has no internal subset and the limits say so.
+    /// Handles a DOCTYPE: skips it if the limits allow and it has no internal subset, else rejects the document.
     mutating func documentType(_ context: xmlParserCtxtPtr) {
         let place = position(context)
         guard limits.doctype == .skip else {
@@ -12,7 +12,7 @@ extension XMLTreeBuilder {
         refuse(.documentType, "a DOCTYPE with an internal subset is not allowed", at: place, context)
     }
 
-    /// An error of libxml2. Warnings pass, and so does a namespace name that is no URI (Namespaces 1.0 2).
+    /// Handles an error of libxml2; ignores warnings and namespace names that are not URIs (Namespaces 1.0 2).
     @inline(never)
     mutating func refuse(_ error: UnsafePointer<xmlError>, _ context: xmlParserCtxtPtr) {
         let code = error.pointee.code
@@ -70,7 +70,7 @@ extension XMLTreeBuilder {
         case Self.code(XML_ERR_INVALID_CHAR):
             refuse(.notWellFormed, "XML 1.0 2.2: a character that XML does not allow")
         default:
-            // libxml2 guards its own stack and memory with errors of this kind; the words of the others are clear enough.
+            // libxml2 reports its own stack and memory limits this way; for other errors its message is used.
             var words = error.pointee.message.map { String(cString: $0) } ?? "error \(code)"
             while words.last?.isWhitespace == true { words.removeLast() }
             let rule = error.pointee.domain == Int32(XML_FROM_NAMESPACE.rawValue) ? "Namespaces 1.0" : "XML 1.0"
@@ -80,21 +80,21 @@ extension XMLTreeBuilder {
 
     private static func code(_ code: xmlParserErrors) -> Int32 { Int32(truncatingIfNeeded: code.rawValue) }
 
-    /// The name of the innermost open element, as written.
+    /// Name of the innermost open element, as written.
     private var openName: String {
         let node = tree.pointee.nodes[Int(frames[depth].node)]
         let start = Int(node.start) + 1
         return string(start, start + Int(node.localLength) + (node.prefixLength > 0 ? Int(node.prefixLength) + 1 : 0))
     }
 
-    /// Where the tag begins that libxml2 is in or has just passed.
+    /// Offset of the tag that libxml2 is reading or has just read.
     private func tag(before place: Int) -> Int {
         var start = min(place, end - 1)
         while start > 0, base[start] != UInt8(ascii: "<") { start -= 1 }
         return max(start, 0)
     }
 
-    /// Whether nothing but the beginning of a comment, CDATA section or the like is left.
+    /// Whether only the beginning of a comment, CDATA section or DOCTYPE is left.
     private func isCutMarkup(_ place: Int) -> Bool {
         let start = place > 0 && base[place] != UInt8(ascii: "<") ? place - 1 : place
         let left = end - start

@@ -1,18 +1,18 @@
 import CLibXML2
 
-/// Start and end tags (XML 1.0 3.1) and the namespaces they declare.
+/// Start and end tags (XML 1.0 3.1) and namespace declarations.
 extension XMLTreeBuilder {
-    /// A name as it stands in the source.
+    /// Range of a name in the source.
     struct Name {
         var start: Int
         var end: Int
-        /// 0 without prefix.
+        /// Length of the prefix; 0 without one.
         var prefixLength: Int
         var localStart: Int { prefixLength > 0 ? start + prefixLength + 1 : start }
         var localLength: Int { end - localStart }
     }
 
-    /// The lists of a start tag as libxml2 hands them out: (prefix, URI) and (name, prefix, URI, value, end of value).
+    /// Lists of a start tag as libxml2 passes them: (prefix, URI) and (name, prefix, URI, value, end of value).
     struct Lists {
         var declarationCount: Int
         var declarations: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
@@ -81,7 +81,7 @@ extension XMLTreeBuilder {
         return Name(start: start, end: cursor, prefixLength: colon > 0 ? colon - start : 0)
     }
 
-    /// Finds in the source, in document order, what libxml2 found there: the tag is well-formed.
+    /// Locates in the source, in document order, the declarations and attributes that libxml2 reported; the tag is well-formed.
     private mutating func readLists(_ start: Int, _ tagEnd: Int, _ lists: Lists, _ context: xmlParserCtxtPtr) {
         let firstAttribute = tree.pointee.attributeCount
         var cursor = start
@@ -102,7 +102,7 @@ extension XMLTreeBuilder {
             guard name.end - name.start <= Self.maximumNameLength else { return refuseName(name, context) }
             let isDefault = name.prefixLength == 0 && name.localLength == 5 && isXMLNS(name.start)
             if isDefault || (name.prefixLength == 5 && isXMLNS(name.start)) {
-                // The declaration of the prefix xml, which may only say what holds anyway, is not handed out.
+                // libxml2 does not report a declaration of the prefix xml, which can only repeat its fixed binding.
                 let isXML = !isDefault && name.localLength == 3 && XMLBytes.equal(base + name.localStart, XMLTree.xmlPrefix.utf8Start, 3)
                 if isXML { continue }
                 guard declaration < lists.declarationCount, let pairs = lists.declarations, let uri = pairs[declaration * 2 + 1] else {
@@ -117,7 +117,7 @@ extension XMLTreeBuilder {
             }
             guard failure == nil else { return }
         }
-        // Only now are all namespaces of the tag known.
+        // Resolve attribute namespaces after all declarations of the tag are known.
         guard let found = lists.attributes else { return }
         for number in 0..<attribute {
             let own = tree.pointee.attributes + firstAttribute + number
@@ -154,7 +154,7 @@ extension XMLTreeBuilder {
         tree.pointee.attributeCount += 1
     }
 
-    /// Copies a value behind the source. An ampersand comes as `&#38;`, because entities are not substituted.
+    /// Copies a value behind the source. libxml2 passes an ampersand as `&#38;`, because entities are not substituted.
     private mutating func putValue(_ value: UnsafePointer<UInt8>, _ count: Int, _ context: xmlParserCtxtPtr) -> Bool {
         let start = arena
         guard put(value, count, context) else { return false }
@@ -187,7 +187,7 @@ extension XMLTreeBuilder {
             guard putValue(uri, Int(xmlStrlen(uri)), context) else { return }
             high = arena
         }
-        // Each element that is kept as a fragment carries the names that it relies on.
+        // Limit the name: each element kept as a fragment copies the declarations that it relies on.
         guard high - low <= Self.maximumNameLength else {
             return refuse(.limit, "a namespace name is longer than \(Self.maximumNameLength) bytes", at: range.start, context)
         }
@@ -215,7 +215,7 @@ extension XMLTreeBuilder {
         activeCount += 1
     }
 
-    /// The binding that a prefix has here; libxml2 has made sure that there is one.
+    /// Binding of a prefix in scope; libxml2 has checked that it is declared.
     @inline(__always)
     private func find(_ prefix: UnsafePointer<UInt8>?, _ context: xmlParserCtxtPtr) -> Int32 {
         var index = activeCount - 1
@@ -226,7 +226,7 @@ extension XMLTreeBuilder {
         return prefix != nil && prefix == context.pointee.str_xml ? 0 : -1
     }
 
-    /// The id of an expanded name, found by the addresses of its two strings, which are stable in the dictionary of the context.
+    /// Id of an expanded name, cached by the addresses of its two strings, which are stable in the context's dictionary.
     @inline(__always)
     private func id(_ local: UnsafePointer<UInt8>, _ uri: UnsafePointer<UInt8>?, _ name: Name, _ binding: Int32) -> UInt32 {
         let slot = cache.slot(local, uri)
@@ -252,7 +252,7 @@ extension XMLTreeBuilder {
     }
 }
 
-/// Ids of names by the addresses of their strings in the dictionary of a context; a collision only costs a second look.
+/// Cache of name ids by string addresses in a context's dictionary; a collision only costs a second lookup.
 struct XMLNameCache {
     struct Slot {
         var local: UnsafePointer<UInt8>?
@@ -262,7 +262,7 @@ struct XMLNameCache {
 
     private static let bits = 10
     private let slots: UnsafeMutablePointer<Slot>
-    /// Stands in the place of the URI when the string is a namespace name itself.
+    /// Takes the place of the URI in entries for namespace names.
     let namespaceMark: UnsafeMutablePointer<UInt8>
 
     init() {
@@ -272,7 +272,7 @@ struct XMLNameCache {
         clear()
     }
 
-    /// To be called when the dictionary or the vocabulary is another one.
+    /// Clears the cache; required when the dictionary or the vocabulary is replaced.
     func clear() { slots.update(repeating: Slot(local: nil, uri: nil, id: 0), count: 1 << Self.bits) }
 
     func deallocate() {

@@ -1,9 +1,9 @@
 import CLibXML2
 
-/// What turns the SAX2 events of libxml2 into an ``XMLTree``; one per ``XMLParser``, used again for every document.
+/// Builder of an ``XMLTree`` from the SAX2 events of libxml2; one per ``XMLParser``, reused for every document.
 ///
-/// libxml2 reads the tree's own buffer, so names and most texts and values are ranges of the source. What had to be decoded is
-/// copied behind it, each byte of the source at most once, which is why twice the source is room enough.
+/// libxml2 reads the tree's own buffer, so names and most texts and values are ranges of the source. Decoded text is copied behind
+/// it, each source byte at most once, so that twice the source is enough.
 struct XMLTreeBuilder {
     struct Frame {
         var node: Int32
@@ -11,19 +11,19 @@ struct XMLTreeBuilder {
         var activeCount: Int32
     }
 
-    /// A namespace declaration in scope; prefixes are compared by their address in the dictionary of the context.
+    /// Namespace declaration in scope; prefixes are compared by their address in the context's dictionary.
     struct ActiveBinding {
         var prefix: UnsafePointer<UInt8>?
         var binding: Int32
     }
 
-    /// The character data since the last tag: a range of the buffer.
+    /// Character data since the last tag, as a range of the buffer.
     struct Text {
         var start = 0
         var end = 0
-        /// Whether it is decoded text behind the source.
+        /// Whether the range holds decoded text behind the source.
         var isDecoded = false
-        /// Whether some of it was written as a reference or a CDATA section, which white space between tags is not.
+        /// Whether part of it was a reference or a CDATA section, so that it is not white space between tags.
         var isMarked = false
     }
 
@@ -37,16 +37,16 @@ struct XMLTreeBuilder {
     var names = XMLVocabularyTable([])
     var namespaces = XMLVocabularyTable([])
 
-    // The document being read.
+    // Document being read.
     var tree: UnsafeMutablePointer<XMLTree.Storage>
     var base: UnsafeMutablePointer<UInt8>
     var end = 0
-    /// Where the next decoded byte goes.
+    /// Offset of the next decoded byte.
     var arena = 0
     var depth = 0
     var activeCount = 0
     var text = Text()
-    /// Why the document is refused; the first reason counts.
+    /// First reason for rejecting the document.
     var failure: XMLError?
 
     init(limits: XMLLimits, tree: XMLTree) {
@@ -64,7 +64,7 @@ struct XMLTreeBuilder {
         cache.deallocate()
     }
 
-    /// Turns to a tree whose buffer already holds the document.
+    /// Starts a tree with a buffer that already holds the document.
     mutating func begin(_ tree: XMLTree) {
         self.tree = tree.storage
         base = tree.buffer
@@ -101,13 +101,13 @@ struct XMLTreeBuilder {
 
     // MARK: text
 
-    /// Character data or a CDATA section; libxml2 hands out a text in several pieces.
+    /// Handles character data or a CDATA section; libxml2 passes a text in several pieces.
     mutating func characters(_ piece: UnsafePointer<UInt8>, _ count: Int, isCDATA: Bool, _ context: xmlParserCtxtPtr) {
         guard count > 0, failure == nil, depth > 0 else { return }
         let place = position(context)
         var low = UnsafePointer(base).distance(to: piece)
         if low < 0 || low >= end {
-            // Decoded or copied; with what is not ASCII the source often says the same.
+            // Decoded or copied by libxml2; text with non-ASCII characters often equals the source.
             low = place - count - (isCDATA ? 3 : 0)
             if low < 0 || !XMLBytes.equal(base + low, piece, count) { low = -1 }
             if isCDATA || (place > 0 && base[place - 1] == UInt8(ascii: ";")) { text.isMarked = true }
@@ -133,7 +133,7 @@ struct XMLTreeBuilder {
         text.end = arena
     }
 
-    /// Makes a node of the text before a tag. White space between tags is not kept; white space that is all of an element is.
+    /// Creates a node for the text before a tag; drops white space between tags, keeps it as the only content of an element.
     mutating func flushText(beforeEndTag: Bool, _ context: xmlParserCtxtPtr) {
         let found = text
         guard found.end > found.start, depth > 0 else { return text = Text() }
@@ -148,7 +148,7 @@ struct XMLTreeBuilder {
         return true
     }
 
-    /// Copies decoded bytes behind the source.
+    /// Copies decoded bytes behind the source; rejects the document when the buffer is full.
     mutating func put(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ context: xmlParserCtxtPtr) -> Bool {
         guard arena + count <= tree.pointee.bufferCapacity else {
             refuse(.limit, "the decoded text is longer than the document", at: position(context), context)
@@ -161,14 +161,14 @@ struct XMLTreeBuilder {
 
     // MARK: places and failures
 
-    /// The offset up to which libxml2 has read.
+    /// Offset up to which libxml2 has read.
     @inline(__always)
     func position(_ context: xmlParserCtxtPtr) -> Int {
         guard let cursor = context.pointee.input?.pointee.cur else { return end }
         return min(max(UnsafePointer(base).distance(to: cursor), 0), end)
     }
 
-    /// Notes the reason, if it is the first, and ends the parse.
+    /// Records the reason if it is the first, and stops the parse.
     @inline(never)
     mutating func refuse(_ code: XMLError.Code, _ message: String, at offset: Int, _ context: xmlParserCtxtPtr) {
         if failure == nil {

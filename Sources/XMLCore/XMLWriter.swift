@@ -1,4 +1,4 @@
-/// Writes a document as UTF-8 bytes, with the prefixes that the caller chooses.
+/// Writer of a document as UTF-8, with prefixes chosen by the caller.
 ///
 /// ```swift
 /// var writer = XMLWriter(declaration: true)
@@ -9,9 +9,9 @@
 /// writer.end()
 /// let bytes = writer.finish()
 /// ```
-/// Names must be names; values may be anything: what XML 1.0 cannot say becomes U+FFFD.
+/// Names are written unchecked; in values, characters that XML 1.0 does not allow become U+FFFD.
 public struct XMLWriter: ~Copyable {
-    /// An element that was started: where its name stands in the output, and how many declarations hold outside.
+    /// Open element: position of its name in the output, and number of declarations in scope outside it.
     private struct Open {
         var nameStart: Int
         var nameCount: Int
@@ -23,6 +23,7 @@ public struct XMLWriter: ~Copyable {
     private var scopes: [XMLFragment.Declaration] = []
     private var tagIsOpen = false
 
+    /// Creates a writer.
     /// - Parameter declaration: Whether to begin with `<?xml version="1.0" encoding="UTF-8"?>`.
     public init(declaration: Bool = true, capacity: Int = 4_096) {
         output = OutputBuffer(capacity: capacity)
@@ -30,7 +31,7 @@ public struct XMLWriter: ~Copyable {
         if declaration { output.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n") }
     }
 
-    /// Opens an element; `name` is written as it is, with its prefix.
+    /// Opens an element; `name` is written unchanged, including its prefix.
     public mutating func start(_ name: String) {
         closeTag()
         output.append(UInt8(ascii: "<"))
@@ -40,13 +41,13 @@ public struct XMLWriter: ~Copyable {
         tagIsOpen = true
     }
 
-    /// Opens an element by its expanded name, with the declarations that it wants and are not in scope.
+    /// Opens an element by its expanded name, with those of the wanted declarations that are not in scope.
     ///
-    /// The prefix is a wish: where it means something else on this very element, another one is taken.
+    /// The prefix is a preference: if it is bound otherwise on this element, another one is chosen.
     mutating func start(_ localName: String, prefix: String, namespace: String, declaring wanted: [XMLFragment.Declaration]) {
         var declared: [XMLFragment.Declaration] = []
         for declaration in wanted where !declared.contains(where: { $0.prefix == declaration.prefix }) {
-            // XML has no way to say it of an element that is in no namespace.
+            // XML cannot declare a default namespace on an element that is in none.
             if declaration.prefix.isEmpty, namespace.isEmpty, !declaration.uri.isEmpty { continue }
             if (inScope(declaration.prefix) ?? (declaration.prefix.isEmpty ? "" : nil)) != declaration.uri { declared.append(declaration) }
         }
@@ -77,10 +78,10 @@ public struct XMLWriter: ~Copyable {
         scopes.append(XMLFragment.Declaration(prefix: prefix, uri: uri))
     }
 
-    /// As ``namespace(_:_:)-(String,String)``.
+    /// Same as ``namespace(_:_:)-(String,String)``.
     public mutating func namespace(_ prefix: String, _ namespace: XMLNamespace) { self.namespace(prefix, namespace.uri) }
 
-    /// An attribute of the element just opened; `name` is written as it is.
+    /// Writes an attribute of the element just opened; `name` is written unchanged.
     public mutating func attribute(_ name: String, _ value: String) {
         output.append(UInt8(ascii: " "))
         output.append(text: name)
@@ -89,12 +90,12 @@ public struct XMLWriter: ~Copyable {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// An attribute that is written only when there is a value.
+    /// Writes an attribute unless the value is nil.
     public mutating func attribute(_ name: String, ifPresent value: String?) {
         if let value { attribute(name, value) }
     }
 
-    /// A foreign attribute read elsewhere; its namespace is declared here when the prefix does not already mean it.
+    /// Writes an attribute read elsewhere; declares its namespace unless a prefix in scope is bound to it.
     public mutating func attribute(_ attribute: XMLAttribute) {
         guard !attribute.namespace.isEmpty else { return self.attribute(attribute.localName, attribute.value) }
         if attribute.namespace == XMLNamespace.xml.uri { return self.attribute("xml:" + attribute.localName, attribute.value) }
@@ -109,26 +110,26 @@ public struct XMLWriter: ~Copyable {
         self.attribute(prefix + ":" + attribute.localName, attribute.value)
     }
 
-    /// Character data.
+    /// Writes character data, escaped.
     public mutating func text(_ text: String) {
         closeTag()
         output.append(escaped: text, attribute: false)
     }
 
-    /// An element with text only.
+    /// Writes an element that contains only text.
     public mutating func element(_ name: String, _ text: String) {
         start(name)
         if !text.isEmpty { self.text(text) }
         end()
     }
 
-    /// An element without content.
+    /// Writes an empty element.
     public mutating func element(_ name: String) {
         start(name)
         end()
     }
 
-    /// A kept element: its source byte for byte, plus the declarations it needs that are not in scope here.
+    /// Writes a kept element byte for byte, with the declarations it needs that are not in scope.
     public mutating func fragment(_ fragment: XMLFragment) {
         closeTag()
         if fragment.inherited.isEmpty {
@@ -139,13 +140,13 @@ public struct XMLWriter: ~Copyable {
         }
     }
 
-    /// Bytes that are already well-formed content here.
+    /// Writes bytes that must already be well-formed content at this point.
     public mutating func raw(_ bytes: some Sequence<UInt8>) {
         closeTag()
         output.append(bytes: Array(bytes))
     }
 
-    /// Closes the innermost open element.
+    /// Closes the innermost open element; does nothing when none is open.
     public mutating func end() {
         guard let last = open.popLast() else { return }
         if scopes.count > last.scopes { scopes.removeLast(scopes.count - last.scopes) }
@@ -159,7 +160,7 @@ public struct XMLWriter: ~Copyable {
         output.append(UInt8(ascii: ">"))
     }
 
-    /// Closes every open element and returns the document.
+    /// Closes all open elements and returns the document.
     public consuming func finish() -> [UInt8] {
         while !open.isEmpty { end() }
         return output.bytes

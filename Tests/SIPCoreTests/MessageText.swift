@@ -1,6 +1,6 @@
 @testable import SIPCore
 
-/// Text with `\n` as CRLF, so that messages read like messages.
+/// Text with `\n` as CRLF, so that messages are readable in the source.
 func wire(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
@@ -10,7 +10,7 @@ func wire(_ text: String) -> [UInt8] {
     return bytes
 }
 
-/// A request whose parts can be exchanged.
+/// Request with exchangeable parts.
 func requestText(
     _ line: String = "SUBSCRIBE sip:alice@example.org SIP/2.0", cSeq: String = "1 SUBSCRIBE", extra: String = "", body: String = ""
 ) -> String {
@@ -28,7 +28,7 @@ func requestText(
     """
 }
 
-/// A NOTIFY in a dialog, as a transaction layer is given it to send.
+/// NOTIFY in a dialog, as passed to a transaction layer for sending.
 var notify: SIPRequest {
     var request = SIPRequest(.notify, requestURI: "sip:bob@192.0.2.9")
     request.headers.append(.from, "<sip:alice@example.org>;tag=a")

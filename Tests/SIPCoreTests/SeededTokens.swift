@@ -1,6 +1,6 @@
 @_spi(TokenSource) import SIPCore
 
 extension TokenGenerator {
-    /// A repeatable one.
+    /// Repeatable generator.
     init(seed: UInt64, prefix: String = "") { self.init(key: TokenKey(seed, 0, 0, 0), prefix: prefix) }
 }

@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 import Testing
 
-/// The notifier's duties of RFC 6665 4.2 that its ordinary life does not show; see docs/event-framework.md.
+/// Duties of a notifier (RFC 6665 4.2) beyond the usual sequence; see docs/event-framework.md.
 @Suite struct NotifierRulesTests {
     let start = Instant(secondsSince1970: 1_000_000)
     let gone = SubscriptionStatus.terminated(reason: .timeout, retryAfter: nil)

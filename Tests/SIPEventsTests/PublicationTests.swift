@@ -209,7 +209,7 @@ import Testing
         #expect(client.isWanted)
         #expect(client.nextDeadline == start + .seconds(450))
         #expect(client.advance(to: start + .seconds(450)) == [.publish(ifMatch: a, hasBody: false, expires: 600)])
-        // Between a refresh that failed and a body that was not sent, there is no time for the next refresh.
+        // Between a refresh that failed and a body that was not sent, no refresh is scheduled.
         _ = client.withdraw(at: start + .seconds(450))
         _ = client.receiveAnswer(status: 423, tag: nil, expires: nil, minimumExpires: 700, at: start + .seconds(450))
         _ = client.publishFailed(at: start + .seconds(450))

@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 import Testing
 
-/// The subscriber's duties of RFC 6665 4.1 that its ordinary life does not show; see docs/event-framework.md.
+/// Duties of a subscriber (RFC 6665 4.1) beyond the usual sequence; see docs/event-framework.md.
 @Suite struct SubscriberRulesTests {
     let start = Instant(secondsSince1970: 1_000_000)
 

@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 import Testing
 
-/// Every order of events, by seed: what may never happen does not, and everything ends by time alone.
+/// Random orders of events by seed: forbidden states do not occur, and time alone ends every machine.
 @Suite struct SubscriptionFuzzTests {
     private struct Dice {
         var state: UInt64
@@ -125,7 +125,7 @@ import Testing
                 case .status(let status): #expect(!status.isTerminated)
                 case .lost(_, let pause):
                     #expect(pause >= .zero)
-                    // What answers the dialog that was lost is not this one's.
+                    // A response in the lost dialog does not belong to the new one.
                     isUnanswered = false
                 case .end: isOver = true
                 }
@@ -143,7 +143,7 @@ import Testing
             }
         }
 
-        /// Turns the clock to the next deadline; false: there is none.
+        /// Advances the clock to the next deadline; false when there is none.
         func turn() -> Bool {
             guard let due = subscriber.nextDeadline else { return false }
             let before = now
@@ -178,7 +178,7 @@ import Testing
                 check(subscriber.advance(to: now))
             }
         }
-        // As long as it is wanted it lives: there is always something that happens next.
+        // A wanted subscription has a next event at all times.
         if !subscriber.isOver { #expect(subscriber.nextDeadline != nil, "seed \(seed)") }
         check(subscriber.unsubscribe(hasDialog: dice.roll(2) == 0, at: now))
         var steps = 0

@@ -190,7 +190,7 @@ import XMLCore
             expected + Self.one + "<item id=\"two\"><name>second</name><b:note>with <i>mixed</i> text</b:note></item>"
             + "<b:item id=\"three\"/></doc>"
         #expect(XMLCanonical().difference(expected: Array(whole.utf8), actual: Array(actual.utf8)) == nil)
-        // No namespace below a default one.
+        // No namespace, below an element with a default one.
         let bare = try patched("<o:add xmlns=\"\" xmlns:a=\"urn:example:a\" sel=\"a:doc\"><bare/></o:add>")
         #expect(bare.contains("<bare xmlns=\"\"/>"))
     }
@@ -218,7 +218,7 @@ import XMLCore
 }
 
 extension String {
-    /// For an attribute value in double quotes.
+    /// Escapes text for an attribute value in double quotes.
     fileprivate var replacingQuotes: String {
         String(flatMap { $0 == "\"" ? "&quot;" : String($0) })
     }

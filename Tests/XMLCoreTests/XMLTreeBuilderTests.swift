@@ -2,7 +2,7 @@ import Testing
 
 @testable import XMLCore
 
-/// What the tree makes of libxml2's events, and that no input whatever makes it more than a value or a placed error.
+/// Tree that is built from libxml2's events: any input yields a document or an error with a position.
 @Suite struct XMLTreeBuilderTests {
     static let samples = [
         """
@@ -19,7 +19,7 @@ import Testing
     func parse(_ text: String) throws -> XMLElement { try XMLTree.parse(Array(text.utf8)).root }
     func source(_ element: XMLElement) -> String { String(decoding: element.sourceBytes, as: UTF8.self) }
 
-    /// The whole tree as text: names, attributes, texts.
+    /// Whole tree as text: names, attributes, texts.
     func describe(_ element: XMLElement) -> String {
         var result = "{\(element.namespace)}\(element.localName)"
         for attribute in element.attributes { result += " {\(attribute.namespace)}\(attribute.localName)=\(attribute.value)" }
@@ -85,7 +85,7 @@ import Testing
         func judge(_ mutant: [UInt8]) {
             do throws(XMLError) {
                 let tree = try parser.parse(mutant)
-                // What is accepted means the same when it is read alone again.
+                // An accepted element means the same when it is parsed alone.
                 let again = try second.parse(tree.root.sourceBytes)
                 if describe(again.root) != describe(tree.root) { misplaced.append(String(decoding: mutant, as: UTF8.self)) }
             } catch {

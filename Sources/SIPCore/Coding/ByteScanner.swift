@@ -8,7 +8,7 @@ enum ASCII {
     static let user: UInt8 = 32
     static let uriParameter: UInt8 = 64
 
-    /// The table: a literal, so that it costs no initialisation check; the tests derive it from the grammar.
+    /// Table as a literal, which needs no initialisation check; the tests derive it from the grammar.
     @inline(__always)
     static var classes: UnsafePointer<UInt8> { literal.utf8Start }
 
@@ -37,7 +37,7 @@ enum ASCII {
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool { classes[Int(byte)] & token != 0 }
 
-    /// Whether the text can stand as a value without quotes; an empty one can be left out.
+    /// Whether the text consists of token characters; true for an empty text.
     static func isWord(_ text: String) -> Bool { text.utf8.allSatisfy(isToken) }
 
     @inline(__always)
@@ -54,7 +54,7 @@ enum ASCII {
         }
     }
 
-    /// Case-insensitive comparison of ASCII text; other bytes compare as they are.
+    /// Compares ASCII text, ignoring case; other bytes must be equal.
     static func equal(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         var first = left.utf8.makeIterator()
         var second = right.utf8.makeIterator()
@@ -67,7 +67,7 @@ enum ASCII {
         }
     }
 
-    /// The text with A-Z made lower case; other bytes as they are.
+    /// Text with A-Z in lower case; other bytes are unchanged.
     static func lowercased(_ text: String) -> String {
         for byte in text.utf8 where byte &- 0x41 < 26 {
             return String(decoding: text.utf8.map(lower), as: UTF8.self)
@@ -76,7 +76,7 @@ enum ASCII {
     }
 }
 
-/// A cursor over the bytes of one header value or URI; never reads past `end`, never allocates.
+/// Cursor over the bytes of one header value or URI; does not read past `end`.
 struct ByteScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     var position: Int
@@ -111,7 +111,7 @@ struct ByteScanner {
         return true
     }
 
-    /// Skips LWS, then the byte, then LWS (the grammar's COMMA, SEMI, EQUAL, SLASH); leaves the position alone if it is absent.
+    /// Skips LWS, the byte, and LWS (COMMA, SEMI, EQUAL and SLASH of the grammar); keeps the position if the byte is absent.
     @inline(__always)
     mutating func consumeSpaced(_ byte: UInt8) -> Bool {
         let start = position
@@ -124,7 +124,7 @@ struct ByteScanner {
         return true
     }
 
-    /// The longest non-empty run of the given classes.
+    /// Reads the longest run of the given classes; nil if it is empty.
     @inline(__always)
     mutating func run(of bits: UInt8) -> Range<Int>? {
         let start = position
@@ -135,7 +135,7 @@ struct ByteScanner {
     @inline(__always)
     mutating func token() -> Range<Int>? { run(of: ASCII.token) }
 
-    /// A quoted string; the range is what stands between the quotes, escapes included.
+    /// Reads a quoted string; the range excludes the quotes and includes escapes.
     mutating func quotedString() -> Range<Int>? {
         guard current == 0x22 else { return nil }
         let start = position + 1
@@ -154,7 +154,7 @@ struct ByteScanner {
         return nil
     }
 
-    /// Decimal digits as a number; nil if there are none or the number exceeds `limit`.
+    /// Reads decimal digits; nil if there are none or the number exceeds `limit`.
     mutating func number(limit: UInt64 = UInt64(UInt32.max)) -> UInt64? {
         guard let digits = run(of: ASCII.digit) else { return nil }
         var value: UInt64 = 0
@@ -169,7 +169,7 @@ struct ByteScanner {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// The content of a quoted string with its escapes resolved.
+    /// Content of a quoted string with its escapes resolved.
     func unquoted(_ range: Range<Int>) -> String {
         guard range.contains(where: { bytes[$0] == 0x5C }) else { return string(range) }
         var content: [UInt8] = []
@@ -183,7 +183,7 @@ struct ByteScanner {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Case-insensitive comparison with lower-case text.
+    /// Compares a range with lower-case text, ignoring case.
     func matches(_ range: Range<Int>, _ lowercase: StaticString) -> Bool {
         guard range.count == lowercase.utf8CodeUnitCount else { return false }
         let text = lowercase.utf8Start
@@ -202,13 +202,13 @@ struct ByteScanner {
     }
 }
 
-/// A header value that can be read from a cursor; a list header is read by repeating this between commas.
+/// Header value that can be read from a cursor; a list header is a sequence of these between commas.
 protocol ScannedValue {
     init?(scanner: inout ByteScanner)
 }
 
 extension ScannedValue {
-    /// Reads the whole text as one value; nil if something is left over.
+    /// Reads the whole text as one value; nil if anything is left over.
     static func scanWhole(_ text: String) -> Self? {
         var text = text
         return text.withUTF8 { buffer in

@@ -1,4 +1,4 @@
-/// Reads header lines up to the empty line (RFC 3261 7.3): folding, compact names, CRLF or bare LF.
+/// Reader of header lines up to the empty line (RFC 3261 7.3): folding, compact names, CRLF or bare LF.
 struct HeaderBlockReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private(set) var position: Int
@@ -12,17 +12,17 @@ struct HeaderBlockReader {
     }
 
     enum Line: Equatable {
-        /// `isFolded`: the value contains line breaks.
+        /// Header field; `isFolded` if the value contains line breaks.
         case field(name: Range<Int>, value: Range<Int>, known: KnownHeader, isFolded: Bool)
-        /// The empty line.
+        /// Empty line.
         case end
-        /// No colon, no token before it, a bare CR or a NUL octet.
+        /// Line without colon or without a token before it, or with a bare CR or NUL octet.
         case malformed(Range<Int>)
-        /// The bytes end before the empty line.
+        /// End of the bytes before the empty line.
         case truncated
     }
 
-    /// The first octet below 0x20 at or after the index, eight at a time; `end` if there is none.
+    /// Index of the first octet below 0x20 from `from` on, examined eight at a time; `end` if there is none.
     @inline(__always)
     static func nextControl(_ bytes: UnsafeBufferPointer<UInt8>, _ from: Int, _ end: Int) -> Int {
         var index = from
@@ -40,7 +40,8 @@ struct HeaderBlockReader {
         return end
     }
 
-    /// The end of the line that starts here and the start of the next one; nil if the bytes end first. `isSound` turns false at a bare CR or NUL.
+    /// End of the line that starts here, and start of the next one; nil if the bytes end first. Sets `isSound` to false at a bare
+    /// CR or NUL.
     @inline(__always)
     static func lineEnd(
         _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, _ isSound: inout Bool
@@ -56,7 +57,7 @@ struct HeaderBlockReader {
                 if bytes[index + 1] == 0x0A { return (index, index + 2) }
                 isSound = false
             case 0x00:
-                // A quoted pair may name any octet (RFC 3261 25.1).
+                // A quoted pair may contain any octet (RFC 3261 25.1).
                 if index == start || bytes[index - 1] != 0x5C { isSound = false }
             default: break
             }
@@ -64,11 +65,11 @@ struct HeaderBlockReader {
         }
     }
 
-    /// The octet that the next line begins with; nil where the bytes end.
+    /// First octet of the next line; nil at the end of the bytes.
     @inline(__always)
     var first: UInt8? { position < end ? bytes[position] : nil }
 
-    /// Passes a line, or one that continues it, without looking into it; false if the bytes end first.
+    /// Skips a line or continuation line unread; false if the bytes end first.
     @inline(__always)
     mutating func skipLine() -> Bool {
         var index = position
@@ -99,7 +100,7 @@ struct HeaderBlockReader {
         }
         position = line.next
         guard isSound else { return .malformed(start..<line.end) }
-        // Most names are known and followed by the colon: looking them up says all about their characters.
+        // Most names are known and followed by the colon: a match in the table makes checking their characters unnecessary.
         var index = start
         while index < line.end, bytes[index] != 0x3A { index &+= 1 }
         guard index < line.end, index > start else { return .malformed(start..<line.end) }
@@ -116,7 +117,7 @@ struct HeaderBlockReader {
         return .field(name: start..<nameEnd, value: value, known: known, isFolded: isFolded)
     }
 
-    /// The value with every line break and the blanks around it made one space.
+    /// Replaces each line break and the blanks around it by one space.
     static func unfold(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)

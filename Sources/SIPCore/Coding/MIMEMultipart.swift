@@ -1,14 +1,18 @@
-/// One part of a multipart body (RFC 2046 5.1).
+/// Part of a multipart body (RFC 2046 5.1).
 public struct MIMEPart: Equatable, Sendable {
+    /// Header fields of the part.
     public var headers: SIPHeaders
+    /// Octets of the content, without the empty line before it.
     public var body: [UInt8]
 
+    /// Creates a part; by default without header fields and content.
     public init(headers: SIPHeaders = SIPHeaders(), body: [UInt8] = []) {
         self.headers = headers
         self.body = body
     }
 
-    /// - Parameter contentID: Without angle brackets.
+    /// Creates a part with Content-Transfer-Encoding `binary`.
+    /// - Parameter contentID: Content-ID without angle brackets.
     public init(contentType: MediaType, contentID: String? = nil, body: [UInt8]) {
         self.init(body: body)
         headers.append("Content-Transfer-Encoding", "binary")
@@ -16,37 +20,41 @@ public struct MIMEPart: Equatable, Sendable {
         headers.contentType = contentType
     }
 
+    /// Media type of the content; nil when absent or malformed.
     public var contentType: MediaType? { headers.contentType }
 
-    /// Without angle brackets (RFC 2392).
+    /// Content-ID without angle brackets (RFC 2392); nil when absent.
     public var contentID: String? {
         guard let text = headers.first(.contentID) else { return nil }
         return text.hasPrefix("<") && text.hasSuffix(">") ? String(text.dropFirst().dropLast()) : text
     }
 }
 
-/// Why a multipart body was refused; always the sender's fault.
+/// Error of a multipart body; the sender is at fault.
 public enum MIMEError: Error, Equatable, Sendable {
     /// The media type is not multipart or has no boundary of 1 to 70 characters.
     case noBoundary
-    /// No delimiter line was found, or the closing one is missing.
+    /// No delimiter line, or no closing one.
     case unterminated
-    /// A part's headers are malformed.
+    /// Malformed header fields in a part, or more than 64 of them.
     case malformedHeaders
     /// More parts or levels than the limit.
     case tooLarge
 }
 
-/// A multipart body (RFC 2046 5.1), of which `multipart/related` (RFC 2387) carries resource lists and category documents.
+/// Multipart body (RFC 2046 5.1); `multipart/related` (RFC 2387) carries resource lists and category documents.
 public struct MIMEMultipart: Equatable, Sendable {
-    /// `related`, `mixed`, `alternative`.
+    /// Subtype, such as `related`, `mixed` or `alternative`; in lower case when parsed.
     public var subtype: String
+    /// Boundary without the leading hyphens.
     public var boundary: String
+    /// Parts in order.
     public var parts: [MIMEPart]
-    /// The other Content-Type parameters: `type` and `start` of RFC 2387.
+    /// Other Content-Type parameters, such as `type` and `start` of RFC 2387.
     public var parameters: SIPParameters
 
-    /// - Parameter boundary: A token; lengthened when writing as long as it occurs in a part.
+    /// Creates a body.
+    /// - Parameter boundary: A token; ``serialized()`` lengthens it while it occurs in a part.
     public init(subtype: String = "related", boundary: String, parts: [MIMEPart], parameters: SIPParameters = SIPParameters()) {
         self.subtype = subtype
         self.boundary = boundary
@@ -54,7 +62,7 @@ public struct MIMEMultipart: Equatable, Sendable {
         self.parameters = parameters
     }
 
-    /// The part that `start` names, else the first (RFC 2387 3.2).
+    /// Part that `start` names, else the first (RFC 2387 3.2); nil without parts.
     public var root: MIMEPart? {
         if let start = parameters["start"] {
             let identifier = start.hasPrefix("<") && start.hasSuffix(">") ? String(start.dropFirst().dropLast()) : start
@@ -63,10 +71,11 @@ public struct MIMEMultipart: Equatable, Sendable {
         return parts.first
     }
 
-    /// The part with this Content-ID, given without angle brackets.
+    /// First part with this Content-ID, given without angle brackets; nil when there is none.
     public func part(contentID: String) -> MIMEPart? { parts.first { $0.contentID == contentID } }
 
-    /// Every part that is not itself multipart, in order; nested ones are opened down to `depth` levels.
+    /// Parts that are not multipart, in order; nested bodies are opened down to `depth` levels. Throws `tooLarge` beyond `depth` or
+    /// `partLimit`, or the error of a nested body.
     public func leaves(depth: Int = 4, partLimit: Int = 1000) throws(MIMEError) -> [MIMEPart] {
         var result: [MIMEPart] = []
         for part in parts {
@@ -82,7 +91,8 @@ public struct MIMEMultipart: Equatable, Sendable {
         return result
     }
 
-    /// Reads a body; text before the first and after the last delimiter is ignored.
+    /// Parses a body; text before the first and after the closing delimiter is ignored. Throws ``MIMEError`` if the body is
+    /// malformed or has more than `partLimit` parts.
     public init(_ body: [UInt8], contentType: MediaType, partLimit: Int = 1000) throws(MIMEError) {
         guard ASCII.equal(contentType.type, "multipart"), let boundary = contentType.parameters["boundary"],
             (1...70).contains(boundary.utf8.count)
@@ -133,7 +143,7 @@ public struct MIMEMultipart: Equatable, Sendable {
                     contentStart = reader.position
                     return
                 case .truncated:
-                    // Headers only, or nothing at all: an empty part.
+                    // Header fields only, or nothing: an empty part.
                     contentStart = range.upperBound
                     isSound = reader.position >= range.upperBound
                     return
@@ -147,10 +157,10 @@ public struct MIMEMultipart: Equatable, Sendable {
         return MIMEPart(headers: SIPHeaders(storage: storage, entries: entries), body: Array(body[contentStart..<range.upperBound]))
     }
 
-    /// The Content-Type and the body.
+    /// Returns Content-Type and body.
     ///
-    /// Each part ends with an empty line before the delimiter: an old client of the enhanced model cuts the last four octets of every
-    /// part, whatever they are. Reading the body again gives each part with one more CRLF at its end.
+    /// Each part ends with an empty line before the delimiter, because an old client of the enhanced model cuts the last four
+    /// octets of every part. Parsing the body again yields each part with one more CRLF at its end.
     public func serialized() -> (contentType: MediaType, body: [UInt8]) {
         var boundary = self.boundary
         while parts.contains(where: { Self.contains($0.body, Array("--\(boundary)".utf8)) }) { boundary += "x" }
@@ -181,12 +191,12 @@ public struct MIMEMultipart: Equatable, Sendable {
     }
 }
 
-/// The delimiter lines of a multipart body, in order.
+/// Delimiter lines of a multipart body, in order.
 private struct DelimiterLines: Sequence, IteratorProtocol {
     struct Line {
-        /// Where the preceding part ends: before the line break that belongs to the delimiter.
+        /// End of the preceding part: before the line break that belongs to the delimiter.
         var contentEnd: Int
-        /// The first octet after the line.
+        /// First octet after the line.
         var next: Int
         var isClosing: Bool
     }

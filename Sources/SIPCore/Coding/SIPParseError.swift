@@ -1,17 +1,20 @@
-/// Why a message was refused; always the sender's fault.
+/// Refusal of a message by the parser; the sender is at fault.
 public struct SIPParseError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Kind of refusal, by the rule that is broken.
     public enum Code: String, Sendable {
         case empty, startLine, version, headerSyntax, missingHeader, duplicateHeader, badHeader, contentLength, tooLarge
     }
 
+    /// Kind of refusal, for counters; ``status`` goes into the response.
     public var code: Code
-    /// 400, 413, 505, 513.
+    /// Status of the response: 400, 413, 505 or 513.
     public var status: SIPStatus
-    /// Names the field and the rule; fit to be a reason phrase.
+    /// Field and rule that is broken; usable as a reason phrase.
     public var reason: String
-    /// What could be read of a request, for the answer; nil for a response or when nothing can be answered.
+    /// Readable part of a request, for the response; nil for a response or if no response is possible.
     public var request: SIPRequest?
 
+    /// Creates a refusal; by default with status 400.
     public init(_ code: Code, status: SIPStatus = .badRequest, reason: String, request: SIPRequest? = nil) {
         self.code = code
         self.status = status
@@ -21,7 +24,7 @@ public struct SIPParseError: Error, Equatable, Sendable, CustomStringConvertible
 
     public var description: String { "\(status.rawValue) \(reason)" }
 
-    /// The answer to the sender; nil for a response, an ACK, a BENOTIFY, and without Via or CSeq, by which it would find its request.
+    /// Response to the sender; nil for a response, an ACK, a BENOTIFY, or without the Via and CSeq by which the sender matches it.
     public func response(toTag: String) -> SIPResponse? {
         guard let request, request.method != .ack, request.method != .benotify, request.headers.contains(.via),
             request.headers.contains(.cSeq)

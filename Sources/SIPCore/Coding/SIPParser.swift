@@ -1,19 +1,20 @@
-/// Reads one SIP message (RFC 3261 7 and 25) out of its bytes.
+/// Parser of one SIP message (RFC 3261 7 and 25).
 ///
-/// Names, values and the start line are checked where an error would change what the message means (Via, From, To, Contact, Route,
-/// Record-Route, Call-ID, CSeq, Max-Forwards, Content-Length); everything else is kept as it came and read when it is asked for.
+/// Checks the start line and the fields in which an error would change the meaning of the message (Via, From, To, Contact, Route,
+/// Record-Route, Call-ID, CSeq, Max-Forwards, Content-Length); other fields are kept as received and parsed when accessed.
 public enum SIPParser {
+    /// Rule for the length of the body.
     public enum Framing: Sendable {
-        /// Without Content-Length the body is the rest; surplus octets are dropped; too few are an error (RFC 3261 18.3).
+        /// Without Content-Length the body is the rest; surplus octets are dropped, missing ones are an error (RFC 3261 18.3).
         case datagram
         /// Content-Length is mandatory.
         case stream
     }
 
-    /// Reads one message.
+    /// Parses one message.
     ///
-    /// - Parameter bytes: The whole message; empty lines before it are skipped.
-    /// - Returns: The message, or the error with what is needed to answer it.
+    /// - Parameter bytes: Whole message; empty lines before it are skipped.
+    /// - Returns: The message, or the error with the parts needed to respond.
     public static func parse(
         _ bytes: [UInt8], framing: Framing = .datagram, limits: SIPLimits = .standard
     ) -> Result<SIPMessage, SIPParseError> {
@@ -44,7 +45,7 @@ public enum SIPParser {
     }
 }
 
-/// What is known so far of the message being read.
+/// State of parsing one message.
 private struct ParserState {
     let framing: SIPParser.Framing
     let limits: SIPLimits
@@ -54,13 +55,13 @@ private struct ParserState {
     var status: SIPStatus?
     var reason = ""
     var isResponse = false
-    /// The first thing found wrong; reading goes on, so that the answer can be routed.
+    /// First error; parsing continues, so that the response can be routed.
     var error: SIPParseError?
 
     private var contentLength: Int?
     private var cSeqMethod: Range<Int> = 0..<0
     private var methodRange: Range<Int> = 0..<0
-    /// Bits of the single-value headers seen, by known number.
+    /// Single-value headers seen, as bits by known number.
     private var seen: UInt64 = 0
 
     init(framing: SIPParser.Framing, limits: SIPLimits) {
@@ -145,7 +146,7 @@ private struct ParserState {
         else { return fail(.startLine, "Malformed Status Line") }
         var code = 0
         for index in digits { code = code * 10 + Int(scanner.bytes[index] - 0x30) }
-        // The blank before an empty reason phrase is mandatory, but old stacks leave it out.
+        // The space before an empty reason phrase is mandatory, but old stacks omit it.
         guard scanner.isAtEnd || scanner.consume(0x20) else { return fail(.startLine, "Malformed Status Line") }
         status = SIPStatus(rawValue: code)
         reason = scanner.string(scanner.position..<scanner.end)
@@ -160,7 +161,7 @@ private struct ParserState {
         switch known {
         case .via:
             var scanner = ByteScanner(bytes, value)
-            // Kept as it is, so that the answer can repeat it.
+            // Keep the value as received: the response repeats it.
             if !Self.isViaList(&scanner) { fail(.badHeader, "Malformed Via") }
             mark(known)
         case .from, .to:
@@ -212,7 +213,7 @@ private struct ParserState {
     @inline(__always)
     private mutating func mark(_ known: KnownHeader) { seen |= 1 << UInt64(known.rawValue & 63) }
 
-    /// Notes a header that may stand only once; false, with an error, at its second appearance.
+    /// Records a header that may occur only once; false, with an error, at its second occurrence.
     @inline(__always)
     private mutating func once(_ known: KnownHeader, _ name: StaticString) -> Bool {
         let bit: UInt64 = 1 << UInt64(known.rawValue & 63)

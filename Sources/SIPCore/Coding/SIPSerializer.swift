@@ -1,5 +1,6 @@
-/// Writes messages: long header names, no folding, Content-Length always and last (RFC 3261 7.3, 18.3).
+/// Serializer of messages: long header names, no folding, Content-Length last (RFC 3261 7.3, 18.3).
 public enum SIPSerializer {
+    /// Encodes a request or response.
     public static func serialize(_ message: SIPMessage) -> [UInt8] {
         switch message {
         case .request(let request): return serialize(request)
@@ -7,6 +8,7 @@ public enum SIPSerializer {
         }
     }
 
+    /// Encodes a request; characters that the request line does not allow are omitted.
     public static func serialize(_ request: SIPRequest) -> [UInt8] {
         let capacity = capacity(request.headers, request.body) + request.method.rawValue.utf8.count + request.requestURI.utf8.count
         return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
@@ -20,6 +22,7 @@ public enum SIPSerializer {
         }
     }
 
+    /// Encodes a response; the status is limited to 100...699, control characters in the reason phrase are omitted.
     public static func serialize(_ response: SIPResponse) -> [UInt8] {
         let capacity = capacity(response.headers, response.body) + response.reason.utf8.count
         return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
@@ -43,14 +46,14 @@ public enum SIPSerializer {
         }
     }
 
-    /// An upper bound without the texts of the start line.
+    /// Upper bound of the length, without the texts of the start line.
     private static func capacity(_ headers: SIPHeaders, _ body: [UInt8]) -> Int {
         var total = body.count + 96
         for entry in headers.entries { total += Int(entry.valueLength) + Int(entry.nameLength) + 44 }
         return total
     }
 
-    /// Text of a start line; control characters are left out.
+    /// Writes text of a start line without control characters.
     private static func appendText(_ text: String, keepsBlanks: Bool, to writer: inout ByteWriter) {
         for byte in text.utf8 where byte > 0x20 || (byte == 0x20 && keepsBlanks) { writer.append(byte) }
     }
@@ -80,7 +83,7 @@ public enum SIPSerializer {
     }
 }
 
-/// A cursor over memory that is known to be large enough.
+/// Cursor over memory that is known to be large enough.
 private struct ByteWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
@@ -114,11 +117,11 @@ private struct ByteWriter {
 }
 
 extension SIPRequest {
-    /// The message as bytes.
+    /// Encoded request, with Content-Length.
     public func serialized() -> [UInt8] { SIPSerializer.serialize(self) }
 }
 
 extension SIPResponse {
-    /// The message as bytes.
+    /// Encoded response, with Content-Length.
     public func serialized() -> [UInt8] { SIPSerializer.serialize(self) }
 }

@@ -1,26 +1,28 @@
-/// Cuts a byte stream into messages by Content-Length (RFC 3261 18.3), with the keep-alives of RFC 5626 3.5.1.
+/// Framer that splits a byte stream into messages by Content-Length (RFC 3261 18.3) and recognises the keep-alives of RFC 5626
+/// 3.5.1.
 ///
-/// Every octet is looked at a bounded number of times, however slowly it drips in. After a failure the stream cannot be trusted: answer,
+/// Each octet is examined a bounded number of times, however small the pieces. After a failure the stream is unusable: respond,
 /// then close.
 ///
 ///     idle --CRLF--> idle (pong)   idle --CRLFCRLF--> idle (ping)
 ///     idle --octet--> head --empty line--> body --Content-Length octets--> idle (message)
 ///     head, body --violation--> failed
 public struct StreamFramer: Sendable {
+    /// Event found in the stream.
     public enum Event: Equatable, Sendable {
         /// Exactly one message.
         case message([UInt8])
-        /// A double CRLF between messages: answer with one CRLF.
+        /// Double CRLF between messages: answer with one CRLF.
         case ping
-        /// A single CRLF between messages: the answer to a ping of ours. A ping that arrives in halves shows as pong, then ping.
+        /// Single CRLF between messages: the response to a ping. A ping that arrives in two halves is reported as pong, then ping.
         case pong
-        /// Nothing more will come out; see ``SIPParseError/response(toTag:)``.
+        /// Unusable stream; no event follows. See ``SIPParseError/response(toTag:)``.
         case failure(SIPParseError)
     }
 
     private enum State: Sendable {
         case idle(halfPing: Bool)
-        /// `scanned`: where to go on looking for the empty line.
+        /// `scanned`: index at which the search for the empty line continues.
         case head(scanned: Int)
         case body(end: Int)
         case failed
@@ -31,21 +33,22 @@ public struct StreamFramer: Sendable {
     private var start = 0
     private var state = State.idle(halfPing: false)
 
+    /// Creates a framer for one connection.
     public init(limits: SIPLimits = .standard) { self.limits = limits }
 
-    /// Octets received and not yet handed out.
+    /// Octets received and not yet returned.
     public var bufferedCount: Int { buffer.count - start }
 
-    /// Octets of memory taken for what was received and not yet handed out: the space to bound.
+    /// Octets of memory allocated for received data: the figure to limit.
     public var reservedCount: Int { buffer.capacity }
 
-    /// Whether a message has begun and not ended: the time to bound.
+    /// Whether a message has begun and is incomplete: the state to limit in time.
     public var isInsideMessage: Bool {
         if case .idle = state { return false }
         return true
     }
 
-    /// Takes octets in; call ``next()`` until it returns nil.
+    /// Adds octets; call ``next()`` afterwards until it returns nil.
     public mutating func append(_ bytes: some Collection<UInt8>) {
         if case .failed = state { return }
         if start == buffer.count {
@@ -57,7 +60,7 @@ public struct StreamFramer: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Between two messages no more than a segment's memory is kept, so that a stream that is idle holds nothing of a large message.
+    /// Releases more than 4,096 octets of memory between messages, so that an idle stream keeps nothing of a large message.
     private mutating func releaseBuffer() {
         if buffer.capacity > 4_096 { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
         start = 0
@@ -72,7 +75,7 @@ public struct StreamFramer: Sendable {
         start = 0
     }
 
-    /// The next event that the octets so far allow.
+    /// Next event; nil when more octets are needed or the stream has failed.
     public mutating func next() -> Event? {
         while true {
             switch state {
@@ -114,7 +117,7 @@ public struct StreamFramer: Sendable {
                 guard buffer.count >= end else { return nil }
                 state = .idle(halfPing: false)
                 guard start > 0 || end < buffer.count else {
-                    // Handed on, not copied.
+                    // Move the buffer instead of copying it.
                     defer { buffer = [] }
                     return .message(buffer)
                 }
@@ -131,7 +134,7 @@ public struct StreamFramer: Sendable {
         return .failure(error)
     }
 
-    /// Where the body starts: after the first empty line.
+    /// Start of the body: after the first empty line.
     private mutating func findBody(from scanned: Int) -> Int? {
         let limit = min(buffer.count, start + limits.headerBytes)
         let found: Int? = buffer.withUnsafeBufferPointer { bytes in
@@ -146,7 +149,7 @@ public struct StreamFramer: Sendable {
                 index += 1
             }
         }
-        // The last three octets may be the beginning of the empty line.
+        // The last three octets may begin the empty line.
         if found == nil { state = .head(scanned: max(start, max(scanned, limit - 3))) }
         return found
     }
@@ -159,7 +162,7 @@ public struct StreamFramer: Sendable {
             var length: Int?
             var lines = 0
             while true {
-                // Only lines that begin like Content-Length or its compact form are looked into; the empty line ends it.
+                // Read only lines that begin like Content-Length or its compact form, and the empty line.
                 guard let first = reader.first else { return length }
                 let isContinuation = first == 0x20 || first == 0x09
                 if !isContinuation {
@@ -178,7 +181,7 @@ public struct StreamFramer: Sendable {
             }
         }
         if let length { return .success(length) }
-        // The parser knows what exactly is wrong, and who asked.
+        // The parser finds the exact error, and the request to respond to.
         switch SIPParser.parse(Array(buffer[head]), framing: .stream, limits: limits) {
         case .failure(let error): return .failure(error)
         case .success: return .failure(SIPParseError(.contentLength, reason: "Malformed Content-Length"))

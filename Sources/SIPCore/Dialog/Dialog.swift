@@ -1,26 +1,29 @@
-/// State of one dialog at one end (RFC 3261 12): ids, sequence numbers, remote target and route set. A value; keeps no timers.
+/// State of one dialog at one end (RFC 3261 12): ids, sequence numbers, remote target and route set. A value without timers.
 public struct Dialog: Equatable, Sendable {
+    /// Decision on a request of the peer.
     public enum OnRequest: Equatable, Sendable {
         case accept
-        /// 500: out of order (RFC 3261 12.2.2).
+        /// Answer with this status: 500 out of order (RFC 3261 12.2.2), 400 without CSeq.
         case reject(SIPStatus)
     }
 
     private var text: DialogText
-    /// Number of our last request; 0 before the first.
+    /// CSeq number of the last request sent; 0 before the first.
     public private(set) var localCSeq: UInt32
-    /// Number of the peer's last request; nil before the first.
+    /// CSeq number of the peer's last request; nil before the first.
     public private(set) var remoteCSeq: UInt32?
-    /// Whether the dialog was made over `sips` (RFC 3261 12.1).
+    /// Whether the dialog was created over `sips` (RFC 3261 12.1).
     public let isSecure: Bool
     /// Whether the first hop is a strict router (RFC 3261 12.2.1.1).
     private var isStrictlyRouted: Bool
 
+    /// Call-ID and tags of the dialog.
     public var id: DialogID { text.id }
+    /// Call-ID of all requests of the dialog.
     public var callID: String { text.callID }
-    /// Where requests go: the peer's Contact. Read anew on every call, and so is ``routeSet``.
+    /// URI for requests: the peer's Contact. Parsed at every access, like ``routeSet``.
     public var remoteTarget: SIPURI { Self.uri(text.targetText) }
-    /// In the order in which our requests visit them.
+    /// Route set, in the order in which sent requests visit it.
     public var routeSet: [NameAddr] { text.routeSet }
 
     init(
@@ -38,10 +41,10 @@ public struct Dialog: Equatable, Sendable {
 
     private static func uri(_ text: String) -> SIPURI { SIPURI(text) ?? SIPURI(opaque: text, scheme: .init(rawValue: "")) }
 
-    /// The dialog that our 2xx to this request makes (RFC 3261 12.1.1); nil if From, To, Call-ID, CSeq or Contact cannot be used, or
-    /// if a request over `sips` names a Contact that is none.
+    /// Creates the dialog of a 2xx to a received request (RFC 3261 12.1.1); nil if From, To, Call-ID, CSeq or Contact is unusable,
+    /// or if a request over `sips` has a Contact that is not `sips`.
     ///
-    /// - Parameter localTag: The tag that the answer's To carries.
+    /// - Parameter localTag: To tag of the response.
     public init?(accepting request: SIPRequest, localTag: String) {
         let headers = request.headers
         guard let from = headers.from, let to = headers.to, let callID = headers.callID, let cSeq = headers.cSeq,
@@ -53,7 +56,7 @@ public struct Dialog: Equatable, Sendable {
             routeSet: headers.recordRoutes, localCSeq: 0, remoteCSeq: cSeq.number, isSecure: request.uri.isSecure)
     }
 
-    /// The dialog that a 2xx to our request makes (RFC 3261 12.1.2); nil if the response cannot be used or names no Contact.
+    /// Creates the dialog of a 2xx to a sent request (RFC 3261 12.1.2); nil if the response is unusable or has no Contact.
     public init?(request: SIPRequest, response: SIPResponse) {
         guard let from = response.headers.from ?? request.headers.from, let to = response.headers.to, let callID = request.headers.callID,
             let cSeq = request.headers.cSeq, let localTag = from.tag, let remoteTag = to.tag, let contact = response.headers.contact,
@@ -64,8 +67,8 @@ public struct Dialog: Equatable, Sendable {
             routeSet: response.headers.recordRoutes.reversed(), localCSeq: cSeq.number, remoteCSeq: nil, isSecure: request.uri.isSecure)
     }
 
-    /// The dialog that a NOTIFY makes at the subscriber, before or without the 2xx (RFC 6665 4.4.1); nil if it does not answer this
-    /// SUBSCRIBE or cannot be used.
+    /// Creates the subscriber's dialog from a NOTIFY that arrives before or without the 2xx (RFC 6665 4.4.1); nil if it does not
+    /// belong to this SUBSCRIBE or is unusable.
     public init?(subscribe: SIPRequest, notify: SIPRequest) {
         let headers = notify.headers
         guard let from = headers.from, let to = headers.to, let callID = headers.callID, callID == subscribe.headers.callID,
@@ -77,8 +80,8 @@ public struct Dialog: Equatable, Sendable {
             routeSet: headers.recordRoutes, localCSeq: sent.number, remoteCSeq: cSeq.number, isSecure: subscribe.uri.isSecure)
     }
 
-    /// The dialog that a NOTIFY from another branch of the SUBSCRIBE makes, when this one was only made by the 2xx (RFC 6665 4.4.1: it is
-    /// the NOTIFY that establishes it); nil if it does not answer that SUBSCRIBE or cannot be used.
+    /// Dialog of a NOTIFY from another branch of the SUBSCRIBE, while this one was created by the 2xx only (RFC 6665 4.4.1: the
+    /// NOTIFY establishes it); nil if it does not belong to the SUBSCRIBE or is unusable.
     public func branch(of notify: SIPRequest) -> Dialog? {
         let headers = notify.headers
         guard remoteCSeq == nil, headers.callID == id.callID, headers.toTag == id.localTag, let to = headers.to, let from = headers.from,
@@ -91,10 +94,10 @@ public struct Dialog: Equatable, Sendable {
 
     // MARK: Incoming
 
-    /// Takes a request of the peer in: checks its number, follows a new Contact (RFC 3261 12.2.2).
+    /// Handles a request of the peer: checks its number and updates the remote target (RFC 3261 12.2.2).
     ///
-    /// - Returns: `reject(500)` for a lower number than before; the dialog is unchanged then. An equal one is a copy that the transaction
-    ///   layer let through (BENOTIFY), and is rejected as well.
+    /// - Returns: `reject(500)` for a number that is not higher than the last one; the dialog is unchanged then. An equal number is
+    ///   a copy that the transaction layer does not detect (BENOTIFY).
     public mutating func receive(_ request: SIPRequest) -> OnRequest {
         guard let cSeq = request.headers.cSeq else { return .reject(.badRequest) }
         if let remoteCSeq, cSeq.number <= remoteCSeq { return .reject(.serverInternalError) }
@@ -103,14 +106,14 @@ public struct Dialog: Equatable, Sendable {
         return .accept
     }
 
-    /// Takes a response to a request of ours in: a 2xx to a target refresh carries the new Contact (RFC 3261 12.2.1.2). One of
-    /// another dialog, from another branch of a forked SUBSCRIBE, changes nothing.
+    /// Handles a response: a 2xx to a target refresh updates the remote target (RFC 3261 12.2.1.2). A response of another dialog,
+    /// from another branch of a forked SUBSCRIBE, is ignored.
     public mutating func receive(_ response: SIPResponse) {
         if let tag = response.headers.toTag, tag != text.remoteTag { return }
         if response.status.isSuccess, let method = response.method, Self.isTargetRefresh(method) { follow(response.headers.contact) }
     }
 
-    /// Takes the route set over from the first NOTIFY, which is what establishes a subscription (RFC 6665 4.4.1).
+    /// Takes over the route set of the first NOTIFY, which establishes a subscription (RFC 6665 4.4.1).
     public mutating func adoptRouteSet(of notify: SIPRequest) {
         let routes = notify.headers.recordRoutes
         guard !routes.isEmpty || text.hasRoutes else { return }
@@ -122,24 +125,24 @@ public struct Dialog: Equatable, Sendable {
         if let contact, contact.uri.scheme.hasHost { text.setTarget(contact.uri) }
     }
 
-    /// SUBSCRIBE and NOTIFY refresh the remote target (RFC 6665 4.4.1).
+    /// Whether requests of this method refresh the remote target, as SUBSCRIBE and NOTIFY do (RFC 6665 4.4.1).
     private static func isTargetRefresh(_ method: SIPMethod) -> Bool {
         method == .subscribe || method == .notify || method == .benotify || method == .refer || method == .update || method == .invite
     }
 
     // MARK: Outgoing
 
-    /// Takes the next number of the local CSeq sequence: for a request that is sent once more with credentials (RFC 3261 22.2), or for the
-    /// NOTIFY in whose place a piggybacking 200 is sent (MS-SIP 3.4.5.1).
+    /// Increments the CSeq number and returns it: for a request that is repeated with credentials (RFC 3261 22.2), or for a NOTIFY that
+    /// is not sent because a 200 carries its state (MS-SIP 3.4.5.1).
     public mutating func nextNumber() -> UInt32 {
         if localCSeq < CSeq.limit { localCSeq += 1 }
         return localCSeq
     }
 
-    /// The next request of ours (RFC 3261 12.2.1.1): Request-URI, Route, From, To, Call-ID, CSeq, Max-Forwards. Via comes from the
-    /// transaction layer.
+    /// Creates the next request (RFC 3261 12.2.1.1): Request-URI, Route, From, To, Call-ID, CSeq, Max-Forwards. The transaction
+    /// layer adds Via.
     ///
-    /// - Parameter contact: Our Contact, for requests that refresh the target.
+    /// - Parameter contact: Contact of this end, for requests that refresh the target.
     public mutating func makeRequest(_ method: SIPMethod, contact: NameAddr? = nil, maxForwards: Int = 70, body: [UInt8] = []) -> SIPRequest
     {
         if localCSeq < CSeq.limit { localCSeq += 1 }
@@ -155,7 +158,7 @@ public struct Dialog: Equatable, Sendable {
         return request
     }
 
-    /// The strict router's URI as the Request-URI must have it (RFC 3261 12.2.1.1).
+    /// Request-URI for a strict router (RFC 3261 12.2.1.1).
     private func strictTarget(_ routes: [NameAddr]) -> String? {
         guard var uri = routes.first?.uri else { return nil }
         uri.headers = nil
@@ -163,22 +166,31 @@ public struct Dialog: Equatable, Sendable {
         return uri.description
     }
 
-    /// The URI to which the next request is sent: the first route, else the remote target (RFC 3261 8.1.2).
+    /// URI to which the next request is sent: the first route, else the remote target (RFC 3261 8.1.2).
     public var nextHop: SIPURI { text.hasRoutes ? routeSet.first?.uri ?? remoteTarget : remoteTarget }
 }
 
-/// A dialog as plain text and numbers, to be stored (see ``Dialog/init(snapshot:)``).
+/// Dialog as plain text and numbers, for storage (see ``Dialog/init(snapshot:)``).
 public struct DialogSnapshot: Hashable, Sendable {
+    /// Call-ID of the dialog.
     public var callID: String
+    /// Tag of this end.
     public var localTag: String
+    /// Tag of the peer; empty for a peer of RFC 2543 without one.
     public var remoteTag: String
-    /// From and To values without tag.
+    /// Name-addr of this end without tag: From of sent requests.
     public var localParty: String
+    /// Name-addr of the peer without tag: To of sent requests.
     public var remoteParty: String
+    /// URI of the peer's Contact.
     public var remoteTarget: String
+    /// Route set as name-addrs, in the order in which sent requests visit it.
     public var routeSet: [String]
+    /// CSeq number of the last request sent; 0 before the first.
     public var localCSeq: UInt32
+    /// CSeq number of the peer's last request; nil before the first.
     public var remoteCSeq: UInt32?
+    /// Whether the dialog was created over `sips`.
     public var isSecure: Bool
 
     public init(
@@ -199,6 +211,7 @@ public struct DialogSnapshot: Hashable, Sendable {
 }
 
 extension Dialog {
+    /// Current state for storage.
     public var snapshot: DialogSnapshot {
         let id = id
         return DialogSnapshot(
@@ -207,18 +220,19 @@ extension Dialog {
             remoteCSeq: remoteCSeq, isSecure: isSecure)
     }
 
-    /// How far ``resumed(from:)`` jumps.
+    /// CSeq numbers that ``resumed(from:)`` skips.
     public static let resumptionGap: UInt32 = 100
 
-    /// The dialog after a restart. Numbers go on beyond those that may have been used and not been kept (a store that lost its last
-    /// moments with the power): a peer takes a gap for lost requests, and refuses anything lower (RFC 3261 12.2.2).
+    /// Restores a dialog after a restart, with ``resumptionGap`` added to the local CSeq number: numbers may have been used and not
+    /// stored. A peer takes a gap for lost requests, and rejects lower numbers (RFC 3261 12.2.2). nil if a stored value cannot be
+    /// parsed.
     public static func resumed(from snapshot: DialogSnapshot) -> Dialog? {
         guard var dialog = Dialog(snapshot: snapshot) else { return nil }
         dialog.localCSeq = min(dialog.localCSeq, CSeq.limit - resumptionGap) + resumptionGap
         return dialog
     }
 
-    /// The dialog as it was; nil if a stored value cannot be read.
+    /// Restores a dialog unchanged; nil if a stored value cannot be parsed.
     public init?(snapshot: DialogSnapshot) {
         let routes = snapshot.routeSet.compactMap { NameAddr($0) }
         guard let local = NameAddr(snapshot.localParty), let remote = NameAddr(snapshot.remoteParty),

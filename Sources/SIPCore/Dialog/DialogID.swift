@@ -1,8 +1,10 @@
-/// What identifies a dialog at one end (RFC 3261 12): compares byte for byte.
+/// Identifier of a dialog at one end (RFC 3261 12); case-sensitive.
 public struct DialogID: Hashable, Sendable {
+    /// Call-ID of the dialog.
     public var callID: String
+    /// Tag of this end.
     public var localTag: String
-    /// Empty for a peer of RFC 2543 that gave none.
+    /// Tag of the peer; empty for a peer of RFC 2543 without one.
     public var remoteTag: String
 
     public init(callID: String, localTag: String, remoteTag: String) {
@@ -11,13 +13,13 @@ public struct DialogID: Hashable, Sendable {
         self.remoteTag = remoteTag
     }
 
-    /// The dialog to which an incoming request belongs; nil if To has no tag.
+    /// Dialog of a received request; nil if To has no tag.
     public init?(incoming request: SIPRequest) {
         guard let callID = request.headers.callID, let localTag = request.headers.toTag else { return nil }
         self.init(callID: callID, localTag: localTag, remoteTag: request.headers.fromTag ?? "")
     }
 
-    /// The dialog to which an incoming response belongs; nil if a tag is missing.
+    /// Dialog of a received response; nil if a tag is missing.
     public init?(incoming response: SIPResponse) {
         guard let callID = response.headers.callID, let localTag = response.headers.fromTag, let remoteTag = response.headers.toTag
         else { return nil }

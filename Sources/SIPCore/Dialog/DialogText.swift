@@ -1,10 +1,10 @@
-/// The texts of a dialog in one piece of memory, as its requests carry them: a gateway has hundreds of thousands of dialogs, and each
-/// of their requests repeats the same lines.
+/// Texts of a dialog in one allocation, as its requests carry them: a gateway has hundreds of thousands of dialogs, and every
+/// request repeats the same lines.
 ///
 ///     local party ;tag= local tag | remote party ;tag= remote tag | Call-ID | remote target | route , route ...
 struct DialogText: Equatable, Sendable {
     private var bytes: [UInt8]
-    /// Where the local party and its tag, the remote party and its tag, Call-ID and remote target end.
+    /// Ends of local party, local tag, remote party, remote tag, Call-ID and remote target.
     private var ends: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
 
     private static let tag: StaticString = ";tag="
@@ -87,8 +87,8 @@ struct DialogText: Equatable, Sendable {
 
     // MARK: requests
 
-    /// The lines of the next request up to Route: Max-Forwards, From, To, Call-ID, CSeq; room is left for what follows.
-    /// - Parameter withRoutes: false: the caller writes Route itself.
+    /// Header lines of the next request: Max-Forwards, From, To, Call-ID, CSeq and Route; reserves space for more.
+    /// - Parameter withRoutes: If false, the caller adds Route.
     func headers(maxForwards: Int, cSeq: CSeq, withRoutes: Bool) -> SIPHeaders {
         var headers = SIPHeaders(reserving: bytes.count + 320, lines: 16)
         headers.append(.maxForwards, String(maxForwards))

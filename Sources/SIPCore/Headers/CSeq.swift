@@ -1,10 +1,14 @@
-/// The CSeq value (RFC 3261 20.16): a number below 2^31 and the method of the request.
+/// CSeq value (RFC 3261 20.16): a number below 2^31 and the method of the request.
 public struct CSeq: Hashable, Sendable, CustomStringConvertible {
+    /// Highest number: 2^31 - 1.
     public static let limit: UInt32 = 0x7FFF_FFFF
 
+    /// Sequence number, at most ``limit``.
     public var number: UInt32
+    /// Method of the request; also in its responses.
     public var method: SIPMethod
 
+    /// Creates a value; the number is not checked.
     public init(_ number: UInt32, _ method: SIPMethod) {
         self.number = number
         self.method = method

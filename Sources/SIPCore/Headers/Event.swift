@@ -1,9 +1,11 @@
-/// The Event value (RFC 6665 8.2.1): package, templates and `id`, all case-sensitive.
+/// Event value (RFC 6665 8.2.1): package, templates and `id`, all case-sensitive.
 public struct Event: Hashable, Sendable, CustomStringConvertible {
     /// Package with templates, such as `presence.winfo`.
     public var package: String
+    /// Header parameters, such as `id`.
     public var parameters: SIPParameters
 
+    /// Creates a value; by default without parameters.
     public init(_ package: String, parameters: SIPParameters = SIPParameters()) {
         self.package = package
         self.parameters = parameters
@@ -15,9 +17,10 @@ public struct Event: Hashable, Sendable, CustomStringConvertible {
         self = value
     }
 
+    /// `id` parameter; nil when absent.
     public var id: String? { parameters["id"] }
 
-    /// Whether both name the same subscription (RFC 6665 8.2.1): package and `id` byte for byte, other parameters ignored.
+    /// Whether both name the same subscription (RFC 6665 8.2.1): equal package and `id`; other parameters are ignored.
     public func matches(_ other: Event) -> Bool { package == other.package && id == other.id }
 
     public var description: String { package + parameters.description }

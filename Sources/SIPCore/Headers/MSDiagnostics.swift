@@ -1,9 +1,11 @@
-/// One ms-diagnostics value (MS-OCER 2.2.1): a number, a reason and the name of the server that gives it.
+/// Value of ms-diagnostics (MS-OCER 2.2.1): error number, reason and name of the reporting server.
 public struct MSDiagnostics: Hashable, Sendable, CustomStringConvertible {
-    /// The error id, such as 1003 for an unknown user.
+    /// Error id, such as 1003 for an unknown user.
     public var errorID: UInt32
+    /// Header parameters, `reason` and `source` among them.
     public var parameters: SIPParameters
 
+    /// Creates a value with quoted `reason` and `source`.
     public init(_ errorID: UInt32, reason: String, source: String) {
         self.errorID = errorID
         parameters = SIPParameters([.init("reason", reason, isQuoted: true), .init("source", source, isQuoted: true)])
@@ -15,7 +17,9 @@ public struct MSDiagnostics: Hashable, Sendable, CustomStringConvertible {
         self = value
     }
 
+    /// Reason in English; nil when absent.
     public var reason: String? { parameters["reason"] }
+    /// Name of the reporting server; nil when absent.
     public var source: String? { parameters["source"] }
     public var description: String { String(errorID) + parameters.description }
 }

@@ -1,10 +1,13 @@
-/// A media type with parameters: the value of Content-Type and one element of Accept (RFC 3261 20.1, 20.15).
+/// Media type with parameters: the value of Content-Type and one element of Accept (RFC 3261 20.1, 20.15).
 public struct MediaType: Hashable, Sendable, CustomStringConvertible {
-    /// As written; compare with ``isSame(as:)``.
+    /// Type as written; compare with ``isSame(as:)``.
     public var type: String
+    /// Subtype as written; compare with ``isSame(as:)``.
     public var subtype: String
+    /// Header parameters, including `q` of an Accept element.
     public var parameters: SIPParameters
 
+    /// Creates a media type; by default without parameters.
     public init(_ type: String, _ subtype: String, parameters: SIPParameters = SIPParameters()) {
         self.type = type
         self.subtype = subtype
@@ -17,10 +20,10 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         self = value
     }
 
-    /// `type/subtype` in lower case, without parameters.
+    /// Lower-case `type/subtype`, without parameters.
     public var essence: String { ASCII.lowercased(type + "/" + subtype) }
 
-    /// Whether type and subtype are equal without regard to case; parameters do not count.
+    /// Whether type and subtype are equal, ignoring case and parameters.
     public func isSame(as other: MediaType) -> Bool { ASCII.equal(type, other.type) && ASCII.equal(subtype, other.subtype) }
 
     /// Whether this Accept element, which may be `*/*` or `type/*`, covers the media type.
@@ -29,7 +32,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         return ASCII.equal(type, other.type) && (subtype == "*" || ASCII.equal(subtype, other.subtype))
     }
 
-    /// The quality of an Accept element in thousandths, 1000 if not written or malformed (RFC 3261 20.1 and RFC 2616 14.1).
+    /// Quality of an Accept element in thousandths, 0 to 1000; 1000 when absent or malformed (RFC 3261 20.1, RFC 2616 14.1).
     public var quality: Int {
         guard let text = parameters["q"] else { return 1000 }
         let digits = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,11 +1,14 @@
-/// The value of From, To, Contact, Route, Record-Route, P-Asserted-Identity: a URI with an optional display name and header parameters
-/// (RFC 3261 20.10, 20.20, 20.39).
+/// Name-addr: a URI with optional display name and header parameters; the value of From, To, Contact, Route, Record-Route and
+/// P-Asserted-Identity (RFC 3261 20.10, 20.20, 20.39).
 public struct NameAddr: Hashable, Sendable, CustomStringConvertible {
-    /// Without quotes and escapes.
+    /// Display name without quotes and escapes; nil when absent.
     public var displayName: String?
+    /// URI between the angle brackets.
     public var uri: SIPURI
+    /// Header parameters, such as `tag`.
     public var parameters: SIPParameters
 
+    /// Creates a value; by default without display name and parameters.
     public init(_ uri: SIPURI, displayName: String? = nil, parameters: SIPParameters = SIPParameters()) {
         self.displayName = displayName
         self.uri = uri
@@ -18,16 +21,16 @@ public struct NameAddr: Hashable, Sendable, CustomStringConvertible {
         self = value
     }
 
-    /// The `tag` of From and To (RFC 3261 19.3).
+    /// Parameter `tag` of From and To (RFC 3261 19.3); nil when absent.
     public var tag: String? {
         get { parameters["tag"] }
         set { parameters["tag"] = newValue }
     }
 
-    /// The endpoint identifier of MS-SIP (`epid`), at most 16 characters.
+    /// Endpoint identifier of MS-SIP (`epid`); its length is not checked.
     public var epid: String? { parameters["epid"] }
 
-    /// Always in angle brackets, so that parameters belong to the header.
+    /// Written form, with the URI in angle brackets, so that parameters belong to the header.
     public var description: String {
         var text = ""
         if let displayName { text = SIPParameters.quoted(displayName) + " " }
@@ -37,13 +40,13 @@ public struct NameAddr: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where the parts of a name-addr or addr-spec lie; finding them checks the grammar without making a string.
+/// Ranges of the parts of a name-addr or addr-spec; finding them checks the grammar without creating a string.
 struct NameAddrSpans {
     var display: Range<Int>?
     var isDisplayQuoted = false
     var uri: Range<Int>
     var uriSpans: URISpans
-    /// Where the header parameters start.
+    /// Start of the header parameters.
     var parametersStart: Int
 
     init?(_ scanner: inout ByteScanner) {
@@ -77,14 +80,14 @@ struct NameAddrSpans {
         }
         if scanner.consume(0x3C) {
             let start = scanner.position
-            // What may stand inside is for the URI's own grammar to say.
+            // The grammar of the URI decides which characters may be inside.
             while scanner.position < scanner.end, scanner.bytes[scanner.position] != 0x3E { scanner.position += 1 }
             uri = start..<scanner.position
             guard scanner.consume(0x3E) else { return nil }
         } else {
             let start = scanner.position
             while let byte = scanner.current {
-                // Without brackets `?` is not allowed, and what follows `;` or `,` is not part of the URI.
+                // Without brackets `?` is not allowed, and `;` or `,` ends the URI.
                 if byte == 0x3F || byte == 0x3E { return nil }
                 if byte == 0x3B || byte == 0x2C || byte <= 0x20 { break }
                 scanner.position += 1
@@ -107,7 +110,7 @@ extension NameAddr: ScannedValue {
         displayName = spans.display.map { spans.isDisplayQuoted ? scanner.unquoted($0) : scanner.string($0) }
     }
 
-    /// Checks one value and finds its tag without making a string; nil if it is malformed.
+    /// Checks one value and finds its tag without creating a string; nil if it is malformed.
     static func scanTag(_ scanner: inout ByteScanner) -> Range<Int>?? {
         guard NameAddrSpans(&scanner) != nil else { return nil }
         var tag: Range<Int>?

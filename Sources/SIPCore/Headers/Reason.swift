@@ -1,9 +1,11 @@
-/// One Reason value (RFC 3326): the protocol that speaks, a cause and a text.
+/// Reason value (RFC 3326): protocol, cause and text.
 public struct Reason: Hashable, Sendable, CustomStringConvertible {
-    /// `SIP`, `Q.850` or another token.
+    /// Protocol: `SIP`, `Q.850` or another token.
     public var protocolName: String
+    /// Header parameters, `cause` and `text` among them.
     public var parameters: SIPParameters
 
+    /// Creates a value; a nil cause or text is omitted.
     public init(_ protocolName: String, cause: Int?, text: String?) {
         self.protocolName = protocolName
         parameters = SIPParameters()
@@ -17,7 +19,9 @@ public struct Reason: Hashable, Sendable, CustomStringConvertible {
         self = value
     }
 
+    /// Cause code of the protocol, such as a SIP status; nil when absent or not a number.
     public var cause: Int? { parameters["cause"].flatMap { Int($0) } }
+    /// Text in a human language; nil when absent.
     public var text: String? { parameters["text"] }
     public var description: String { protocolName + parameters.description }
 }

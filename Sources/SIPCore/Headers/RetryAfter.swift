@@ -1,14 +1,17 @@
-/// The Retry-After value (RFC 3261 20.33).
+/// Retry-After value (RFC 3261 20.33).
 public struct RetryAfter: Hashable, Sendable, CustomStringConvertible {
+    /// Seconds to wait.
     public var seconds: UInt32
+    /// Header parameters, such as `duration`.
     public var parameters: SIPParameters
 
+    /// Creates a value; by default without parameters.
     public init(seconds: UInt32, parameters: SIPParameters = SIPParameters()) {
         self.seconds = seconds
         self.parameters = parameters
     }
 
-    /// Reads the whole text, comments skipped; nil if it is malformed.
+    /// Reads the whole text, skipping comments; nil if it is malformed.
     public init?(_ text: String) {
         guard let value = Self.scanWhole(text) else { return nil }
         self = value

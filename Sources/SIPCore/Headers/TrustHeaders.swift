@@ -1,13 +1,14 @@
 extension SIPHeaders {
-    /// The identities that a trusted proxy vouches for (RFC 3325 9.1).
+    /// P-Asserted-Identity values, meaningful from a trusted proxy only (RFC 3325 9.1).
     public var assertedIdentities: [NameAddr] { parsedList(.pAssertedIdentity) }
 
-    /// What only a trusted neighbour may say: identities, networks and verdicts of an edge (RFC 3325, MS-SIPRE).
+    /// Header fields accepted from trusted peers only: identities, networks and verification results of an edge (RFC 3325,
+    /// MS-SIPRE).
     public static let trustHeaderNames: [SIPHeaderName] = [
         .pAssertedIdentity, .msSourceNetwork, .msEdgeProxyMessageTrust, .msAsserted, .msUserLogonData,
     ]
 
-    /// Removes what an untrusted neighbour must not say.
+    /// Removes ``trustHeaderNames``, for messages of untrusted peers.
     public mutating func removeTrustHeaders() {
         for name in Self.trustHeaderNames { remove(name) }
     }

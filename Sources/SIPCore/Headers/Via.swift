@@ -1,12 +1,15 @@
-/// One Via value (RFC 3261 20.42, RFC 3581).
+/// Via value (RFC 3261 20.42, RFC 3581).
 public struct Via: Hashable, Sendable, CustomStringConvertible {
-    /// The transport token as written, such as `TCP`; see ``transport``.
+    /// Transport token as written, such as `TCP`; see ``transport``.
     public var transportToken: String
-    /// Without brackets.
+    /// Host of sent-by, without brackets.
     public var sentByHost: String
+    /// Port of sent-by, at most 65535; nil when absent.
     public var sentByPort: Int?
+    /// Header parameters, such as `branch`, `received` and `rport`.
     public var parameters: SIPParameters
 
+    /// Creates a value with this branch and the upper-case transport token.
     public init(_ transport: TransportProtocol, host: String, port: Int?, branch: String) {
         transportToken = transport.rawValue.uppercased()
         sentByHost = host
@@ -20,18 +23,19 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         self = value
     }
 
-    /// nil for a transport that this stack does not speak.
+    /// Transport; nil for one that this stack does not support.
     public var transport: TransportProtocol? { TransportProtocol(rawValue: ASCII.lowercased(transportToken)) }
 
+    /// Parameter `branch`; nil when absent.
     public var branch: String? {
         get { parameters["branch"] }
         set { parameters["branch"] = newValue }
     }
 
-    /// Whether the branch follows RFC 3261 (starts with `z9hG4bK`) and so identifies the transaction.
+    /// Whether the branch has the cookie `z9hG4bK` of RFC 3261, and so identifies the transaction.
     public var hasCookie: Bool { branch.map { $0.utf8.count > 7 && ASCII.equal($0.prefix(7), "z9hG4bK") } ?? false }
 
-    /// The packet's source address, put there by whoever received the request (RFC 3261 18.2.1).
+    /// Source address of the packet, added by the receiver (RFC 3261 18.2.1); without brackets, nil when absent.
     public var received: String? {
         get {
             guard let value = parameters["received"] else { return nil }
@@ -40,16 +44,16 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         set { parameters["received"] = newValue }
     }
 
-    /// The packet's source port (RFC 3581); nil if absent or without value.
+    /// Source port of the packet, 1 to 65535 (RFC 3581); nil when absent, without value or out of range.
     public var rport: Int? {
         get { parameters["rport"].flatMap { Int($0) }.flatMap { (1...65535).contains($0) ? $0 : nil } }
         set { parameters.set("rport", newValue.map(String.init)) }
     }
 
-    /// Whether the sender asked for symmetric response routing (RFC 3581 3).
+    /// Whether the sender requests symmetric response routing (RFC 3581 3).
     public var wantsRport: Bool { parameters.contains("rport") }
 
-    /// Where the sender wants the answer to a datagram, without brackets; nil if it names nothing (RFC 3261 18.2.2).
+    /// Host for responses to a datagram, without brackets; nil when absent or empty (RFC 3261 18.2.2).
     public var maddr: String? {
         guard let value = parameters["maddr"], !value.isEmpty else { return nil }
         return Self.withoutBrackets(value)
@@ -59,7 +63,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         host.utf8.first == 0x5B && host.utf8.last == 0x5D ? String(host.dropFirst().dropLast()) : host
     }
 
-    /// `host:port` in lower case, the default port left out only if it was not written.
+    /// Lower-case `host:port`; without port if none is written.
     public var sentBy: String {
         let host = sentByHost.utf8.contains(0x3A) ? "[\(ASCII.lowercased(sentByHost))]" : ASCII.lowercased(sentByHost)
         return sentByPort.map { "\(host):\($0)" } ?? host
@@ -71,7 +75,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where the parts of a Via value lie.
+/// Ranges of the parts of a Via value.
 struct ViaSpans {
     var transport: Range<Int>
     var host: Range<Int>
@@ -95,7 +99,7 @@ struct ViaSpans {
 }
 
 extension ViaSpans {
-    /// Whether ``Via/sentBy`` would be this text.
+    /// Whether ``Via/sentBy`` of this value equals the text.
     func isSentBy(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var rest = text.utf8[...]
         let isLiteral = bytes[host].contains(0x3A)

@@ -1,11 +1,13 @@
-/// One Warning value (RFC 3261 20.43): a three-digit code, who warns, and text.
+/// Warning value (RFC 3261 20.43): three-digit code, agent and text.
 public struct Warning: Hashable, Sendable, CustomStringConvertible {
-    /// 300 to 399 for those of RFC 3261.
+    /// Code, at most 999; RFC 3261 uses 300 to 399.
     public var code: Int
-    /// A host with port, or a pseudonym.
+    /// Agent: a host with port, or a pseudonym.
     public var agent: String
+    /// Text without quotes and escapes.
     public var text: String
 
+    /// Creates a value; agent and code are written unchecked.
     public init(code: Int, agent: String, text: String) {
         self.code = code
         self.agent = agent

@@ -1,4 +1,4 @@
-/// Spellings of the known header names and the search for one by its bytes: length, first and last letter, then one comparison.
+/// Spellings of the known header names, and lookup by their bytes: length, first and last letter, then one comparison.
 final class HeaderTable: Sendable {
     static let shared = HeaderTable()
 
@@ -86,7 +86,8 @@ final class HeaderTable: Sendable {
     private static let stride = 40
 
     private let names: [String]
-    /// Never written after `init`, never freed: 0-terminated lists of numbers, lower-case names and `Name: ` heads at fixed strides.
+    /// Tables written by `init` only and never freed: zero-terminated lists of numbers, lower-case names and `Name: ` heads at
+    /// fixed strides.
     private nonisolated(unsafe) let slots: UnsafeMutablePointer<UInt8>
     private nonisolated(unsafe) let compact: UnsafeMutablePointer<UInt8>
     private nonisolated(unsafe) let keys: UnsafeMutablePointer<UInt8>
@@ -132,16 +133,16 @@ final class HeaderTable: Sendable {
 
     func name(_ known: KnownHeader) -> String { names[Int(known.rawValue)] }
 
-    /// `Name: ` as bytes, ready to be sent; lives for ever.
+    /// Bytes of `Name: `, ready to send; never freed.
     @inline(__always)
     func head(_ known: KnownHeader) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: heads + Int(known.rawValue) * Self.stride, count: Int(keyLengths[Int(known.rawValue)]) + 2)
     }
 
-    /// The known header with this name, long or compact, in any case.
+    /// Known header with this name, long or compact, ignoring case.
     ///
-    /// - Parameter name: Without CR, which setting bit 5 would make a `-`.
-    /// The tables hold raw values of `KnownHeader` only, so that no value needs checking.
+    /// The tables hold raw values of `KnownHeader` only, so that a value needs no check.
+    /// - Parameter name: Without CR, which setting bit 5 would turn into `-`.
     @inline(__always)
     func lookup(_ name: UnsafeBufferPointer<UInt8>) -> KnownHeader {
         let count = name.count
@@ -159,7 +160,7 @@ final class HeaderTable: Sendable {
         }
     }
 
-    /// Eight octets at a time; setting bit 5 makes letters lower case and leaves digits and `-` alone.
+    /// Compares eight octets at a time; setting bit 5 turns letters into lower case and keeps digits and `-`.
     @inline(__always)
     private func equal(_ name: UnsafeBufferPointer<UInt8>, _ key: UnsafeMutablePointer<UInt8>) -> Bool {
         let count = name.count

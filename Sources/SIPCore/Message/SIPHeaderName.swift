@@ -1,9 +1,9 @@
-/// The name of a header field (RFC 3261 7.3.1): compares without regard to case; compact forms equal the long ones.
+/// Name of a header field (RFC 3261 7.3.1): compared ignoring case; compact forms equal the long ones.
 ///
-/// Names in the table below are one number, so that comparing them costs nothing; all others keep the spelling they came with.
+/// Known names are one number, so that comparing them is cheap; unknown names keep their spelling.
 public struct SIPHeaderName: Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     let known: KnownHeader
-    /// The spelling of an unknown name; empty for a known one.
+    /// Spelling of an unknown name; empty for a known one.
     let spelling: String
 
     init(known: KnownHeader) {
@@ -11,7 +11,7 @@ public struct SIPHeaderName: Sendable, CustomStringConvertible, ExpressibleByStr
         spelling = ""
     }
 
-    /// The known name with this spelling (any case, long or compact), or an unknown name.
+    /// Known name with this spelling (any case, long or compact), else an unknown name.
     public init(_ text: String) {
         var text = text
         known = text.withUTF8 { HeaderTable.shared.lookup($0) }
@@ -20,10 +20,10 @@ public struct SIPHeaderName: Sendable, CustomStringConvertible, ExpressibleByStr
 
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// The customary spelling of a known name, the received spelling of an unknown one.
+    /// Usual spelling of a known name, received spelling of an unknown one.
     public var description: String { known == .unknown ? spelling : HeaderTable.shared.name(known) }
 
-    /// Whether lines of this name are one comma-separated list (RFC 3261 7.3.1); unknown names are not split.
+    /// Whether the header is a comma-separated list (RFC 3261 7.3.1); false for unknown names.
     public var isList: Bool { known.isList }
 }
 
@@ -38,7 +38,7 @@ extension SIPHeaderName: Hashable {
     }
 }
 
-/// The number of a known header name; the order is that of ``HeaderTable``.
+/// Number of a known header name; the order is that of ``HeaderTable``.
 enum KnownHeader: UInt8, CaseIterable, Sendable {
     case unknown
     case via

@@ -1,11 +1,11 @@
 extension SIPHeaders {
-    /// The first value; setting replaces every line with this name, setting nil removes them.
+    /// Value of the first line; setting replaces every line with this name, setting nil removes them.
     public subscript(name: SIPHeaderName) -> String? {
         get { first(name) }
         set { setOptional(name, newValue) }
     }
 
-    /// Replaces every line with this name by one, at the place of the first; appends if there was none.
+    /// Replaces every line with this name by one, at the position of the first; appends it if there was none.
     public mutating func set(_ name: SIPHeaderName, _ value: String) {
         guard let index = entries.firstIndex(where: { matches($0, name) }) else { return append(name, value) }
         guard let entry = store(name, value) else { return }
@@ -13,12 +13,12 @@ extension SIPHeaders {
         removeLines(name, after: index)
     }
 
-    /// Adds a line at the end. A name that is no token is refused silently: it could only be an attempt to inject.
+    /// Appends a line. A name that is not a token is ignored: it could only be an attempt to inject.
     public mutating func append(_ name: SIPHeaderName, _ value: String) {
         if let entry = store(name, value) { entries.append(entry) }
     }
 
-    /// Adds a line before the first line with this name, or at the top: for Via, Route and Record-Route.
+    /// Adds a line before the first line with this name, or at the top; for Via, Route and Record-Route.
     public mutating func prepend(_ name: SIPHeaderName, _ value: String) {
         guard let entry = store(name, value) else { return }
         entries.insert(entry, at: entries.firstIndex { matches($0, name) } ?? 0)
@@ -29,7 +29,7 @@ extension SIPHeaders {
         if contains(name) { removeLines(name, after: -1) }
     }
 
-    /// Removes the first element of a list header, such as the topmost Via or Route, and returns it.
+    /// Removes the first element of a list header, such as the topmost Via or Route, and returns it; nil when there is none.
     @discardableResult
     public mutating func removeFirstValue(_ name: SIPHeaderName) -> String? {
         let first = list(name).first
@@ -37,7 +37,7 @@ extension SIPHeaders {
         return first
     }
 
-    /// Appends all lines with this name of another message, bytes as they are.
+    /// Appends all lines with this name of another message, unchanged.
     public mutating func copy(_ name: SIPHeaderName, from other: SIPHeaders) {
         for entry in other.entries where other.matches(entry, name) { copy(entry, from: other) }
     }
@@ -53,7 +53,7 @@ extension SIPHeaders {
         entries.append(copy)
     }
 
-    /// Replaces every line with this name by one line per value.
+    /// Replaces every line with this name by one line per value, at the position of the first.
     public mutating func setList(_ name: SIPHeaderName, _ values: [String]) {
         let place = entries.firstIndex { matches($0, name) } ?? entries.count
         removeLines(name, after: -1)
@@ -64,7 +64,7 @@ extension SIPHeaders {
         if let value { set(name, value) } else { remove(name) }
     }
 
-    /// Replaces the first element of the first line; nil removes it. Other elements of that line stay.
+    /// Replaces the first element of the first line; nil removes it. Other elements of the line are kept.
     mutating func replaceFirstListValue(_ name: SIPHeaderName, _ value: String?) {
         guard let index = entries.firstIndex(where: { matches($0, name) }) else {
             if let value { append(name, value) }
@@ -94,7 +94,7 @@ extension SIPHeaders {
         }
     }
 
-    /// Copies the value (and the spelling of an unknown name) into the storage, made harmless; nil if the name is no token.
+    /// Stores a value (and the spelling of an unknown name), with CR, LF and NUL as spaces; nil if the name is not a token.
     private mutating func store(_ name: SIPHeaderName, _ value: String) -> Entry? {
         var entry = Entry(known: name.known, nameStart: 0, nameLength: 0, valueStart: 0, valueLength: 0)
         if name.known == .unknown {
@@ -120,21 +120,21 @@ extension SIPHeaders {
 }
 
 extension SIPHeaders {
-    /// Nothing yet, with room for as much.
+    /// Creates empty headers with reserved capacity.
     init(reserving bytes: Int, lines: Int) {
         self.init()
         storage.reserveCapacity(bytes)
         entries.reserveCapacity(lines)
     }
 
-    /// Adds a line whose value came out of a header before: trimmed and harmless.
+    /// Appends a line with a value of a parsed header, which needs no trimming or check.
     mutating func append(checked known: KnownHeader, _ value: Slice<UnsafeBufferPointer<UInt8>>) {
         entries.append(
             Entry(known: known, nameStart: 0, nameLength: 0, valueStart: UInt32(storage.count), valueLength: UInt32(value.count)))
         storage.append(contentsOf: UnsafeBufferPointer(rebasing: value))
     }
 
-    /// The first element of the first line, read as the given type.
+    /// First element of the first line, parsed as the given type; nil when absent or malformed.
     func parsedFirst<Value: ScannedValue>(_ name: SIPHeaderName) -> Value? {
         guard let entry = firstEntry(name) else { return nil }
         return storage.withUnsafeBufferPointer { bytes in
@@ -146,7 +146,7 @@ extension SIPHeaders {
         }
     }
 
-    /// All elements of all lines, read as the given type; malformed ones are left out.
+    /// Elements of all lines, parsed as the given type; malformed ones are omitted.
     func parsedList<Value: ScannedValue>(_ name: SIPHeaderName) -> [Value] {
         var result: [Value] = []
         storage.withUnsafeBufferPointer { bytes in

@@ -1,9 +1,9 @@
-/// The header fields of a message in order (RFC 3261 7.3).
+/// Header fields of a message in order (RFC 3261 7.3).
 ///
-/// A parsed message keeps the received bytes and an index into them; no string is made until a value is asked for. Added values are
-/// appended to the same storage. CR, LF and NUL in a given value become spaces, so that no value can start another header.
+/// A parsed message keeps the received bytes and an index into them; strings are created when a value is read. Added values are
+/// appended to the same storage. CR, LF and NUL in an added value become spaces, so that a value cannot start another header.
 public struct SIPHeaders: Sendable {
-    /// One line: where its value (and the spelling of an unknown name) lies in the storage.
+    /// Header line: ranges of its value, and of the spelling of an unknown name, in the storage.
     struct Entry: Sendable {
         var known: KnownHeader
         var nameStart: UInt32
@@ -18,6 +18,7 @@ public struct SIPHeaders: Sendable {
     var storage: [UInt8]
     var entries: [Entry]
 
+    /// Creates headers without lines.
     public init() {
         storage = []
         entries = []
@@ -30,9 +31,10 @@ public struct SIPHeaders: Sendable {
 
     /// Number of lines.
     public var count: Int { entries.count }
+    /// Whether there are no lines.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// Every line in order.
+    /// Lines in order, with names in their usual spelling.
     public var lines: [(name: SIPHeaderName, value: String)] { entries.map { (name(of: $0), value(of: $0)) } }
 
     func name(of entry: Entry) -> SIPHeaderName {
@@ -60,19 +62,20 @@ public struct SIPHeaders: Sendable {
         return nil
     }
 
+    /// Whether there is a line with this name.
     public func contains(_ name: SIPHeaderName) -> Bool { firstEntry(name) != nil }
 
-    /// The value of the first line with this name.
+    /// Value of the first line with this name; nil when there is none.
     public func first(_ name: SIPHeaderName) -> String? { firstEntry(name).map { value(of: $0) } }
 
-    /// The values of all lines with this name, one per line.
+    /// Values of all lines with this name, one per line.
     public func values(_ name: SIPHeaderName) -> [String] {
         var result: [String] = []
         for entry in entries where matches(entry, name) { result.append(value(of: entry)) }
         return result
     }
 
-    /// The elements of all lines with this name: split at commas where the grammar makes the header a list, else one per line.
+    /// Elements of all lines with this name: split at commas if the grammar makes the header a list, else one per line.
     public func list(_ name: SIPHeaderName) -> [String] {
         guard name.isList else { return values(name) }
         var result: [String] = []
@@ -85,7 +88,7 @@ public struct SIPHeaders: Sendable {
         return result
     }
 
-    /// Whether a list header has this element, parameters not counted, without regard to case.
+    /// Whether a list header contains this element, ignoring case and parameters.
     public func hasToken(_ name: SIPHeaderName, _ token: String) -> Bool {
         var token = token
         return storage.withUnsafeBufferPointer { bytes in
@@ -111,6 +114,7 @@ public struct SIPHeaders: Sendable {
 }
 
 extension SIPHeaders: Equatable {
+    /// Compares names and values in order; values byte for byte.
     public static func == (left: SIPHeaders, right: SIPHeaders) -> Bool {
         guard left.entries.count == right.entries.count else { return false }
         for (one, other) in zip(left.entries, right.entries) {
@@ -122,7 +126,8 @@ extension SIPHeaders: Equatable {
     }
 }
 
-/// Cuts a header value at the commas that separate elements: those outside quoted strings, angle brackets and comments.
+/// Splits a header value at the commas between elements: those outside quoted strings and angle brackets. Comments are not
+/// recognised.
 enum ListSplitter {
     @inline(__always)
     static func split(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ visit: (Range<Int>) -> Void) {

@@ -1,8 +1,9 @@
-/// A request or a response (RFC 3261 7).
+/// Request or response (RFC 3261 7).
 public enum SIPMessage: Equatable, Sendable {
     case request(SIPRequest)
     case response(SIPResponse)
 
+    /// Header fields of the request or response.
     public var headers: SIPHeaders {
         switch self {
         case .request(let request): return request.headers
@@ -10,6 +11,7 @@ public enum SIPMessage: Equatable, Sendable {
         }
     }
 
+    /// Body of the request or response; empty when there is none.
     public var body: [UInt8] {
         switch self {
         case .request(let request): return request.body
@@ -18,15 +20,18 @@ public enum SIPMessage: Equatable, Sendable {
     }
 }
 
-/// A request (RFC 3261 7.1).
+/// Request (RFC 3261 7.1).
 public struct SIPRequest: Equatable, Sendable {
+    /// Method of the request line.
     public var method: SIPMethod
-    /// The Request-URI as written.
+    /// Request-URI as written.
     public var requestURI: String
+    /// Header fields in order.
     public var headers: SIPHeaders
-    /// Content-Length is not kept as a header: the serialiser writes the body's length.
+    /// Body; the serializer writes its length as Content-Length, which is not kept as a header.
     public var body: [UInt8]
 
+    /// Creates a request; the Request-URI is not checked.
     public init(_ method: SIPMethod, requestURI: String, headers: SIPHeaders = SIPHeaders(), body: [UInt8] = []) {
         self.method = method
         self.requestURI = requestURI
@@ -34,26 +39,30 @@ public struct SIPRequest: Equatable, Sendable {
         self.body = body
     }
 
+    /// Creates a request with the written form of `uri`.
     public init(_ method: SIPMethod, uri: SIPURI, headers: SIPHeaders = SIPHeaders(), body: [UInt8] = []) {
         self.init(method, requestURI: uri.description, headers: headers, body: body)
     }
 
-    /// The Request-URI taken apart on every call; a parsed request's always can be.
+    /// Request-URI, parsed at every access; that of a parsed request is valid.
     public var uri: SIPURI {
         get { SIPURI(requestURI) ?? SIPURI(opaque: requestURI, scheme: .init(rawValue: "")) }
         set { requestURI = newValue.description }
     }
 }
 
-/// A response (RFC 3261 7.2).
+/// Response (RFC 3261 7.2).
 public struct SIPResponse: Equatable, Sendable {
+    /// Status code of the status line.
     public var status: SIPStatus
-    /// As written; may be empty.
+    /// Reason phrase as written; may be empty.
     public var reason: String
+    /// Header fields in order.
     public var headers: SIPHeaders
-    /// Content-Length is not kept as a header: the serialiser writes the body's length.
+    /// Body; the serializer writes its length as Content-Length, which is not kept as a header.
     public var body: [UInt8]
 
+    /// Creates a response; by default with the usual reason phrase of the status.
     public init(_ status: SIPStatus, reason: String? = nil, headers: SIPHeaders = SIPHeaders(), body: [UInt8] = []) {
         self.status = status
         self.reason = reason ?? status.reasonPhrase
@@ -61,10 +70,10 @@ public struct SIPResponse: Equatable, Sendable {
         self.body = body
     }
 
-    /// The answer to a request: Via, From, To, Call-ID and CSeq copied, and for a dialog-creating answer Record-Route (RFC 3261 8.2.6.2,
-    /// 12.1.1).
+    /// Creates the response to a request: copies Via, From, To, Call-ID and CSeq, and Record-Route if the response can create a
+    /// dialog (RFC 3261 8.2.6.2, 12.1.1).
     ///
-    /// - Parameter toTag: Added to To unless To has a tag already or the status is 100. Give every response of a UAS one.
+    /// - Parameter toTag: Tag added to To, unless To has one or the status is 100. A UAS needs it for every other response.
     public init(to request: SIPRequest, status: SIPStatus, reason: String? = nil, toTag: String? = nil, body: [UInt8] = []) {
         self.init(status, reason: reason, body: body)
         let source = request.headers
@@ -74,12 +83,12 @@ public struct SIPResponse: Equatable, Sendable {
         headers = source.answer(copiesRoute: copiesRoute, isTrying: status == .trying, toTag: toTag)
     }
 
-    /// The method of the request that this answers, from CSeq.
+    /// Method of the request, from CSeq; nil if that is malformed.
     public var method: SIPMethod? { headers.cSeq?.method }
 }
 
 extension SIPHeaders {
-    /// The lines that an answer repeats, in one copy; `;tag=` is added to To unless it has one.
+    /// Lines that a response repeats, in one copy; adds `;tag=` to To unless it has one.
     fileprivate func answer(copiesRoute: Bool, isTrying: Bool, toTag: String?) -> SIPHeaders {
         var chosen: [Entry] = []
         chosen.reserveCapacity(12)
@@ -91,7 +100,7 @@ extension SIPHeaders {
             case .recordRoute where copiesRoute: break
             case .timestamp where isTrying: break
             case .to:
-                // `sip:a@b` without brackets takes `;tag` as a header parameter too (RFC 3261 20), so appending is always right.
+                // Appending is always right: `sip:a@b` without brackets takes `;tag` as a header parameter too (RFC 3261 20).
                 if let toTag, !isTrying, !toTag.isEmpty, toTag.utf8.allSatisfy(ASCII.isToken), tag(of: entry) == nil {
                     newTag = ";tag=" + toTag
                 }

@@ -1,4 +1,4 @@
-/// A request method (RFC 3261 7.1): case-sensitive, open, so that methods nobody told us about survive.
+/// Request method (RFC 3261 7.1): case-sensitive; unknown methods are kept.
 public struct SIPMethod: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public var rawValue: String
 
@@ -36,12 +36,12 @@ public struct SIPMethod: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static var refer: SIPMethod { SIPMethod(rawValue: "REFER") }
     /// MS-SIP 3.6: a SOAP or category request, answered like any other non-INVITE request.
     public static var service: SIPMethod { SIPMethod(rawValue: "SERVICE") }
-    /// MS-SIP 3.5: a NOTIFY that nobody answers and nobody repeats.
+    /// MS-SIP 3.5: a NOTIFY without response and retransmission.
     public static var benotify: SIPMethod { SIPMethod(rawValue: "BENOTIFY") }
     /// MS-SIPCOMP: compression negotiation.
     public static var negotiate: SIPMethod { SIPMethod(rawValue: "NEGOTIATE") }
 
-    /// Whether this stack knows the method at all: 405 answers a known one that is not wanted, 501 an unknown one (RFC 3261 8.2.1).
+    /// Whether this stack knows the method: 405 refuses a known one that is not supported, 501 an unknown one (RFC 3261 8.2.1).
     public var isKnown: Bool { Self.known.contains(self) }
 
     private static let known: Set<SIPMethod> = [

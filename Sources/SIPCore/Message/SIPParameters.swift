@@ -1,12 +1,15 @@
-/// The `;name=value` parameters of a header or URI (RFC 3261 25.1): ordered; names compare without regard to case.
+/// Parameters `;name=value` of a header or URI (RFC 3261 25.1): ordered; names are compared ignoring case.
 public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
+    /// Parameter of a header or URI.
     public struct Parameter: Hashable, Sendable {
+        /// Name as written.
         public var name: String
-        /// Without quotes and quoting escapes; nil for a parameter without `=`.
+        /// Value without quotes and escapes; nil for a parameter without `=`.
         public var value: String?
-        /// Whether the value is written between quotes even if it could stand without.
+        /// Whether the value is written in quotes even if it needs none.
         public var isQuoted: Bool
 
+        /// Creates a parameter; by default without value and quotes.
         public init(_ name: String, _ value: String? = nil, isQuoted: Bool = false) {
             self.name = name
             self.value = value
@@ -14,13 +17,16 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Parameters in order, duplicates included.
     public private(set) var all: [Parameter]
 
+    /// Creates a list of parameters; by default an empty one.
     public init(_ all: [Parameter] = []) { self.all = all }
 
+    /// Whether there are no parameters.
     public var isEmpty: Bool { all.isEmpty }
 
-    /// The value of the first parameter with this name: nil if absent or without value. Setting nil removes it.
+    /// Value of the first parameter with this name; nil if absent or without value. Setting nil removes all with this name.
     public subscript(name: String) -> String? {
         get { all.first { ASCII.equal($0.name, name) }?.value }
         set {
@@ -29,10 +35,10 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a parameter with this name is there, with or without a value.
+    /// Whether a parameter with this name is present, with or without a value.
     public func contains(_ name: String) -> Bool { all.contains { ASCII.equal($0.name, name) } }
 
-    /// Replaces the value of the first parameter with this name, or appends it; nil writes the bare name.
+    /// Replaces the value of the first parameter with this name, or appends one; nil writes the name alone.
     public mutating func set(_ name: String, _ value: String?, isQuoted: Bool = false) {
         if let index = all.firstIndex(where: { ASCII.equal($0.name, name) }) {
             all[index].value = value
@@ -42,9 +48,10 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Removes every parameter with this name.
     public mutating func remove(_ name: String) { all.removeAll { ASCII.equal($0.name, name) } }
 
-    /// As written in a header: `;a=b;c="d e"`.
+    /// Written form in a header: `;a=b;c="d e"`.
     public var description: String {
         var text = ""
         for parameter in all {
@@ -57,7 +64,7 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// As written in a URI: never quoted.
+    /// Written form in a URI, without quotes.
     var uriDescription: String {
         var text = ""
         for parameter in all {
@@ -79,7 +86,7 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
         return true
     }
 
-    /// A quoted-string with this content (RFC 3261 25.1).
+    /// Quoted-string with this content (RFC 3261 25.1).
     static func quoted(_ value: String) -> String {
         var text = "\""
         for scalar in value.unicodeScalars {
@@ -92,7 +99,7 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SIPParameters {
-    /// Reads `*( SEMI generic-param )` of a header; nil if one is malformed. A lone `;` is skipped.
+    /// Parses `*( SEMI generic-param )` of a header; nil if one is malformed. A lone `;` is skipped.
     init?(scanner: inout ByteScanner) {
         var all: [Parameter] = []
         let isSound = Self.scan(&scanner) { scanner, name, value, isQuoted in
@@ -104,7 +111,7 @@ extension SIPParameters {
         self.all = all
     }
 
-    /// Walks over the parameters of a header without making strings; false if one is malformed.
+    /// Visits the parameters of a header without creating strings; false if one is malformed.
     @inline(__always)
     static func scan(_ scanner: inout ByteScanner, _ visit: (ByteScanner, Range<Int>, Range<Int>?, Bool) -> Void) -> Bool {
         while scanner.consumeSpaced(0x3B) {
@@ -136,7 +143,7 @@ extension SIPParameters {
         return true
     }
 
-    /// Reads `*( ";" uri-parameter )` to the end of the range; nil if one is malformed.
+    /// Parses `*( ";" uri-parameter )` to the end of the range; nil if one is malformed.
     init?(uri scanner: inout ByteScanner) {
         var all: [Parameter] = []
         while scanner.consume(0x3B) {

@@ -1,12 +1,15 @@
-/// A SIP, SIPS, presence, instant-messaging or telephone URI (RFC 3261 19.1, RFC 3859, RFC 3860, RFC 3966); others are kept opaque.
+/// URI of the schemes `sip`, `sips`, `pres`, `im` and `tel` (RFC 3261 19.1, RFC 3859, RFC 3860, RFC 3966); other schemes are kept
+/// opaque.
 ///
-/// `==` compares what is written; ``isEquivalent(to:)`` follows RFC 3261 19.1.4; ``aorKey`` names the identity behind the URI.
+/// `==` compares the written parts; ``isEquivalent(to:)`` follows RFC 3261 19.1.4; ``aorKey`` identifies the user.
 public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
-    /// The scheme in lower case; open.
+    /// URI scheme in lower case; unknown schemes are kept.
     public struct Scheme: RawRepresentable, Hashable, Sendable {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// RFC 3261 19.1.
         public static let sip = Scheme(rawValue: "sip")
+        /// RFC 3261 19.1: TLS is required.
         public static let sips = Scheme(rawValue: "sips")
         /// RFC 3859.
         public static let pres = Scheme(rawValue: "pres")
@@ -15,26 +18,28 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
         /// RFC 3966.
         public static let tel = Scheme(rawValue: "tel")
 
-        /// Whether the URI is `user@host` with parameters and headers.
+        /// Whether URIs of the scheme have the form `user@host` with parameters and headers.
         public var hasHost: Bool { self == .sip || self == .sips || self == .pres || self == .im }
     }
 
+    /// Scheme in lower case.
     public var scheme: Scheme
-    /// As written, escapes included; for `tel` the number; see ``decodedUser``.
+    /// User as written, escapes included; for `tel` the number; see ``decodedUser``.
     public var user: String?
-    /// As written; not interpreted (RFC 3261 19.1.1 advises against it).
+    /// Password as written; not interpreted (RFC 3261 19.1.1 advises against it).
     public var password: String?
-    /// A name or address literal without brackets, as written; empty for schemes without a host.
+    /// Name or address literal without brackets, as written; empty for schemes without a host.
     public var host: String
-    /// 1 to 65535.
+    /// Port, at most 65535; nil when absent.
     public var port: Int?
-    /// With escapes as written. Includes `gruu` and `opaque` of MS-SIPRE 2.2.3.
+    /// URI parameters with escapes as written, `gruu` and `opaque` of MS-SIPRE 2.2.3 included.
     public var parameters: SIPParameters
-    /// What follows `?`, as written.
+    /// Text after `?`, as written; nil when absent.
     public var headers: String?
-    /// What follows the scheme where it is not known.
+    /// Text after the scheme, for schemes that are not parsed.
     public var opaque: String?
 
+    /// Creates a URI without password and headers; the parts are not checked.
     public init(
         _ scheme: Scheme = .sip, user: String? = nil, host: String, port: Int? = nil, parameters: SIPParameters = SIPParameters()
     ) {
@@ -45,7 +50,7 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
         self.parameters = parameters
     }
 
-    /// Reads the whole text as one URI without angle brackets; nil if it is malformed.
+    /// Parses the whole text as one URI without angle brackets; nil if it is malformed.
     public init?(_ text: String) {
         var text = text
         let parsed: SIPURI? = text.withUTF8 { buffer in
@@ -57,7 +62,7 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
         self = parsed
     }
 
-    /// A URI of a scheme that is not taken apart.
+    /// Creates a URI of a scheme that is not parsed.
     public init(opaque: String, scheme: Scheme) {
         self.scheme = scheme
         self.opaque = opaque
@@ -80,12 +85,13 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
+    /// Whether the scheme is `sips`.
     public var isSecure: Bool { scheme == .sips }
 
-    /// The user with its escapes resolved.
+    /// User with its escapes resolved; invalid UTF-8 becomes U+FFFD.
     public var decodedUser: String? { user.map { SIPURI.unescape($0) } }
 
-    /// The `transport` parameter (RFC 3261 19.1.1) as a transport of ours; nil if absent or unknown. `sips` is always TLS.
+    /// Transport of the `transport` parameter (RFC 3261 19.1.1); nil if absent or unknown. `sips` is always TLS.
     public var transport: TransportProtocol? {
         if isSecure { return .tls }
         return parameters["transport"].flatMap { TransportProtocol(rawValue: ASCII.lowercased($0)) }
@@ -97,13 +103,13 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
     /// Whether this is a GRUU (RFC 5627 `gr`, MS-SIPRE 2.2.3 `gruu`).
     public var isGRUU: Bool { parameters.contains("gr") || parameters.contains("gruu") }
 
-    /// The MS-SIPRE 2.2.3 `opaque` parameter, such as `srvr:HomeServer:...`.
+    /// Parameter `opaque` of MS-SIPRE 2.2.3, such as `srvr:HomeServer:...`.
     public var opaqueParameter: String? { parameters["opaque"] }
 
-    /// The identity behind the URI, for use as a key: `sip:user@host`, for telephone numbers `tel:+digits`.
+    /// Key of the identity: `sip:user@host`, for telephone numbers `tel:+digits`.
     ///
-    /// Scheme (`sip`, `sips`, `pres` and `im` name the same presentity), password, port, parameters and headers are left out, the host is
-    /// lower case, escapes that need not be are resolved and the others have upper-case digits; the user's case is kept.
+    /// Ignores the scheme (`sip`, `sips`, `pres` and `im` name the same presentity), password, port, parameters and headers. The
+    /// host is in lower case, unnecessary escapes are resolved and the others have upper-case digits; the case of the user is kept.
     public var aorKey: String {
         if let opaque { return scheme.rawValue + ":" + opaque }
         if scheme == .tel {
@@ -117,20 +123,20 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
         return "sip:" + SIPURI.canonicalEscapes(user) + "@" + domain
     }
 
-    /// The host in lower case, for use as the key of a domain.
+    /// Key of the domain: the host in lower case, without final dot.
     public var domainKey: String {
         var domain = ASCII.lowercased(host)
         if domain.utf8.last == 0x2E { domain.removeLast() }
         return domain
     }
 
-    /// The host that requests are sent to instead of the URI's own, without brackets; nil if none is named (RFC 3261 19.1.1).
+    /// Host to send requests to in place of the URI's own, without brackets; nil when absent or empty (RFC 3261 19.1.1).
     public var maddr: String? {
         guard let value = parameters["maddr"], !value.isEmpty else { return nil }
         return Via.withoutBrackets(value)
     }
 
-    /// The same identity without parameters, headers and port, in the given scheme.
+    /// Same identity without password, port, parameters and headers, in the given scheme; URIs without a host are unchanged.
     public func addressOfRecord(_ scheme: Scheme = .sip) -> SIPURI {
         guard self.scheme.hasHost else { return self }
         return SIPURI(scheme, user: user, host: host)
@@ -138,19 +144,19 @@ public struct SIPURI: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SIPURI {
-    /// URI equality of RFC 3261 19.1.4: not transitive, so no basis for a hash key.
+    /// Compares URIs by RFC 3261 19.1.4; not transitive, so not usable as a hash key.
     public func isEquivalent(to other: SIPURI) -> Bool {
         guard scheme == other.scheme, opaque == other.opaque, port == other.port, ASCII.equal(host, other.host) else { return false }
         guard user.map(SIPURI.canonicalEscapes) == other.user.map(SIPURI.canonicalEscapes),
             password.map(SIPURI.canonicalEscapes) == other.password.map(SIPURI.canonicalEscapes)
         else { return false }
-        // By look-up: whoever writes the URIs chooses how many parameters they have.
+        // Compare by lookup: the peer chooses the number of parameters, and quadratic time would be an attack.
         let (left, right) = (SIPURI.firstValues(parameters), SIPURI.firstValues(other.parameters))
         guard SIPURI.agrees(parameters, with: right), SIPURI.agrees(other.parameters, with: left) else { return false }
         return SIPURI.headerSet(headers) == SIPURI.headerSet(other.headers)
     }
 
-    /// The value of the first parameter of each name, by the name in lower case.
+    /// Value of the first parameter of each name, by the name in lower case.
     private static func firstValues(_ parameters: SIPParameters) -> [String: String] {
         var values: [String: String] = [:]
         for parameter in parameters.all {
@@ -160,7 +166,7 @@ extension SIPURI {
         return values
     }
 
-    /// Whether each parameter is among the others with the same value, or absent where absence means nothing (RFC 3261 19.1.4).
+    /// Whether each parameter is among the others with the same value, or absent where that makes no difference (RFC 3261 19.1.4).
     private static func agrees(_ parameters: SIPParameters, with others: [String: String]) -> Bool {
         parameters.all.allSatisfy { parameter in
             let name = ASCII.lowercased(parameter.name)
@@ -178,7 +184,7 @@ extension SIPURI {
         }.sorted()
     }
 
-    /// Percent escapes resolved where the character is unreserved, upper-case digits elsewhere.
+    /// Resolves escapes of unreserved characters; other escapes get upper-case digits.
     static func canonicalEscapes(_ text: String) -> String {
         guard text.utf8.contains(0x25) else { return text }
         let bytes = Array(text.utf8)
@@ -213,7 +219,7 @@ extension SIPURI {
         }
     }
 
-    /// Every percent escape resolved; bytes that are no UTF-8 become U+FFFD.
+    /// Resolves every escape; invalid UTF-8 becomes U+FFFD.
     static func unescape(_ text: String) -> String {
         guard text.utf8.contains(0x25) else { return text }
         let bytes = Array(text.utf8)

@@ -1,4 +1,4 @@
-/// Where the parts of a URI lie; finding them checks the grammar without making a string.
+/// Ranges of the parts of a URI; finding them checks the grammar without creating a string.
 struct URISpans {
     enum Kind { case userAtHost, telephone, opaque }
 
@@ -8,7 +8,7 @@ struct URISpans {
     var password: Range<Int>?
     var host: Range<Int>
     var port: Int?
-    /// Starts at the first `;`, may be empty.
+    /// Starts at the first `;`; may be empty.
     var parameters: Range<Int>
     var headers: Range<Int>?
 
@@ -44,7 +44,7 @@ struct URISpans {
         }
     }
 
-    /// `sip`, `sips`, `pres` or `im`.
+    /// Whether the scheme is `sip`, `sips`, `pres` or `im`.
     @inline(__always)
     private static func isUserAtHost(_ scanner: ByteScanner, _ scheme: Range<Int>) -> Bool {
         let bytes = scanner.bytes
@@ -56,7 +56,7 @@ struct URISpans {
     }
 
     private mutating func readUserAtHost(_ scanner: inout ByteScanner) -> Bool {
-        // One pass over what may be userinfo: it is if an `@` follows, else the host starts here.
+        // One pass: the text is userinfo if an `@` follows, else the host starts here.
         let start = scanner.position
         var index = start
         var colon: Int?
@@ -136,7 +136,7 @@ struct URISpans {
         index + 2 < end && scanner.isClass(scanner.bytes[index + 1], ASCII.hex) && scanner.isClass(scanner.bytes[index + 2], ASCII.hex)
     }
 
-    /// A host name, IPv4 address or bracketed IPv6 reference; the range excludes the brackets.
+    /// Reads a host name, IPv4 address or bracketed IPv6 reference; the range excludes the brackets.
     static func readHost(_ scanner: inout ByteScanner) -> Range<Int>? {
         guard scanner.consume(0x5B) else {
             guard let name = scanner.run(of: ASCII.host), scanner.bytes[name.lowerBound] != 0x2E else { return nil }

@@ -1,6 +1,6 @@
-/// One question to the Domain Name System (RFC 1035 3.2), as the core asks it and an edge answers it.
+/// Question to the Domain Name System (RFC 1035 3.2), asked by the core and answered by an edge.
 public struct NameQuestion: Hashable, Sendable, CustomStringConvertible {
-    /// The types of records that locate a SIP server; the raw value is the number on the wire.
+    /// Type of records that locate a SIP server; the raw value is the number on the wire.
     public enum Kind: UInt16, Hashable, Sendable, CaseIterable {
         case a = 1
         case aaaa = 28
@@ -8,36 +8,39 @@ public struct NameQuestion: Hashable, Sendable, CustomStringConvertible {
         case naptr = 35
     }
 
-    /// In lower case, without the final dot.
+    /// Name in lower case, without final dot.
     public let name: String
+    /// Type of the records asked for.
     public let kind: Kind
 
+    /// Creates a question; the name is converted to lower case without final dot.
     public init(_ kind: Kind, _ name: String) {
         self.kind = kind
         let lowered = name.lowercased()
         self.name = lowered.hasSuffix(".") ? String(lowered.dropLast()) : lowered
     }
 
-    /// As the zone files write it: `_sip._tcp.example.org SRV`.
+    /// Form of zone files: `_sip._tcp.example.org SRV`.
     public var description: String { "\(name) \(String(describing: kind).uppercased())" }
 }
 
-/// One record of an answer.
+/// Record of an answer.
 public enum NameRecord: Hashable, Sendable {
-    /// A or AAAA: an address as text.
+    /// Address of an A or AAAA record, as text.
     case address(String)
     case service(ServiceRecord)
     case pointer(NamingPointer)
 }
 
-/// A SRV record (RFC 2782).
+/// SRV record (RFC 2782).
 public struct ServiceRecord: Hashable, Sendable {
-    /// Lower is tried first.
+    /// Priority; lower values are tried first.
     public var priority: UInt16
-    /// The share among records of one priority.
+    /// Share among records of one priority.
     public var weight: UInt16
+    /// Port of the service.
     public var port: UInt16
-    /// In lower case without the final dot; empty for the target `.`: the service is decidedly not there.
+    /// Target in lower case without final dot; empty for `.`: the service is not available in this domain.
     public var host: String
 
     public init(priority: UInt16, weight: UInt16, port: UInt16, host: String) {
@@ -48,17 +51,17 @@ public struct ServiceRecord: Hashable, Sendable {
     }
 }
 
-/// A NAPTR record (RFC 3403 4.1), as far as RFC 3263 uses it: without a regular expression.
+/// NAPTR record (RFC 3403 4.1) as RFC 3263 uses it: without a regular expression.
 public struct NamingPointer: Hashable, Sendable {
-    /// Lower is tried first; the next order only counts where nothing of this one is supported.
+    /// Order; lower values come first, higher ones count only if nothing of this order is supported.
     public var order: UInt16
-    /// Lower is tried first within one order.
+    /// Preference within one order; lower values come first.
     public var preference: UInt16
-    /// In lower case; `s`: the replacement is asked for SRV records.
+    /// Flags in lower case; `s`: SRV records of the replacement are looked up.
     public var flags: String
-    /// In upper case, such as `SIPS+D2T`.
+    /// Service in upper case, such as `SIPS+D2T`.
     public var service: String
-    /// In lower case without the final dot.
+    /// Replacement in lower case without final dot.
     public var replacement: String
 
     public init(order: UInt16, preference: UInt16, flags: String, service: String, replacement: String) {
@@ -70,7 +73,7 @@ public struct NamingPointer: Hashable, Sendable {
     }
 }
 
-/// Why a question has no answer; nothing is known of the name then.
+/// Reason why a question has no answer; nothing is known of the name then.
 public enum NameFailure: String, Hashable, Sendable {
     case timeout = "no DNS server answered in time"
     case serverFailure = "the DNS server failed"
@@ -81,22 +84,24 @@ public enum NameFailure: String, Hashable, Sendable {
     case overload = "too many DNS questions are open"
 }
 
-/// What became of a question.
+/// Answer to a question.
 public struct NameAnswer: Hashable, Sendable {
+    /// Result of a question.
     public enum Outcome: Hashable, Sendable {
-        /// All of the asked type, at the end of all aliases; at least one.
+        /// All records of the type, after following all aliases; at least one.
         case records([NameRecord])
-        /// The name is an alias of this one, of which the server said nothing (RFC 1034 3.6.2).
+        /// The name is an alias of this one, for which the server gave no records (RFC 1034 3.6.2).
         case alias(String)
-        /// NXDOMAIN (RFC 2308 2.1).
+        /// The name does not exist: NXDOMAIN (RFC 2308 2.1).
         case noSuchName
-        /// The name is there, records of the type are not (RFC 2308 2.2).
+        /// The name exists, but has no records of the type (RFC 2308 2.2).
         case noData
         case failed(NameFailure)
     }
 
+    /// Result of the question.
     public var outcome: Outcome
-    /// For how long it holds from now; nil: nobody said so.
+    /// Validity from now on; nil if the server gave none.
     public var timeToLive: TimeSpan?
 
     public init(_ outcome: Outcome, timeToLive: TimeSpan? = nil) {
@@ -105,8 +110,8 @@ public struct NameAnswer: Hashable, Sendable {
     }
 }
 
-/// Whoever answers questions outside of the core: an edge that asks the Domain Name System, or a script.
+/// Resolver outside the core: an edge that queries the Domain Name System, or a script.
 public protocol NameResolving: Sendable {
-    /// Answers once, soon or late, on any thread.
+    /// Calls `answer` once, at any time and on any thread.
     func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void)
 }

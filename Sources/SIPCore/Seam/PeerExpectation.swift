@@ -1,18 +1,20 @@
-/// What a peer has to prove by its certificate: one of these names, by this rule.
+/// Identity that a peer must prove by its certificate: one of these names, by this rule.
 public struct PeerExpectation: Hashable, Sendable {
-    /// In lower case; any of them suffices.
+    /// Names in lower case; any of them suffices.
     public var names: [String]
+    /// Rule by which a certificate proves a name.
     public var rule: PeerNameRule
-    /// Requests may go over any connection that such a peer has opened, whatever it announces (RFC 5923).
+    /// Whether requests may use any connection that such a peer opened, whatever its Via announces (RFC 5923).
     public var reusesConnections = false
 
+    /// Creates an expectation; by default by the rule for domains and without connection reuse.
     public init(_ names: [String], by rule: PeerNameRule = .domain, reusesConnections: Bool = false) {
         self.names = names
         self.rule = rule
         self.reusesConnections = reusesConnections
     }
 
-    /// Whether the peer proves one of the names; if none, why it does not prove the first.
+    /// Verdict on the first name that the peer proves; if it proves none, on the first name.
     public func verdict(on peer: PeerIdentity) -> PeerNameVerdict {
         var first: PeerNameVerdict?
         for name in names {

@@ -1,28 +1,29 @@
-/// What one TLS peer has proved of itself by a certificate that leads to a root trusted here; one for each connection.
+/// Identity that a TLS peer proved by a certificate with a trusted root; one per connection.
 ///
-/// It says who the peer is, not what it may do: that is the routing room's decision. Which name it proves says ``proves(_:by:)``.
+/// It identifies the peer; the routing module decides what the peer may do. ``proves(_:by:)`` checks a name.
 public final class PeerIdentity: Hashable, Sendable, CustomStringConvertible {
-    /// The roots for everybody who has none of his own; no domain has this name.
+    /// Name of the set of roots for domains without roots of their own; no domain has this name.
     public static let commonRoots = "*"
 
-    /// DNS names of subjectAltName in lower case, wildcards as they stand (RFC 5922 7.1).
+    /// DNS names of subjectAltName in lower case, wildcards included (RFC 5922 7.1).
     public let dnsNames: [String]
     /// Hosts of the SIP URIs without user in subjectAltName, in lower case (RFC 5922 7.1).
     public let sipDomains: [String]
-    /// Addresses of subjectAltName; they prove nothing, and explain why.
+    /// Addresses of subjectAltName; they prove no name and appear in error messages.
     public let addresses: [String]
-    /// Whether the certificate has a subjectAltName at all, with whatever in it.
+    /// Whether the certificate has a subjectAltName, whatever it contains.
     public let hasAlternativeNames: Bool
-    /// The common name of the subject in lower case; it counts for enterprise peers, and only where there is no subjectAltName.
+    /// Common name of the subject in lower case; counts for enterprise peers without subjectAltName only.
     public let commonName: String?
-    /// Seconds since 1970 at which the certificate ends.
+    /// End of the certificate's validity, in seconds since 1970.
     public let notAfter: Int64
-    /// SHA-256 of the certificate, 64 hexadecimal digits.
+    /// SHA-256 of the certificate as 64 hexadecimal digits.
     public let fingerprint: String
-    /// The sets of roots to which the certificate leads: ``commonRoots``, and the domains whose own roots vouch for it.
+    /// Sets of roots to which the certificate leads: ``commonRoots``, and the names of domains with roots of their own.
     public let roots: Set<String>
 
-    /// - Parameter hasAlternativeNames: nil: as the names given say.
+    /// Creates an identity.
+    /// - Parameter hasAlternativeNames: nil: true if any name or address is given.
     public init(
         dnsNames: [String], sipDomains: [String] = [], addresses: [String] = [], hasAlternativeNames: Bool? = nil,
         commonName: String? = nil, notAfter: Int64, fingerprint: String, roots: Set<String> = [commonRoots]
@@ -43,13 +44,13 @@ public final class PeerIdentity: Hashable, Sendable, CustomStringConvertible {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
-    /// The names for a log.
+    /// Names, for logs.
     public var description: String {
         let names = sipDomains.map { "sip:" + $0 } + dnsNames + addresses
         return names.isEmpty ? commonName.map { "CN=\($0)" } ?? fingerprint : Self.brief(names)
     }
 
-    /// The first eight of a certificate's names, and how many more there are.
+    /// First eight names of a certificate, and the number of further ones.
     public static func brief(_ names: [String]) -> String {
         let first = names.prefix(8).joined(separator: ", ")
         return names.count > 8 ? "\(first) and \(names.count - 8) more" : first

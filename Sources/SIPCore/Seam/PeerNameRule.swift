@@ -1,14 +1,15 @@
-/// What of a certificate counts as proof of a name, and whose roots have to vouch for it (RFC 5922 7.1).
+/// Rule for proof of a name by a certificate, and for its roots (RFC 5922 7.1).
 public struct PeerNameRule: Hashable, Sendable {
-    /// Whether the common name counts in a certificate without any subjectAltName.
+    /// Whether the common name counts in a certificate without subjectAltName.
     public var allowsCommonName: Bool
     /// Whether `dNSName`s count although a SIP URI names a domain.
     public var takesHostsBesideDomains: Bool
-    /// Whether `*.example.com` stands for the names one label longer than `example.com`, which RFC 5922 7.2 forbids.
+    /// Whether `*.example.com` covers names with one label more than `example.com`, which RFC 5922 7.2 forbids.
     public var allowsWildcards: Bool
-    /// The set of roots that has to vouch for the certificate: a domain's own, or ``PeerIdentity/commonRoots``.
+    /// Set of roots to which the certificate must lead: that of a domain, or ``PeerIdentity/commonRoots``.
     public var roots: String
 
+    /// Creates a rule; by default that of ``domain``.
     public init(
         allowsCommonName: Bool = false, takesHostsBesideDomains: Bool = false, allowsWildcards: Bool = false,
         roots: String = PeerIdentity.commonRoots
@@ -19,15 +20,15 @@ public struct PeerNameRule: Hashable, Sendable {
         self.roots = roots
     }
 
-    /// A domain by the letter of RFC 5922.
+    /// Rule of RFC 5922 for a domain.
     public static let domain = PeerNameRule()
-    /// The host name of an enterprise partner's server: any name of subjectAltName, or the common name without one.
+    /// Rule for the host name of an enterprise partner's server: any name of subjectAltName, or the common name without one.
     public static let enterprise = PeerNameRule(allowsCommonName: true, takesHostsBesideDomains: true)
 }
 
-/// Whether a certificate proves a name, and if not, why.
+/// Result of checking a name against a certificate.
 public enum PeerNameVerdict: Hashable, Sendable, CustomStringConvertible {
-    /// Where the name stands.
+    /// Field of the certificate that holds the name.
     public enum Place: String, Hashable, Sendable {
         case sipURI = "a SIP URI of subjectAltName"
         case dnsName = "a dNSName of subjectAltName"
@@ -36,23 +37,25 @@ public enum PeerNameVerdict: Hashable, Sendable, CustomStringConvertible {
     }
 
     case proved(by: Place)
-    /// It proves other names only.
+    /// The certificate proves other names only.
     case otherNames([String])
-    /// A wildcard would cover the name, but wildcards do not count (RFC 5922 7.2).
+    /// Only a wildcard covers the name, and wildcards do not count (RFC 5922 7.2).
     case wildcardOnly([String])
-    /// Its subjectAltName holds addresses only, which name no domain (RFC 5922 7.1).
+    /// The subjectAltName has addresses only, which prove no domain (RFC 5922 7.1).
     case addressOnly([String])
-    /// Only the common name would prove it, and that does not count here.
+    /// Only the common name could prove the name, and it does not count.
     case commonNameOnly(String)
-    /// The certificate names nothing.
+    /// The certificate has no name.
     case noName
-    /// An address was to be proved; no certificate does that (RFC 5922 7.1).
+    /// The name is an address, which no certificate proves (RFC 5922 7.1).
     case addressAsked
-    /// The certificate leads to roots, but not to those that have to vouch for it.
+    /// The certificate leads to trusted roots, but not to the required ones.
     case otherRoots(needed: String)
 
+    /// Whether the certificate proves the name.
     public var isProved: Bool { if case .proved = self { true } else { false } }
 
+    /// English explanation for logs, with the section of RFC 5922.
     public var description: String {
         func list(_ names: [String]) -> String { PeerIdentity.brief(names) }
         switch self {
@@ -72,12 +75,12 @@ public enum PeerNameVerdict: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PeerIdentity {
-    /// The names that count by this rule, in lower case, wildcards only where they count (RFC 5922 7.1).
+    /// Names that count by this rule, in lower case; wildcards only if they count (RFC 5922 7.1).
     public func names(by rule: PeerNameRule) -> [String] { counted(by: rule).map(\.name) }
 
-    /// Whether the certificate proves this name: whole, without regard to case and to a final dot (RFC 5922 7.2).
+    /// Checks this name against the certificate: as a whole, ignoring case and a final dot (RFC 5922 7.2).
     ///
-    /// - Parameter name: A domain or a host name; IDNs as A-labels.
+    /// - Parameter name: Domain or host name; IDNs as A-labels.
     public func proves(_ name: String, by rule: PeerNameRule) -> PeerNameVerdict {
         let asked = Self.key(name)
         guard !TransportAddress.isNumeric(asked) else { return .addressAsked }
@@ -108,7 +111,7 @@ extension PeerIdentity {
         return counted
     }
 
-    /// `*.example.com` covers `sip.example.com`, and neither `example.com` nor `a.sip.example.com`; `*.com` covers nothing.
+    /// `*.example.com` covers `sip.example.com`, but not `example.com` or `a.sip.example.com`; `*.com` covers nothing.
     private static func wildcard(_ pattern: String, covers name: String) -> Bool {
         let pattern = key(pattern)
         guard pattern.hasPrefix("*."), pattern.utf8.filter({ $0 == UInt8(ascii: ".") }).count >= 2,

@@ -1,28 +1,32 @@
-/// The seam between the pure rooms and whatever moves bytes: NIO sockets in production, the simulated network in tests.
+/// Seam between the pure modules and the transport: NIO sockets in production, the simulated network in tests.
 ///
-/// Bytes and `now` go in, bytes and destinations come out. Framing (RFC 3261 18.3) is done on the far side of this seam, so
-/// each `InboundMessage` is exactly one SIP message; parsing is done on this side.
+/// Bytes and `now` go in, bytes and destinations come out. The transport frames messages (RFC 3261 18.3), so that each
+/// `InboundMessage` is exactly one SIP message; the core parses them.
 
-/// How a message travels (RFC 3261 section 18; the token of Via is the upper-case raw value).
+/// Transport of a message (RFC 3261 18; the token of Via is the upper-case raw value).
 public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
     case udp, tcp, tls
 
     /// Whether the transport delivers every byte in order, so that no retransmission is needed (RFC 3261 17.1.2.2).
     public var isReliable: Bool { self != .udp }
 
-    /// The port when none is written: 5060, for TLS 5061 (RFC 3261 19.1.2).
+    /// Default port: 5060, for TLS 5061 (RFC 3261 19.1.2).
     public var defaultPort: Int { self == .tls ? 5061 : 5060 }
 }
 
-/// A transport, a host (name or address literal without brackets) and a port.
+/// Transport, host (name or address literal without brackets) and port.
 public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Transport protocol to use.
     public var transport: TransportProtocol
+    /// Name or address literal, without brackets.
     public var host: String
+    /// Port number.
     public var port: Int
-    /// The name that a TLS peer at this address has to prove by its certificate, in lower case: what was asked for before names were
-    /// looked up (RFC 5922 4); nil: the host. Two peers behind one address are two addresses by it, and share no connection.
+    /// Name that the certificate of a TLS peer must prove, in lower case: the one before name resolution (RFC 5922 4); nil: the
+    /// host. Two peers at one address differ in it, and share no connection.
     public var provenName: String?
 
+    /// Creates an address; by default a TLS peer must prove the host.
     public init(_ transport: TransportProtocol, _ host: String, _ port: Int, proving name: String? = nil) {
         self.transport = transport
         self.host = host
@@ -30,37 +34,38 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
         provenName = name
     }
 
-    /// `tcp:127.0.0.1:5060`, `udp:[::1]:5060`: the form used in the configuration.
+    /// Form used in the configuration: `tcp:127.0.0.1:5060`, `udp:[::1]:5060`.
     public var description: String {
         host.contains(":") ? "\(transport.rawValue):[\(host)]:\(port)" : "\(transport.rawValue):\(host):\(port)"
     }
 
-    /// Whether a host is an address rather than a name: digits and dots, or a colon.
+    /// Whether a host is an address rather than a name: digits and dots only, or with a colon.
     public static func isNumeric(_ host: String) -> Bool {
         host.utf8.contains(UInt8(ascii: ":"))
             || (!host.isEmpty && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) })
     }
 
-    /// Whether nobody has to be asked where this is.
+    /// Whether the host needs no name resolution.
     public var isNumeric: Bool { Self.isNumeric(host) }
 }
 
-/// One accepted or opened connection; never reused within a process.
+/// Accepted or opened connection; not reused within a process.
 public struct ConnectionID: Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// One framed SIP message as it arrived.
+/// Framed SIP message as received.
 public struct InboundMessage: Hashable, Sendable {
+    /// Octets of exactly one message.
     public var bytes: [UInt8]
-    /// The listener, or the local end of a connection that we opened.
+    /// Listener, or local end of an outgoing connection.
     public var local: TransportAddress
-    /// The packet's source or the connection's far end.
+    /// Source of the packet, or remote end of the connection.
     public var remote: TransportAddress
-    /// Present on stream transports.
+    /// Connection, for stream transports only.
     public var connection: ConnectionID?
-    /// What the far end of a TLS connection has proved of itself; nil: nothing.
+    /// Identity that the remote end of a TLS connection proved; nil without one.
     public var peer: PeerIdentity?
 
     public init(
@@ -74,22 +79,24 @@ public struct InboundMessage: Hashable, Sendable {
     }
 }
 
-/// Where a message is to go.
+/// Destination of a message.
 public enum Destination: Hashable, Sendable {
-    /// Over this connection if it still lives; else to the fallback, else it fails.
+    /// This connection if it is open; else the fallback, else sending fails.
     case connection(ConnectionID, fallback: TransportAddress?)
-    /// To this address: from the given listener for UDP; over any live or new connection for streams.
+    /// This address: from the given listener for UDP; over any open or new connection for streams.
     case address(TransportAddress, from: TransportAddress?)
 }
 
-/// One SIP message to be sent.
+/// SIP message to send.
 public struct OutboundMessage: Hashable, Sendable {
+    /// Octets of exactly one message.
     public var bytes: [UInt8]
+    /// Destination of the message.
     public var destination: Destination
-    /// Handed back in `TransportNotice.failed`, so that the core knows which message it was. 0: not interested.
+    /// Returned in `TransportNotice.failed` to identify the message; 0: no report is needed.
     public var token: UInt64
-    /// How long it may wait for its connection, TLS included, before it is given back by `TransportNotice.failed`, so that another server
-    /// can be asked; nil: as long as connecting takes.
+    /// Longest wait for a connection, TLS included, before `TransportNotice.failed` returns the message, so that another server can
+    /// be tried; nil: as long as connecting takes.
     public var connectPatience: TimeSpan?
 
     public init(bytes: [UInt8], destination: Destination, token: UInt64 = 0, connectPatience: TimeSpan? = nil) {
@@ -100,48 +107,48 @@ public struct OutboundMessage: Hashable, Sendable {
     }
 }
 
-/// What a request left by; its answer comes back the same way.
+/// Carrier of a request; the response arrives by the same one.
 public enum Carrier: Hashable, Sendable {
     case connection(ConnectionID)
-    /// A datagram to this host: an address literal, written as the transport writes the source of a datagram.
+    /// Datagram to this host: an address literal, as the transport writes the source of a datagram.
     case datagram(host: String)
 }
 
-/// What the transport reports besides messages.
+/// Report of the transport other than a message.
 public enum TransportNotice: Hashable, Sendable {
-    /// The carrier of the message with this token, which its destination does not name: a stream was addressed, the named connection is
-    /// gone, a name was resolved, or the transport was changed (RFC 3261 18.1.1). Comes before any answer.
+    /// Carrier of the message with this token, if its destination does not name it: a stream was addressed, the named connection is
+    /// gone, a name was resolved, or the transport was changed (RFC 3261 18.1.1). Precedes any response.
     case carried(token: UInt64, by: Carrier)
-    /// The connection ended, by either side.
+    /// The connection was closed, by either side.
     case closed(ConnectionID)
     /// The message with this token could not be sent.
     case failed(token: UInt64, reason: String)
-    /// The endpoint was served that much later than it should have been; zero once it is in time again.
+    /// The endpoint was called that much later than required; zero once it is on time again.
     case late(TimeSpan)
-    /// What became of a question of ``SansIOEndpoint/takeQuestions()``.
+    /// Answer to a question of ``SansIOEndpoint/takeQuestions()``.
     case answered(NameQuestion, NameAnswer)
 }
 
-/// Anything that speaks SIP without doing I/O: the gateway, and the scripted peers of the tests.
+/// SIP endpoint without I/O: the gateway, and the scripted peers of the tests.
 public protocol SansIOEndpoint: AnyObject {
     func receive(_ message: InboundMessage, at now: Instant)
     func receive(_ notice: TransportNotice, at now: Instant)
-    /// What the wall clock says, told regularly: it may be set, while `now` goes on evenly.
+    /// Reports the wall clock regularly: it may be set, while `now` advances evenly.
     func receive(wallClock: Instant, at now: Instant)
     /// Fires every timer due at or before `now`.
     func advance(to now: Instant)
-    /// When `advance` next has something to do; nil: never.
+    /// Time at which `advance` must be called; nil when no timer runs.
     var nextDeadline: Instant? { get }
-    /// Everything to be sent since the last call, in order.
+    /// Messages to send since the last call, in order.
     func takeOutput() -> [OutboundMessage]
-    /// What has to be asked of the Domain Name System since the last call; each is answered by ``TransportNotice/answered(_:_:)``.
+    /// Questions to the Domain Name System since the last call; each is answered by ``TransportNotice/answered(_:_:)``.
     func takeQuestions() -> [NameQuestion]
 }
 
 extension SansIOEndpoint {
-    /// Has no use for the wall clock.
+    /// Ignores the wall clock, by default.
     public func receive(wallClock: Instant, at now: Instant) {}
 
-    /// Asks nothing.
+    /// Returns no questions, by default.
     public func takeQuestions() -> [NameQuestion] { [] }
 }

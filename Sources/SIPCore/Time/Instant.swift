@@ -1,14 +1,16 @@
-/// A moment, as nanoseconds since 1970-01-01T00:00:00Z.
+/// Moment, as nanoseconds since 1970-01-01T00:00:00Z.
 ///
-/// The core never reads a clock: every input carries `now`, and every wish to be woken is an `Instant`. The edge derives it from
-/// the wall clock once at start and from the monotonic clock afterwards, so that it never runs backwards.
+/// The core reads no clock: every input carries `now`, and every deadline is an `Instant`. The edge derives it from the wall clock
+/// once at start and from the monotonic clock afterwards, so that it does not run backwards.
 public struct Instant: Hashable, Comparable, Sendable {
+    /// Nanoseconds since 1970; reaches the year 2262.
     public var nanosecondsSince1970: Int64
 
     public init(nanosecondsSince1970: Int64) {
         self.nanosecondsSince1970 = nanosecondsSince1970
     }
 
+    /// Creates a moment from whole seconds; overflow traps.
     public init(secondsSince1970: Int64) {
         self.nanosecondsSince1970 = secondsSince1970 * 1_000_000_000
     }
@@ -23,21 +25,25 @@ public struct Instant: Hashable, Comparable, Sendable {
         left.nanosecondsSince1970 < right.nanosecondsSince1970
     }
 
+    /// Moment after a span; overflow traps.
     public static func + (instant: Instant, span: TimeSpan) -> Instant {
         Instant(nanosecondsSince1970: instant.nanosecondsSince1970 + span.nanoseconds)
     }
 
+    /// Span from `right` to `left`; negative if `right` is later.
     public static func - (left: Instant, right: Instant) -> TimeSpan {
         TimeSpan(nanoseconds: left.nanosecondsSince1970 - right.nanosecondsSince1970)
     }
 
+    /// Moment that precedes another by a span; overflow traps.
     public static func - (instant: Instant, span: TimeSpan) -> Instant {
         Instant(nanosecondsSince1970: instant.nanosecondsSince1970 - span.nanoseconds)
     }
 }
 
-/// A length of time in nanoseconds; may be negative.
+/// Length of time in nanoseconds; may be negative.
 public struct TimeSpan: Hashable, Comparable, Sendable {
+    /// Length in nanoseconds.
     public var nanoseconds: Int64
 
     public init(nanoseconds: Int64) {
@@ -45,7 +51,9 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     }
 
     public static let zero = TimeSpan(nanoseconds: 0)
+    /// Span of whole seconds; overflow traps.
     public static func seconds(_ value: Int) -> TimeSpan { TimeSpan(nanoseconds: Int64(value) * 1_000_000_000) }
+    /// Span of whole milliseconds; overflow traps.
     public static func milliseconds(_ value: Int) -> TimeSpan { TimeSpan(nanoseconds: Int64(value) * 1_000_000) }
 
     /// Whole seconds, rounded toward zero.
@@ -54,12 +62,14 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.nanoseconds < right.nanoseconds }
     public static func + (left: TimeSpan, right: TimeSpan) -> TimeSpan { TimeSpan(nanoseconds: left.nanoseconds + right.nanoseconds) }
     public static func - (left: TimeSpan, right: TimeSpan) -> TimeSpan { TimeSpan(nanoseconds: left.nanoseconds - right.nanoseconds) }
+    /// Multiple of a span; overflow traps.
     public static func * (span: TimeSpan, factor: Int) -> TimeSpan { TimeSpan(nanoseconds: span.nanoseconds * Int64(factor)) }
+    /// Fraction of a span, rounded toward zero.
     public static func / (span: TimeSpan, divisor: Int) -> TimeSpan { TimeSpan(nanoseconds: span.nanoseconds / Int64(divisor)) }
 }
 
 extension Instant {
-    /// The earliest of those that are there.
+    /// Earliest of the given moments; nil if all are nil.
     public static func earliest(_ first: Instant?, _ second: Instant?, _ third: Instant? = nil, _ fourth: Instant? = nil) -> Instant? {
         func either(_ one: Instant?, _ other: Instant?) -> Instant? {
             guard let one, let other else { return one ?? other }

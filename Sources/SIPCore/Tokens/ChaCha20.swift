@@ -1,11 +1,11 @@
-/// ChaCha20 (RFC 8439 2.3): twenty rounds over sixteen words. Everything that a peer must not guess is made of it.
+/// ChaCha20 (RFC 8439 2.3): twenty rounds over sixteen words. Source of all values that a peer must not guess.
 struct ChaCha20 {
     private var a0: UInt32, a1: UInt32, a2: UInt32, a3: UInt32
     private var b0: UInt32, b1: UInt32, b2: UInt32, b3: UInt32
     private var c0: UInt32, c1: UInt32, c2: UInt32, c3: UInt32
     private var d0: UInt32, d1: UInt32, d2: UInt32, d3: UInt32
 
-    /// The last row: of a stream the block counter and the nonce, else 16 octets of input.
+    /// Last row: block counter and nonce of a stream, else 16 octets of input.
     typealias Row = (UInt32, UInt32, UInt32, UInt32)
 
     private init(_ key: TokenKey, _ row: Row) {
@@ -32,7 +32,8 @@ struct ChaCha20 {
         ]
     }
 
-    /// A key of a key and 16 octets: HChaCha20 (draft-irtf-cfrg-xchacha 2.2), which neither tells the key nor another input's result.
+    /// Derives a key from a key and 16 octets: HChaCha20 (draft-irtf-cfrg-xchacha 2.2), which reveals neither the key nor another
+    /// input's result.
     static func derive(_ key: TokenKey, _ input: Row) -> TokenKey {
         var state = ChaCha20(key, input)
         state.scramble()
@@ -52,7 +53,7 @@ struct ChaCha20 {
         }
     }
 
-    /// RFC 8439 2.1.
+    /// Quarter round (RFC 8439 2.1).
     @inline(__always)
     private static func quarter(_ a: inout UInt32, _ b: inout UInt32, _ c: inout UInt32, _ d: inout UInt32) {
         a = a &+ b

@@ -1,7 +1,7 @@
-/// Source of tags, branches, Call-IDs and entity-tags: 128 bits each of a key stream (ChaCha20) that has a key of its own for each use, so
-/// that no number of them tells the next one, or one of another use (RFC 3261 19.3 asks for at least 32 cryptographically random bits).
+/// Source of tags, branches, Call-IDs and entity-tags: 128 bits each of a ChaCha20 key stream with a separate key per use, so that
+/// tokens reveal neither the next one nor one of another use (RFC 3261 19.3 requires at least 32 cryptographically random bits).
 ///
-/// An optional prefix stands at the front of every token, so that an edge can find the shard of an in-dialog message by its tag.
+/// An optional prefix begins every token, so that an edge can find the shard of an in-dialog message by its tag.
 public struct TokenGenerator: Sendable {
     private var tags: TokenStream
     private var branches: TokenStream
@@ -10,12 +10,13 @@ public struct TokenGenerator: Sendable {
     private var others: TokenStream
     private var numbers: TokenStream
     private let repeatable: TokenKey
-    /// Stands before every token; only characters of a token (RFC 3261 25.1).
+    /// Prefix of every token; characters of a token only (RFC 3261 25.1).
     public let prefix: String
 
+    /// Creates a generator.
     /// - Parameters:
-    ///   - key: Of no other generator: the same key makes the same tokens.
-    ///   - prefix: Put before every token; characters that no token may have are dropped.
+    ///   - key: Not shared with another generator: equal keys yield equal tokens.
+    ///   - prefix: Put before every token; characters that a token must not have are dropped.
     public init(key: TokenKey, prefix: String = "") {
         tags = TokenStream(key.derived(for: "tag"))
         branches = TokenStream(key.derived(for: "branch"))
@@ -27,34 +28,33 @@ public struct TokenGenerator: Sendable {
         self.prefix = String(decoding: prefix.utf8.filter { ASCII.isToken($0) }, as: UTF8.self)
     }
 
-    /// The next 64 bits, for choices and pauses; no token is made of them.
+    /// Next 64 bits, for choices and pauses; not used in tokens.
     public mutating func next() -> UInt64 { numbers.next() }
 
-    /// A whole number below `limit`; 0 for a limit of 0.
+    /// Random number below `limit`; 0 for a limit of 0.
     public mutating func number(below limit: UInt64) -> UInt64 {
         limit == 0 ? 0 : next().multipliedFullWidth(by: limit).high
     }
 
-    /// A token that is none of the others, such as the boundary of a multipart body.
+    /// Token for other uses, such as the boundary of a multipart body.
     public mutating func token() -> String { text(others.next(), others.next()) }
 
-    /// A From or To tag (RFC 3261 19.3).
+    /// From or To tag (RFC 3261 19.3).
     public mutating func tag() -> String { text(tags.next(), tags.next()) }
 
-    /// A Via branch with the cookie of RFC 3261 8.1.1.7.
+    /// Via branch with the cookie of RFC 3261 8.1.1.7.
     public mutating func branch() -> String { "z9hG4bK" + text(branches.next(), branches.next()) }
 
-    /// A Call-ID (RFC 3261 8.1.1.4), with `@host` unless the host is empty.
+    /// Call-ID (RFC 3261 8.1.1.4), with `@host` unless the host is empty.
     public mutating func callID(host: String = "") -> String {
         let token = text(callIDs.next(), callIDs.next())
         return host.isEmpty ? token : token + "@" + host
     }
 
-    /// An entity-tag (RFC 3903 4.1).
+    /// Entity-tag (RFC 3903 4.1).
     public mutating func entityTag() -> String { text(entityTags.next(), entityTags.next()) }
 
-    /// The To tag of an answer for which nothing is kept: the same for each copy of a request (RFC 3261 8.2.7), and not
-    /// to be foretold.
+    /// To tag of a stateless response: the same for each copy of a request (RFC 3261 8.2.7), and unpredictable.
     public func repeatableTag(for request: SIPRequest) -> String {
         let headers = request.headers
         let parts = [headers.callID, headers.fromTag, headers.topVia?.branch, headers.first(.cSeq)].map { $0 ?? "" }
@@ -62,12 +62,12 @@ public struct TokenGenerator: Sendable {
         return text(words.0, words.1)
     }
 
-    /// A number for a choice that is made of what it is about, and not of what was drawn before: the same whenever it is asked for.
+    /// Number derived from a text: the same at every call, independent of earlier draws.
     public func repeatableNumber(for text: String) -> UInt64 {
         repeatable.derived(for: "number").mixed(with: text.utf8).words.0
     }
 
-    /// The prefix and 26 characters of 0-9, a-v: 128 bits.
+    /// Prefix and 26 characters of 0-9, a-v: 128 bits.
     private func text(_ first: UInt64, _ second: UInt64) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(26)
@@ -82,14 +82,14 @@ public struct TokenGenerator: Sendable {
     }
 }
 
-/// Also a source for the draws of the standard library.
+/// Source of random numbers for the standard library.
 extension TokenGenerator: RandomNumberGenerator {}
 
-/// The key stream of one use.
+/// Key stream of one use.
 struct TokenStream: Sendable {
     private let key: TokenKey
     private var counter: UInt64 = 0
-    /// What is left of the last block; each word is used once.
+    /// Rest of the last block; each word is used once.
     private var block: [UInt64] = []
 
     init(_ key: TokenKey) { self.key = key }

@@ -1,21 +1,21 @@
-/// 256 secret bits, from which identifiers are made that no peer can guess.
+/// 256 secret bits, from which identifiers are derived that a peer cannot guess.
 ///
-/// The program makes one of the system's random source, and only at its edge: the initializer is not part of what modules see that import
-/// SIPCore as usual. Everything below derives a key of its own for each use.
+/// The program creates one from the system's random source, at its edge only: the initializer is visible only to modules that
+/// import SIPCore with its SPI. Other modules derive a key for each use.
 public struct TokenKey: Sendable {
     let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// - Parameters: 256 bits of a cryptographic source; of the test's choice in tests and simulations, which so can be repeated.
+    /// Creates a key from 256 bits of a cryptographic source; tests and simulations use fixed bits, to be repeatable.
     @_spi(TokenSource)
     public init(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
         words = (first, second, third, fourth)
     }
 
-    /// The key for one use: it tells nothing of this key or of those for other uses.
+    /// Key for one use; it reveals neither this key nor those of other uses.
     public func derived(for use: String) -> TokenKey { mixed(with: use.utf8) }
 
-    /// A pseudo-random function of octets: each 16 of them, padded with zeros, make the next key of the last (a cascade of HChaCha20). The
-    /// length comes first, so that no input is the beginning of another.
+    /// Pseudo-random function of octets: each 16 of them, padded with zeros, derive the next key from the last (a cascade of
+    /// HChaCha20). The length comes first, so that no input is a prefix of another.
     func mixed(with octets: some Collection<UInt8>) -> TokenKey {
         let length = ChaCha20.halves(UInt64(octets.count))
         var key = ChaCha20.derive(self, (length.0, length.1, 0, 0))
@@ -36,7 +36,7 @@ public struct TokenKey: Sendable {
     }
 }
 
-/// Shows nothing of the key.
+/// Descriptions that reveal nothing of the key.
 extension TokenKey: CustomStringConvertible, CustomReflectable {
     public var description: String { "TokenKey" }
     public var customMirror: Mirror { Mirror(self, children: []) }

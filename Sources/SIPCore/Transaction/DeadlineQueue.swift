@@ -1,4 +1,4 @@
-/// A binary heap of deadlines. Setting and taking one costs O(log n); changed and dropped deadlines stay until they come up or until they
+/// Binary heap of deadlines. Setting and taking one costs O(log n); replaced deadlines stay until they are the earliest or
 /// outnumber the live ones.
 public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     private struct Item: Sendable {
@@ -9,12 +9,13 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     private var heap: [Item] = []
     private var current: [Key: Instant] = [:]
 
+    /// Creates an empty queue.
     public init() {}
 
     /// Number of keys with a deadline.
     public var count: Int { current.count }
 
-    /// Sets, moves or (nil) drops the deadline of a key.
+    /// Sets or replaces the deadline of a key; nil removes it.
     public mutating func set(_ key: Key, at deadline: Instant?) {
         guard let deadline else {
             current[key] = nil
@@ -26,7 +27,7 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         compactIfStale()
     }
 
-    /// The earliest deadline.
+    /// Earliest deadline; nil when there is none.
     public var next: Instant? {
         mutating get {
             dropStale()
@@ -34,7 +35,7 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Takes the earliest key that is due, if any; its deadline is gone then.
+    /// Removes and returns the key with the earliest deadline if it is due; nil otherwise.
     public mutating func popDue(at now: Instant) -> Key? {
         dropStale()
         guard let first = heap.first, first.at <= now else { return nil }

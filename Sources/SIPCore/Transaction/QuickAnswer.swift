@@ -1,19 +1,19 @@
-/// What finds the transaction of an answer, read in one pass without making a text of anything.
+/// Fields that match a 2xx to its transaction, read in one pass without creating strings.
 ///
-/// The answers to notifications are a third of what a notifier reads, and nothing in them is of interest but that they are there.
+/// Responses to notifications are a third of a notifier's input, and only their arrival matters.
 struct QuickAnswer {
-    /// 200 to 299.
+    /// Status, 200 to 299.
     var status: Int
     var via: ViaSpans
     var branch: Range<Int>
     var method: Range<Int>
     var number: UInt32
-    /// The whole values.
+    /// Whole values of Call-ID and From.
     var callID: Range<Int>
     var from: Range<Int>
 
-    /// nil for everything but a plain 2xx: one Via, no new Contact, no folded line among those that count. It is then for
-    /// ``SIPParser`` to read or refuse.
+    /// Reads a plain 2xx: one Via, no Contact, none of these fields folded. nil for all other messages, which ``SIPParser`` reads
+    /// or refuses.
     init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         let start = "SIP/2.0 2".utf8
         guard bytes.count > 16, bytes.prefix(start.count).elementsEqual(start), (0x30...0x39).contains(bytes[9]),
@@ -65,13 +65,14 @@ struct QuickAnswer {
         (self.via, self.branch, self.method, self.number, self.callID, self.from) = (via, branch, method, number, callID, from)
     }
 
-    /// The name that ends the branch (see ``TransactionLayer/send(_:to:over:isBrief:at:)``).
+    /// Id at the end of the branch (see ``TransactionLayer/send(_:to:over:isBrief:at:)``).
     func transaction(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64? {
         guard let dot = bytes[branch].lastIndex(of: 0x2E) else { return nil }
         return UInt64(String(decoding: bytes[(dot + 1)..<branch.upperBound], as: UTF8.self), radix: 32)
     }
 
-    /// Whether it repeats what the request said, octet by octet. An answer whose From is the same and written otherwise is no quick one.
+    /// Whether it repeats the values of the request octet by octet; a response with another spelling of From is left to
+    /// ``SIPParser``.
     func fits(_ client: TransactionLayer.Client, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         func isSame(_ text: String, _ range: Range<Int>) -> Bool { text.utf8.elementsEqual(bytes[range]) }
         return number == client.number && isSame(client.branch, branch) && isSame(client.method.rawValue, method)

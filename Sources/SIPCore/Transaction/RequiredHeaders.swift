@@ -1,8 +1,8 @@
 extension SIPResponse {
-    /// Leaves what the client needs to take the answer (RFC 3261 8.2.6.2) and what its status has to say (RFC 3261 21, RFC 3903 6, RFC 6665
-    /// 4.2.1), so that a request with a false source address brings little more upon its victim than it cost.
+    /// Removes fields and body except the fields that match the response (RFC 3261 8.2.6.2) and those that its status requires (RFC
+    /// 3261 21, RFC 3903 6, RFC 6665 4.2.1), so that a forged source address gains little amplification.
     ///
-    /// A 2xx keeps everything but the lists of an OPTIONS, which RFC 3261 11.2 only recommends.
+    /// Leaves a 2xx unchanged, except to OPTIONS, where RFC 3261 11.2 only recommends the lists.
     public mutating func keepRequired() {
         guard !status.isSuccess || method == .options else { return }
         body = []

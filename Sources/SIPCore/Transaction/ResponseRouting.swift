@@ -1,9 +1,12 @@
-/// Where a message came from: what the answer needs besides Via.
+/// Source of a message: the addresses that its response needs besides Via.
 public struct MessageSource: Hashable, Sendable {
+    /// Local address at which the message arrived.
     public var local: TransportAddress
+    /// Remote address from which the message was sent.
     public var remote: TransportAddress
+    /// Connection, for stream transports only.
     public var connection: ConnectionID?
-    /// What the sender has proved of itself by TLS.
+    /// Identity that the sender proved by TLS; nil without one.
     public var peer: PeerIdentity?
 
     public init(local: TransportAddress, remote: TransportAddress, connection: ConnectionID? = nil, peer: PeerIdentity? = nil) {
@@ -13,28 +16,29 @@ public struct MessageSource: Hashable, Sendable {
         self.peer = peer
     }
 
+    /// Source of a received message.
     public init(_ message: InboundMessage) {
         self.init(local: message.local, remote: message.remote, connection: message.connection, peer: message.peer)
     }
 }
 
 extension SIPRequest {
-    /// Notes the packet's source in the top Via: `received` when sent-by says otherwise, both when `rport` is asked for (RFC 3261 18.2.1,
-    /// RFC 3581 4). Clients of MS-SIPRE are told their port and their connection besides, as their servers do.
+    /// Records the packet's source in the top Via: `received` if sent-by differs, `received` and `rport` if `rport` is present (RFC
+    /// 3261 18.2.1, RFC 3581 4). Clients of MS-SIPRE without `rport` also get their port and connection.
     ///
-    /// - Parameter isPlace: whether the answer to this sender may go to another host, which `maddr` names; where it may not, that is removed.
+    /// - Parameter isPlace: Whether responses to this sender may go to the host that `maddr` names; if not, `maddr` is removed.
     public mutating func noteReception(from source: MessageSource, isPlace: ((String, MessageSource) -> Bool)? = nil) {
         if let via = headers.topVia { noteReception(via, from: source, isPlace: isPlace) }
     }
 
-    /// The same with the top Via already read; returns it as it is afterwards.
+    /// Same, with the top Via already parsed; returns the new one.
     @discardableResult
     mutating func noteReception(
         _ received: Via, from source: MessageSource, isPlace: ((String, MessageSource) -> Bool)? = nil
     ) -> Via {
         var via = received
         let isSame = ASCII.equal(via.sentByHost, source.remote.host)
-        // Whatever the sender wrote there himself is worth nothing.
+        // Remove `received` that the sender wrote: it is not trustworthy.
         var changed = via.parameters.contains("received")
         if changed { via.received = nil }
         if let isPlace, let maddr = via.maddr, maddr != source.remote.host, !isPlace(maddr, source) {
@@ -58,13 +62,13 @@ extension SIPRequest {
         return via
     }
 
-    /// Whether From has the parameter epid, which only clients of MS-SIPRE write (MS-SIPRE 2.2.1).
+    /// Whether From has the parameter `epid`, which only clients of MS-SIPRE send (MS-SIPRE 2.2.1).
     private var isFromEndpointWithID: Bool { headers.first(.from)?.contains(";epid=") == true }
 }
 
 extension SIPResponse {
-    /// Where the response goes: back over the connection, else by the top Via (RFC 3261 18.2.2, RFC 3581 4), and where that cannot be read,
-    /// to where the request came from; nil without a Via.
+    /// Destination of the response: the connection, else by the top Via (RFC 3261 18.2.2, RFC 3581 4), or the source of the request
+    /// if that Via is malformed; nil without a Via.
     public func destination(from source: MessageSource) -> Destination? {
         if let via = headers.topVia { return via.responseDestination(from: source) }
         guard headers.contains(.via) else { return nil }
@@ -73,7 +77,7 @@ extension SIPResponse {
 }
 
 extension Via {
-    /// Where a response with this top Via goes (RFC 3261 18.2.2, RFC 3581 4).
+    /// Destination of a response with this top Via (RFC 3261 18.2.2, RFC 3581 4).
     func responseDestination(from source: MessageSource) -> Destination {
         let transport = source.remote.transport
         let port = sentByPort ?? transport.defaultPort

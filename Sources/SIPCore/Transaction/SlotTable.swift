@@ -1,6 +1,7 @@
-/// Values under names that are never used twice: a name says where its value lies, so that finding one costs no hashing.
+/// Table of values under names that are not reused within 2^31 insertions: a name contains the position of its value, so that
+/// lookup needs no hashing.
 ///
-/// Names have the highest bit set; other tables may use the numbers below for theirs.
+/// Names have the highest bit set; other tables may use numbers without it.
 struct SlotTable<Value: Sendable>: Sendable {
     private struct Slot: Sendable {
         var name: UInt64
@@ -11,13 +12,13 @@ struct SlotTable<Value: Sendable>: Sendable {
 
     private var slots: [Slot] = []
     private var free: [UInt32] = []
-    /// Of the last name; 31 bits that count on for the table's life.
+    /// Serial number of the last name: 31 bits that count over the table's life.
     private var serial: UInt64 = 0
 
     var count: Int { slots.count - free.count }
 
-    /// Keeps a value.
-    /// - Returns: its name.
+    /// Stores a value.
+    /// - Returns: Its name.
     mutating func insert(_ make: (UInt64) -> Value) -> UInt64 {
         serial = (serial + 1) & 0x7FFF_FFFF
         let place = free.popLast() ?? UInt32(slots.count)

@@ -1,20 +1,22 @@
-/// Names a server transaction of this layer; never reused.
+/// Id of a server transaction in this layer; not reused.
 public struct ServerTransactionID: Hashable, Sendable {
+    /// Number of the transaction, also the token of its responses.
     public let rawValue: UInt64
 }
 
-/// Names a client transaction of this layer; never reused. Its raw value is the token of its messages.
+/// Id of a client transaction in this layer; not reused.
 public struct ClientTransactionID: Hashable, Sendable {
+    /// Number of the transaction, also the token of its messages.
     public let rawValue: UInt64
 }
 
-/// What identifies a transaction to its server (RFC 3261 17.2.3).
+/// Key by which a server matches a request to its transaction (RFC 3261 17.2.3).
 struct ServerTransactionKey: Hashable, Sendable {
     var branch: String
     var sentBy: String
     var method: SIPMethod
 
-    /// Without the cookie the rule of RFC 2543 holds: Request-URI, tags, Call-ID, CSeq and top Via together.
+    /// Without the cookie, the rule of RFC 2543 applies: Request-URI, tags, Call-ID, CSeq and top Via together.
     init(_ request: SIPRequest, _ via: Via) {
         method = request.method == .ack ? .invite : request.method
         sentBy = via.sentBy
@@ -23,7 +25,7 @@ struct ServerTransactionKey: Hashable, Sendable {
             return
         }
         let headers = request.headers
-        // The To tag of an ACK is ours, and an INVITE has none: leave it out for the two.
+        // Omit the To tag for ACK and INVITE: the ACK has the one of the response, the INVITE has none.
         let toTag = method == .invite ? "" : headers.toTag ?? ""
         let number = headers.cSeq.map { String($0.number) } ?? ""
         branch = ["2543", request.requestURI, toTag, headers.fromTag ?? "", headers.callID ?? "", number, via.description]
@@ -31,13 +33,13 @@ struct ServerTransactionKey: Hashable, Sendable {
     }
 }
 
-/// What two copies of a request that took different paths have in common (RFC 3261 8.2.2.2).
+/// Key shared by copies of a request that took different paths (RFC 3261 8.2.2.2).
 struct MergedRequestKey: Hashable, Sendable {
     var callID: String
     var fromTag: String
     var cSeq: CSeq
 
-    /// nil inside a dialog and for senders that give no From tag.
+    /// nil within a dialog and for requests without From tag.
     init?(_ request: SIPRequest) {
         let headers = request.headers
         guard headers.toTag == nil, let fromTag = headers.fromTag, let callID = headers.callID, let cSeq = headers.cSeq else { return nil }

@@ -1,5 +1,5 @@
 extension TransactionLayer {
-    /// The carrier that a destination names; nil: the transport chooses a connection, and names it before any answer can come.
+    /// Carrier that a destination names; nil if the transport chooses a connection, which it reports before any response.
     static func carrier(to destination: Destination) -> Carrier? {
         switch destination {
         case .connection(let connection, _): .connection(connection)
@@ -7,8 +7,8 @@ extension TransactionLayer {
         }
     }
 
-    /// Notes by what a request left, and lets its transaction end with that connection. One that repeats its request (UDP moved to TCP,
-    /// RFC 3261 18.1.1) outlives it.
+    /// Records the carrier of a request, so that its transaction ends with that connection. A transaction that repeats its request
+    /// (UDP moved to TCP, RFC 3261 18.1.1) outlives the connection.
     mutating func setCarrier(_ carrier: Carrier?, of id: UInt64) {
         guard let client = clients[id] else { return }
         if case .connection(let old)? = client.carrier {

@@ -1,21 +1,22 @@
 extension TransactionLayer {
-    /// What is asked before a request becomes a transaction, copies of one that is there excepted.
+    /// Admission check of a request before it becomes a transaction; not called for copies of a known one.
     public typealias Doorkeeper = (SIPRequest, MessageSource) -> Admission
 
+    /// Result of the admission check.
     public enum Admission {
         case admitted
-        /// It is admitted, but its source address may be forged: answers carry what their status requires, and no more.
+        /// Admitted, but the source address may be forged: responses carry only what their status requires.
         case stranger
-        /// The response is sent, and nothing is kept of the request. What is never answered (BENOTIFY) is dropped.
+        /// Send this response and keep no state. Requests without response (BENOTIFY) are dropped.
         case refused(SIPResponse)
-        /// Nothing is said: whoever keeps the door brings the message again.
+        /// Send nothing: the caller presents the message again later.
         case postponed
     }
 
-    /// Asked whether the answer to a request that left as a datagram may come from a host other than the one it was sent to.
+    /// Decides whether the response to a datagram may come from a host other than the one it was sent to.
     public typealias AnswerJudge = (ClientTransactionID, MessageSource) -> Bool
 
-    /// Takes one framed message in.
+    /// Handles one framed message.
     public mutating func receive(
         _ inbound: InboundMessage, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted },
         believing judge: AnswerJudge = { _, _ in false }
@@ -35,7 +36,7 @@ extension TransactionLayer {
         }
     }
 
-    /// Takes one parsed message in.
+    /// Handles one parsed message.
     public mutating func receive(
         _ message: SIPMessage, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted },
         believing judge: AnswerJudge = { _, _ in false }
@@ -46,8 +47,8 @@ extension TransactionLayer {
         }
     }
 
-    /// Takes the transport's report in: a failed message or a closed connection ends the transactions that hang on it (RFC 3261 17.1.4),
-    /// and answers come only by the carrier of their request.
+    /// Handles a report of the transport: a failed message or closed connection ends its transactions (RFC 3261 17.1.4), and
+    /// responses are accepted only from the carrier of their request.
     public mutating func receive(_ notice: TransportNotice, at now: Instant) -> [TransactionAction] {
         switch notice {
         case .failed(let token, let reason):
@@ -77,7 +78,7 @@ extension TransactionLayer {
 
     // MARK: Responses
 
-    /// The answer to a request of which only the success counts; nil: it is to be read whole.
+    /// Handles a response of which only success matters; nil if it must be parsed.
     private mutating func receiveQuickly(
         _ inbound: InboundMessage, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
     ) -> [TransactionAction]? {
@@ -99,7 +100,7 @@ extension TransactionLayer {
         guard let via = headers.topVia, let branch = via.branch, let cSeq = headers.cSeq, let id = client(ofBranch: branch),
             let client = clients[id], client.branch == branch, client.method == cSeq.method
         else { return [.dropped(.strayResponse)] }
-        // A second Via means that the response was meant for a client behind this node, and this node is no proxy.
+        // A second Via addresses a client behind this node, which is not a proxy.
         guard via.sentBy == client.sentBy, headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
         guard cSeq.number == client.number, headers.callID == client.callID, headers.fromTag == NameAddr(client.from)?.tag else {
             return [.answerRefused(.identifiers, source)]
@@ -107,7 +108,7 @@ extension TransactionLayer {
         return take(response, for: id, client, source, at: now, believing: judge)
     }
 
-    /// Hands on what is the answer by all that it says, if it came from where the answer comes from.
+    /// Delivers a response with matching fields, if its origin matches too.
     private mutating func take(
         _ response: SIPResponse, for id: UInt64, _ client: Client, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
     ) -> [TransactionAction] {
@@ -117,7 +118,7 @@ extension TransactionLayer {
         case .datagram(let host)?:
             guard source.remote.transport == .udp else { return [.answerRefused(.origin, source)] }
             if source.remote.host != host {
-                // The user has its answer, and cannot judge any more.
+                // The user has its response and can no longer decide.
                 if client.machine.state == .completed { return [.dropped(.copy)] }
                 guard judge(ClientTransactionID(rawValue: id), source) else { return [.answerRefused(.origin, source)] }
             }
@@ -144,7 +145,7 @@ extension TransactionLayer {
             case .postponed: return [.dropped(.postponed)]
             }
         }
-        // An INVITE is refused without a transaction, so that there is nothing that its ACK could end.
+        // An INVITE is refused without a transaction, so that its ACK ends nothing.
         if request.method == .ack { return [.dropped(.ack)] }
         let key = ServerTransactionKey(received, via)
         if let id = serverKeys[key] { return receiveCopy(id) }
@@ -198,8 +199,8 @@ extension TransactionLayer {
 
     private static let cancellable: [SIPMethod] = [.subscribe, .notify, .publish, .service, .options, .message, .register]
 
-    /// Presence has no calls. One answer for each copy and nothing kept (RFC 3261 8.2.7): a transaction would hold its place for 32 s, and
-    /// send its answer eleven times to whatever address a datagram names.
+    /// Refuses INVITE, because presence has no calls. One stateless response per copy (RFC 3261 8.2.7): a transaction would last 32
+    /// s and send its response up to eleven times to an address that may be forged.
     private func refuseInvite(_ request: SIPRequest, _ source: MessageSource, _ now: Instant) -> [TransactionAction] {
         let isHome = request.headers.toTag == nil && configuration.homeDomains.contains(request.uri.domainKey)
         var response = refusal(of: request, isHome ? .temporarilyUnavailable : .methodNotAllowed)
@@ -220,10 +221,10 @@ extension TransactionLayer {
         return answer(response, source)
     }
 
-    /// The same for a request that could not be read whole.
+    /// Same, for a request that could not be parsed.
     private func answer(_ response: SIPResponse, _ source: MessageSource) -> [TransactionAction] {
         var response = response
-        // The source address of a datagram may be forged: its answer is kept small.
+        // The source address of a datagram may be forged: keep the response small.
         if !configuration.server.isEmpty, source.remote.transport.isReliable { response.headers[.server] = configuration.server }
         guard let destination = response.destination(from: source) else { return [] }
         return [.send(OutboundMessage(bytes: response.serialized(), destination: destination))]

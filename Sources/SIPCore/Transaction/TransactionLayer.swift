@@ -1,64 +1,68 @@
-/// What the transaction layer asks its user and its transport to do.
+/// Action that the transaction layer requests of its user and its transport.
 public enum TransactionAction: Equatable, Sendable {
-    /// A new request; answer it with ``TransactionLayer/respond(_:_:at:)``.
+    /// New request; respond with ``TransactionLayer/respond(_:_:at:)``.
     case deliver(SIPRequest, ServerTransactionID, MessageSource)
-    /// A BENOTIFY: never to be answered (MS-SIP 3.5).
+    /// BENOTIFY: must not be answered (MS-SIP 3.5).
     case deliverUnanswered(SIPRequest, MessageSource)
-    /// A response to a request of ours, 1xx included.
+    /// Response to a sent request, 1xx included.
     case response(ClientTransactionID, SIPResponse, MessageSource)
     /// No final response within 64*T1: treat it as 408 (RFC 3261 8.1.3.1).
     case timeout(ClientTransactionID)
     /// The request could not be sent: treat it as 503 (RFC 3261 8.1.3.1).
     case transportFailed(ClientTransactionID, reason: String)
     case send(OutboundMessage)
-    /// A message was refused before it became a request of anybody; for logs and counters.
+    /// A malformed message was refused; for logs and counters.
     case refused(SIPParseError, MessageSource)
-    /// A response that names a request of ours and cannot be its answer; dropped.
+    /// A response that names a sent request but does not match it was dropped.
     case answerRefused(AnswerFault, MessageSource)
-    /// A message was dropped: a response that matches nothing, an ACK, a copy, an unanswered request that was not let in, or one that
-    /// comes again; for counters.
+    /// A message was dropped: an unmatched response, an ACK, a copy, a refused BENOTIFY or a postponed message; for counters.
     case dropped(DropReason)
 
+    /// Reason for dropping a message.
     public enum DropReason: String, Hashable, Sendable {
         case strayResponse, foreignSentBy, ack, copy, refused, postponed
     }
 
-    /// Why a response is not believed; the raw value is for an operator.
+    /// Reason for rejecting a response; the raw value is a text for operators.
     public enum AnswerFault: String, Hashable, Sendable {
-        /// Not over the connection, or not from a host of the domain, to which the request went.
+        /// It arrived over another connection, or not from a host of the domain, to which the request was sent.
         case origin = "it did not come from where the request went"
         case identifiers = "its Call-ID, From tag or CSeq number is not that of the request"
     }
 }
 
-/// All transactions of one shard (RFC 3261 17): matches, retransmits, times out, refuses what needs no user.
+/// Transactions of one shard (RFC 3261 17): matches, retransmits, times out, and refuses requests that need no user.
 ///
-/// A plain value: messages and `now` go in, actions come out; wake it at ``nextDeadline`` with ``advance(to:)``.
+/// A plain value: messages and `now` go in, actions come out; call ``advance(to:)`` at ``nextDeadline``.
 public struct TransactionLayer: Sendable {
+    /// Settings of the layer.
     public struct Configuration: Sendable {
+        /// Base intervals of RFC 3261 17.
         public var timers: TransactionTimers
-        /// Host and port that our Via carries, per transport.
+        /// Host and port of the Via that the layer adds, by transport.
         public var sentBy: [TransportProtocol: HostPort]
-        /// More server transactions than this are answered 503; of one host half as many, so that no host takes all room from the others.
+        /// Limit of server transactions, beyond which requests get 503; one host may use half of it.
         public var serverLimit: Int
-        /// More client transactions than this fail at once.
+        /// Limit of client transactions, beyond which requests fail at once.
         public var clientLimit: Int
         /// Seconds in the Retry-After of a 503.
         public var retryAfter: UInt32
         /// Value of Allow in the refusal of an INVITE.
         public var allow: String
-        /// Domains, in lower case, whose users' home this is: an INVITE to one of them is 480, since nobody here takes calls; others are 405.
+        /// Home domains in lower case: an INVITE to one of them gets 480, because no user takes calls; to others 405.
         public var homeDomains: Set<String> = []
-        /// Value of Server in answers that the layer gives itself; empty: none.
+        /// Value of Server in the layer's own responses over reliable transports; empty: none.
         public var server: String
+        /// Limits of received messages.
         public var limits: SIPLimits
-        /// Our Via over TLS says that requests are taken over the same connection (RFC 5923 4).
+        /// Whether the Via over TLS offers connection reuse (RFC 5923 4).
         public var announcesReuse = false
-        /// Whether the answer to a sender may go to another host of its choice (`maddr` of Via, RFC 3261 18.2.2); nil: always.
+        /// Whether responses to a sender may go to the host that it names (`maddr` of Via, RFC 3261 18.2.2); nil: always.
         public var isAnswerPlace: (@Sendable (String, MessageSource) -> Bool)?
-        /// Sees every answer that the layer gives a whole request itself, just before it is sent: to sign it.
+        /// Called for each response of the layer itself to a whole request, just before it is sent, to sign it.
         public var finish: (@Sendable (SIPRequest, inout SIPResponse, Instant) -> Void)?
 
+        /// Creates settings; by default 100,000 transactions per side and a Retry-After of 5 s.
         public init(
             sentBy: [TransportProtocol: HostPort], timers: TransactionTimers = .standard, serverLimit: Int = 100_000,
             clientLimit: Int = 100_000, retryAfter: UInt32 = 5,
@@ -76,9 +80,11 @@ public struct TransactionLayer: Sendable {
         }
     }
 
-    /// A host (literals without brackets) and a port.
+    /// Host (literals without brackets) and port.
     public struct HostPort: Hashable, Sendable {
+        /// Name or address literal, without brackets.
         public var host: String
+        /// Port number.
         public var port: Int
         public init(_ host: String, _ port: Int) {
             self.host = host
@@ -90,19 +96,19 @@ public struct TransactionLayer: Sendable {
         var machine: ClientNonInviteTransaction
         var branch: String
         var method: SIPMethod
-        /// The values of the request that its answer repeats (RFC 3261 8.2.6.2).
+        /// Values of the request that its response repeats (RFC 3261 8.2.6.2).
         var callID: String
         var from: String
         var number: UInt32
         var sentBy: String
         var message: OutboundMessage
-        /// Where the answer comes from; nil until the transport has chosen a connection.
+        /// Carrier by which the response must arrive; nil until the transport has chosen a connection.
         var carrier: Carrier?
-        /// Of a 2xx only the status is told.
+        /// Whether only the status of a 2xx is reported.
         var isBrief: Bool
     }
 
-    /// The beginning of our Via of one transport, and the sent-by in it.
+    /// Beginning of the layer's Via for one transport, and its sent-by.
     private struct OwnVia: Sendable {
         var head: String
         var sentBy: String
@@ -125,16 +131,17 @@ public struct TransactionLayer: Sendable {
         var key: ServerTransactionKey
         var merged: MergedRequestKey?
         var source: MessageSource
-        /// Where responses go, by the top Via as it was received.
+        /// Destination of responses, by the top Via as received.
         var destination: Destination
         /// The last response, kept for copies of the request.
         var last: OutboundMessage?
-        /// What the user wants to remember until it is answered.
+        /// Text that the user keeps until the response.
         var note: String?
-        /// Its answers carry what they must, and no more.
+        /// Whether responses carry only what their status requires.
         var isStranger: Bool
     }
 
+    /// Settings; a change applies to later messages.
     public var configuration: Configuration {
         didSet { ownVias.removeAll() }
     }
@@ -142,30 +149,33 @@ public struct TransactionLayer: Sendable {
     var tokens: TokenGenerator
     var clients = SlotTable<Client>()
     var servers: [UInt64: Server] = [:]
-    /// How many server transactions each host has.
+    /// Number of server transactions by host.
     var hostServers: [String: Int] = [:]
     var serverKeys: [ServerTransactionKey: UInt64] = [:]
     var mergedKeys: [MergedRequestKey: UInt64] = [:]
-    /// Client transactions whose request went over this very connection, and which end with it: no answer can come any more.
+    /// Client transactions by the connection of their request; they end with it, because no response can arrive any more.
     var connectionClients: [ConnectionID: Set<UInt64>] = [:]
     var deadlines = DeadlineQueue<UInt64>()
     private var lastID: UInt64 = 0
-    /// Requests, received and ours, that the limits left no room for since they were last asked about.
+    /// Requests, received and sent, refused by the limits since the last query.
     var turnedAway: UInt64 = 0
 
-    /// - Parameter tokens: For branches and for the tags of answers that the layer gives itself.
+    /// Creates a layer.
+    /// - Parameter tokens: Source of branches and of the tags of the layer's own responses.
     public init(configuration: Configuration, tokens: TokenGenerator) {
         self.configuration = configuration
         self.tokens = tokens
     }
 
-    /// Why a request fails that has no place in the table.
+    /// Reason of a request that fails because the table is full.
     public static let limitReason = "transaction limit"
 
+    /// Number of client transactions.
     public var clientCount: Int { clients.count }
+    /// Number of server transactions.
     public var serverCount: Int { servers.count }
 
-    /// How many requests the limits left no room for since the last call.
+    /// Number of requests refused by the limits since the last call.
     public mutating func takeTurnedAway() -> UInt64 {
         defer { turnedAway = 0 }
         return turnedAway
@@ -178,15 +188,15 @@ public struct TransactionLayer: Sendable {
 
     // MARK: Requests of ours
 
-    /// Sends a request as a new client transaction: prepends Via, keeps the bytes for retransmission.
+    /// Sends a request as a new client transaction: prepends Via and keeps the bytes for retransmission.
     ///
     /// - Parameters:
-    ///   - request: Without a Via of ours.
-    ///   - sentBy: Host and port in our Via; nil: those of ``Configuration/sentBy``.
+    ///   - request: Without the Via of this hop.
+    ///   - sentBy: Host and port of the Via; nil: those of ``Configuration/sentBy``.
     ///   - connectPatience: See ``OutboundMessage/connectPatience``.
-    ///   - isBrief: Of a 2xx that does not change the remote target only the status is wanted: ``TransactionAction/response`` then has
-    ///     no headers and no body, and is not read beyond what finds its transaction.
-    /// - Returns: The transaction, and what to do. If the table is full the request fails at once.
+    ///   - isBrief: Report only the status of a 2xx that does not change the remote target: ``TransactionAction/response`` then has
+    ///     no headers and no body, and only its matching fields are read.
+    /// - Returns: The transaction and the actions. If the table is full the request fails at once.
     public mutating func send(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil,
         isBrief: Bool = false,
@@ -201,7 +211,7 @@ public struct TransactionLayer: Sendable {
         let token = tokens.branch()
         let machine = ClientNonInviteTransaction(isReliable: transport.isReliable, timers: configuration.timers, at: now)
         let id = clients.insert { id in
-            // The branch names its transaction, so that the answer finds it; the token keeps it from being guessed.
+            // The branch contains the id, so that a response finds its transaction; the token makes it unguessable.
             let branch = token + "." + String(id, radix: 32)
             var message = Self.seal(request, destination, via: via.head + branch, token: id)
             message.connectPatience = connectPatience
@@ -215,8 +225,9 @@ public struct TransactionLayer: Sendable {
         return (ClientTransactionID(rawValue: id), clients[id].map { [.send($0.message)] } ?? [])
     }
 
-    /// Sends a request that is never answered: BENOTIFY (MS-SIP 3.5).
-    /// - Parameter token: comes back in ``TransportNotice/failed(token:reason:)``; with ``unansweredMark``, so that it names no transaction.
+    /// Sends a request without response: BENOTIFY (MS-SIP 3.5).
+    /// - Parameter token: Returned in ``TransportNotice/failed(token:reason:)``; set ``unansweredMark`` in it, so that it names no
+    ///   transaction.
     public mutating func sendUnanswered(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil, token: UInt64 = 0
     ) -> [TransactionAction] {
@@ -224,14 +235,14 @@ public struct TransactionLayer: Sendable {
         return [.send(Self.seal(request, destination, via: via, token: token))]
     }
 
-    /// Set in the tokens of requests without an answer; other tables name their entries without this bit, or with the one above.
+    /// Bit set in the tokens of requests without response; other tables use names without this bit, or with the one above.
     public static let unansweredMark: UInt64 = 1 << 62
 
     private mutating func ownVia(_ transport: TransportProtocol, _ sentBy: HostPort?) -> OwnVia {
         let local = sentBy ?? configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort)
         let key = OwnViaKey(transport: transport, local: local)
         if let known = ownVias[key] { return known }
-        // A machine has few addresses; the texts are made anew if they ever change that often.
+        // A machine has few addresses: clear the cache if there are ever more.
         if ownVias.count >= 64 { ownVias.removeAll() }
         let made = OwnVia(
             transport, local,
@@ -246,20 +257,20 @@ public struct TransactionLayer: Sendable {
         return OutboundMessage(bytes: request.serialized(), destination: destination, token: token)
     }
 
-    /// The transaction that a branch of ours names.
+    /// Id that a branch contains; nil if it contains none.
     func client(ofBranch branch: String) -> UInt64? {
         branch.utf8.lastIndex(of: 0x2E).flatMap { UInt64(branch[branch.utf8.index(after: $0)...], radix: 32) }
     }
 
-    /// Whether a request of ours has left: false while the transport has no connection for it.
+    /// Whether a request was sent: false while the transport has no connection for it.
     public func hasLeft(_ id: ClientTransactionID) -> Bool { clients[id.rawValue]?.carrier != nil }
 
-    /// Forgets a client transaction whose answer nobody waits for any more; late responses are dropped.
+    /// Removes a client transaction without a report; late responses are dropped.
     public mutating func forget(_ id: ClientTransactionID) { removeClient(id.rawValue) }
 
     // MARK: Answers of ours
 
-    /// Sends the user's response; a second final response is refused silently, and so is one to an unknown transaction.
+    /// Sends the user's response; a second final response, or one to an unknown transaction, is dropped.
     public mutating func respond(_ id: ServerTransactionID, _ response: SIPResponse, at now: Instant) -> [TransactionAction] {
         guard servers[id.rawValue]?.machine.respond(response.status, at: now) == .send, let destination = servers[id.rawValue]?.destination
         else { return [] }
@@ -271,21 +282,21 @@ public struct TransactionLayer: Sendable {
         return [.send(message)]
     }
 
-    /// The sender of a request has proved its identity: its answers carry all that they may.
+    /// Marks the sender of a request as authenticated, so that responses carry all fields.
     public mutating func notStranger(_ id: ServerTransactionID) { servers[id.rawValue]?.isStranger = false }
 
-    /// Where the request of a pending server transaction came from.
+    /// Source of the request of a pending server transaction; nil for an unknown one.
     public func source(of id: ServerTransactionID) -> MessageSource? { servers[id.rawValue]?.source }
 
-    /// Keeps a text with a pending server transaction; it goes with it.
+    /// Stores a text with a pending server transaction, which is removed with it.
     public mutating func note(_ text: String, of id: ServerTransactionID) { servers[id.rawValue]?.note = text }
 
-    /// The text kept with a server transaction.
+    /// Text stored with a server transaction; nil when there is none.
     public func note(of id: ServerTransactionID) -> String? { servers[id.rawValue]?.note }
 
     // MARK: Time
 
-    /// When ``advance(to:)`` next has something to do.
+    /// Time at which ``advance(to:)`` must be called; nil when no timer runs.
     public var nextDeadline: Instant? {
         mutating get { deadlines.next }
     }
@@ -299,7 +310,7 @@ public struct TransactionLayer: Sendable {
                 case .nothing: break
                 case .retransmit: actions.append(.send(client.message))
                 case .timeout where client.carrier == nil:
-                    // The transport never found a connection for it: the peer cannot have heard it.
+                    // The transport never had a connection: the peer cannot have received it.
                     actions.append(.transportFailed(ClientTransactionID(rawValue: id), reason: "no connection"))
                 case .timeout: actions.append(.timeout(ClientTransactionID(rawValue: id)))
                 case .terminate: break

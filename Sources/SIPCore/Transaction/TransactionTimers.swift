@@ -1,14 +1,15 @@
 /// Base intervals of RFC 3261 17, from which all timers follow.
 public struct TransactionTimers: Hashable, Sendable {
-    /// Estimate of the round trip.
+    /// T1: estimate of the round-trip time.
     public var t1: TimeSpan
-    /// Longest interval between two transmissions of a non-INVITE request.
+    /// T2: longest interval between two transmissions of a non-INVITE request.
     public var t2: TimeSpan
-    /// How long a message may stay in the network.
+    /// T4: longest time that a message stays in the network.
     public var t4: TimeSpan
-    /// How long a server transaction may wait for its answer before it is forgotten; not in the RFC, so that nothing waits for ever.
+    /// Longest wait of a server transaction for the user's response; not in the RFC, so that no transaction waits for ever.
     public var abandonment: TimeSpan
 
+    /// Creates intervals; by default T1 is 500 ms, T2 4 s, T4 5 s and the wait for the user 180 s.
     public init(
         t1: TimeSpan = .milliseconds(500), t2: TimeSpan = .seconds(4), t4: TimeSpan = .seconds(5), abandonment: TimeSpan = .seconds(180)
     ) {
@@ -18,8 +19,9 @@ public struct TransactionTimers: Hashable, Sendable {
         self.abandonment = abandonment
     }
 
+    /// Default values of RFC 3261 17.
     public static let standard = TransactionTimers()
 
-    /// 64*T1: timers F, H, J and RFC 6665's N.
+    /// Timers F, H and J, and timer N of RFC 6665: 64*T1.
     public var timeout: TimeSpan { t1 * 64 }
 }

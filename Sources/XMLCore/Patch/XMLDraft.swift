@@ -1,7 +1,7 @@
-/// An element of a document that is being changed; with its descendants it belongs to one ``XMLPatch`` at work.
+/// Mutable element of a document that is being patched; with its descendants it belongs to one application of an ``XMLPatch``.
 ///
-/// Elements and attributes are known by their expanded names; prefixes are wishes, which ``write(to:)`` keeps where they hold. Texts that
-/// stand side by side are one (XPath 1.0 5.7). Comments and processing instructions are not there.
+/// Elements and attributes are identified by expanded names; prefixes are preferences, which ``write(to:)`` keeps where possible.
+/// Adjacent texts are joined (XPath 1.0 5.7). Comments and processing instructions are not kept.
 final class XMLDraft {
     enum Child {
         case element(XMLDraft)
@@ -15,8 +15,8 @@ final class XMLDraft {
     var attributes: [XMLAttribute]
     var children: [Child] = []
 
-    /// A copy of a parsed element.
-    /// - Parameter standsAlone: Whether it takes along what outer elements declare and it relies on, in values too.
+    /// Copies a parsed element.
+    /// - Parameter standsAlone: Whether to add the outer declarations that it relies on, in values too.
     init(_ element: XMLElement, standsAlone: Bool) {
         namespace = element.namespace
         prefix = element.prefix
@@ -27,7 +27,7 @@ final class XMLDraft {
         children = Self.children(of: element, standAlone: false)
     }
 
-    /// The content of an element.
+    /// Returns the child elements and texts of an element.
     static func children(of element: XMLElement, standAlone: Bool) -> [Child] {
         var result: [Child] = []
         var next = element.node.pointee.firstChild
@@ -56,7 +56,7 @@ final class XMLDraft {
         }
     }
 
-    /// Puts content in and joins the texts that meet.
+    /// Inserts content and joins adjacent texts.
     func insert(_ content: [Child], at index: Int) {
         children.insert(contentsOf: content, at: index)
         joinTexts(around: index + content.count)
@@ -70,8 +70,8 @@ final class XMLDraft {
         return child
     }
 
-    /// Joins the child at an index with the one before it. Only these two can meet: looking at all children once for each operation of a
-    /// patch would be quadratic.
+    /// Joins the text at an index with the one before it. Only these two can have become adjacent; a scan of all children for each
+    /// operation would make a patch quadratic.
     private func joinTexts(around index: Int) {
         guard index > 0, index < children.count, case .text(let before) = children[index - 1], case .text(let after) = children[index]
         else { return }
@@ -79,7 +79,7 @@ final class XMLDraft {
         children.remove(at: index)
     }
 
-    /// Levels of elements, this one included.
+    /// Levels of nested elements, this one included.
     var height: Int {
         children.reduce(1) { height, child in
             if case .element(let element) = child { max(height, element.height + 1) } else { height }
@@ -106,13 +106,13 @@ final class XMLDraft {
 }
 
 extension XMLElement {
-    /// The prefix as written, empty for none.
+    /// Prefix as written; empty for none.
     var prefix: String {
         let node = node.pointee
         return tree.string(node.start + 1, node.start + 1 + UInt32(node.prefixLength))
     }
 
-    /// The namespace declarations of this very element.
+    /// Namespace declarations on this element itself.
     var ownDeclarations: [XMLFragment.Declaration] {
         declarations.map { binding in
             XMLFragment.Declaration(
@@ -121,8 +121,8 @@ extension XMLElement {
         }
     }
 
-    /// The document of this root under another name, white space and declarations as they were.
-    /// - Parameter attributes: Unqualified attributes that are left out.
+    /// Encodes this root element as a document under another name, without prefix; texts and declarations are kept as parsed.
+    /// - Parameter attributes: Local names of unqualified attributes to omit.
     public func document(as name: XMLName, without attributes: [String]) -> [UInt8] {
         let draft = XMLDraft(self, standsAlone: false)
         draft.localName = name.localName

@@ -1,4 +1,4 @@
-/// One operation at work on the node that it is about (RFC 5261 4.3 to 4.5).
+/// Application of one operation to the node that it selects (RFC 5261 4.3 to 4.5).
 extension XMLPatch.Operation {
     func apply(to node: XMLSelector.Node, search: inout XMLSelector.Search, depthLimit: Int) throws(XMLPatchError) {
         switch change {
@@ -129,7 +129,7 @@ extension XMLPatch.Operation {
         throw error(.invalidAttributeValue, "RFC 5261 4.3: 'sel' does not select an element")
     }
 
-    /// The content of the operation, as it is to stand below an element of that depth.
+    /// Returns the content of the operation for insertion below an element of that depth; throws `limit` when it nests too deep.
     private func content(below depth: Int, limit: Int) throws(XMLPatchError) -> [XMLDraft.Child] {
         let content = XMLDraft.children(of: source, standAlone: true)
         for child in content {

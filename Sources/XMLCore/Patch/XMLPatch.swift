@@ -1,18 +1,21 @@
-/// Operations that change a document (RFC 5261): `add`, `replace` and `remove`, each about one node that an XPath selector names.
+/// Patch of a document (RFC 5261): `add`, `replace` and `remove` operations, each on the node that an XPath selector selects.
 ///
-/// They are applied in order and all or none. Namespaces are matched by name, never by prefix; what is put in takes its declarations along.
-/// Comments and processing instructions are not kept here, so what is done to them changes nothing, and nothing can be put beside them.
+/// Operations are applied in order, all or none. Namespaces are matched by name, not by prefix; inserted content keeps its
+/// declarations. Comments and processing instructions are not kept, so operations on them change nothing, and nothing can be
+/// inserted beside them.
 public struct XMLPatch: Sendable {
-    /// What a patch may at most be, and make of a document; beyond it the error is `limit`.
+    /// Limits of a patch and of its result; the error beyond one is `limit`.
     public struct Limits: Hashable, Sendable {
+        /// Number of operations.
         public var operations: Int
         /// Octets of one selector.
         public var selectorBytes: Int
-        /// Nodes that all selectors together may look at.
+        /// Nodes that all selectors together may visit.
         public var visits: Int
-        /// Bounds of the result.
+        /// Limits of the result; its size and the depth of inserted elements are checked.
         public var document: XMLLimits
 
+        /// Creates limits; by default 500 operations, selectors of 2,048 octets, 1,000,000 visits and ``XMLLimits/keepingSpace``.
         public init(operations: Int = 500, selectorBytes: Int = 2_048, visits: Int = 1_000_000, document: XMLLimits = .keepingSpace) {
             self.operations = operations
             self.selectorBytes = selectorBytes
@@ -21,13 +24,14 @@ public struct XMLPatch: Sendable {
         }
     }
 
-    /// How selectors may speak of the document, beyond what it says itself.
+    /// Conventions of a document type that selectors may rely on.
     public struct Dialect: Sendable {
-        /// Names that the first step may give the root besides its own.
+        /// Names accepted for the root in the first step, besides its own.
         public var rootAliases: [XMLName]
-        /// The unqualified attribute that the document's schema declares as xs:ID, for `id('x')`; `xml:id` always is one.
+        /// Unqualified attribute that the schema declares as xs:ID, for `id('x')`; `xml:id` is one in any case.
         public var identifier: String?
 
+        /// Creates conventions; by default selectors use only names from the document.
         public init(rootAliases: [XMLName] = [], identifier: String? = nil) {
             self.rootAliases = rootAliases
             self.identifier = identifier
@@ -49,18 +53,18 @@ public struct XMLPatch: Sendable {
     struct Operation {
         var change: Change
         var selector: XMLSelector
-        /// The element of the operation, whose content is put in.
+        /// Element of the operation, which holds the content to insert.
         var source: XMLElement
     }
 
     private let operations: [Operation]
     private let limits: Limits
 
-    /// Reads the operations that are the child elements of a difference document.
+    /// Reads the operations, which are the child elements of a patch document.
     /// - Parameters:
     ///   - document: Parsed with ``XMLLimits/keepingSpace``, so that no text is lost.
-    ///   - namespace: Of `add`, `replace` and `remove`.
-    /// - Throws: ``XMLPatchError`` when one of them cannot be one.
+    ///   - namespace: Namespace of `add`, `replace` and `remove`.
+    /// - Throws: ``XMLPatchError`` for a malformed operation or one beyond the limits.
     public init(_ document: XMLElement, namespace: XMLNamespace, limits: Limits = Limits()) throws(XMLPatchError) {
         self.limits = limits
         var operations: [Operation] = []
@@ -73,9 +77,9 @@ public struct XMLPatch: Sendable {
         self.operations = operations
     }
 
-    /// The changed document.
-    /// - Parameter document: Parsed with ``XMLLimits/keepingSpace``; it stays as it is.
-    /// - Throws: ``XMLPatchError`` of the first operation that cannot be done.
+    /// Applies the patch and returns the changed document.
+    /// - Parameter document: Parsed with ``XMLLimits/keepingSpace``; not modified.
+    /// - Throws: ``XMLPatchError`` of the first operation that fails.
     public func applied(to document: XMLElement, dialect: Dialect = Dialect()) throws(XMLPatchError) -> [UInt8] {
         var search = XMLSelector.Search(
             root: XMLDraft(document, standsAlone: true), aliases: dialect.rootAliases, identifier: dialect.identifier, budget: limits.visits
@@ -122,7 +126,7 @@ extension XMLPatch.Operation {
         source = element
     }
 
-    /// Where `add` puts its content (RFC 5261 4.3).
+    /// Position at which `add` inserts its content (RFC 5261 4.3).
     private static func place(_ element: XMLElement) throws(XMLPatchError) -> XMLPatch.Place {
         func wrong(_ message: String) -> XMLPatchError { XMLPatchError(.invalidAttributeValue, message, position: element.position) }
         let position = element.attribute("pos")

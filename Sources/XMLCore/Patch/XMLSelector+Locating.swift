@@ -1,38 +1,39 @@
 extension XMLSelector {
-    /// An element on the way down, and where it stands.
+    /// Element on the path of a selector, with its position in the draft.
     struct Place {
         var element: XMLDraft
         /// Nil for the root.
         var parent: XMLDraft?
-        /// Among the parent's children.
+        /// Index among the parent's children.
         var index = 0
         /// The root is 1.
         var depth = 1
     }
 
-    /// The one node that a selector selects.
+    /// Node that a selector selects.
     enum Node {
         case element(Place)
-        /// `index` among the children of the element of `place`.
+        /// Text child at `index` of the element of `place`.
         case text(Place, index: Int)
         case attribute(Place, index: Int)
         case declaration(Place, index: Int)
-        /// A comment or a processing instruction: not there.
+        /// Comment or processing instruction; a draft has none.
         case unkept
     }
 
-    /// Where selectors are looked up in a draft.
+    /// State of a search for selected nodes in one draft.
     struct Search {
         var root: XMLDraft
-        /// Names that the first step may give the root besides its own.
+        /// Names accepted for the root in the first step, besides its own.
         var aliases: [XMLName]
-        /// Unqualified attribute that is of type xs:ID, besides `xml:id`.
+        /// Unqualified attribute of type xs:ID, besides `xml:id`.
         var identifier: String?
-        /// Nodes that may still be looked at.
+        /// Nodes that may still be visited.
         var budget: Int
     }
 
-    /// - Returns: The node; nil when there is none, more than one, or the search has used up its budget.
+    /// Locates the selected node.
+    /// - Returns: The node; nil when there is none, more than one, or the budget is exhausted.
     func locate(in search: inout Search) -> Node? {
         guard let place = element(in: &search) else { return nil }
         switch target {
@@ -149,7 +150,7 @@ extension XMLDraft {
         }
     }
 
-    /// The text of the element and all its descendants (XPath 1.0 5.2).
+    /// Text of the element and its descendants (XPath 1.0 5.2); incomplete once the budget is exhausted.
     fileprivate func text(budget: inout Int) -> String {
         var result = ""
         budget -= children.count + 1

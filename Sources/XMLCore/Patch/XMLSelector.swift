@@ -1,8 +1,8 @@
-/// Which one node of a document an operation is about: the part of XPath 1.0 that RFC 5261 4.1 allows, prefixes resolved.
+/// Selector of one node: the subset of XPath 1.0 that RFC 5261 4.1 allows, with prefixes resolved.
 ///
 ///     presence/tuple[@id='a']/status/basic/text()      */dm:person[2]      id('a')/contact/@priority      */namespace::rpid
 struct XMLSelector {
-    /// An expanded name; nil stands for any.
+    /// Expanded name; nil matches any.
     struct NameTest {
         var namespace: String?
         var localName: String?
@@ -21,23 +21,24 @@ struct XMLSelector {
         var predicates: [Predicate] = []
     }
 
-    /// What of the element that the steps lead to.
+    /// Node to take, relative to the element that the steps select.
     enum Target {
         case element
         case attribute(NameTest)
-        /// From 1; nil: there is one only.
+        /// Position from 1; nil when the text must be the only one.
         case text(Int?)
-        /// A comment or a processing instruction.
+        /// Comment or processing instruction.
         case unkept
         case declaration(prefix: String)
     }
 
-    /// The value of `id('x')`, with which the path may begin.
+    /// Value of an initial `id('x')`.
     private(set) var identifier: String?
     private(set) var steps: [Step] = []
     private(set) var target = Target.element
 
-    /// - Parameter context: The operation, whose namespace declarations hold in the selector; names of elements without prefix are in its
+    /// Parses a selector.
+    /// - Parameter context: Operation with the namespace declarations for the selector; element names without prefix are in its
     ///   default namespace (RFC 5261 4.2.1).
     /// - Throws: `invalid-attribute-value` or `invalid-namespace-prefix`.
     init(_ text: String, in context: XMLElement) throws(XMLPatchError) {
@@ -52,7 +53,7 @@ struct XMLSelector {
     }
 }
 
-/// Reads one selector, byte by byte.
+/// Parser of one selector.
 struct XMLSelectorReader {
     private let bytes: [UInt8]
     private let context: XMLElement
@@ -88,7 +89,7 @@ struct XMLSelectorReader {
         return XMLSelector(identifier: identifier, steps: steps, target: target)
     }
 
-    /// The last step, if it is no element.
+    /// Reads the last step if it selects no element; nil otherwise.
     private mutating func leaf() throws(XMLPatchError) -> XMLSelector.Target? {
         if take("@") { return .attribute(try nameTest(isElement: false)) }
         if take("namespace::") { return .declaration(prefix: try name()) }
@@ -143,7 +144,7 @@ struct XMLSelectorReader {
         if isElement, take("*") { return XMLSelector.NameTest() }
         let text = try name()
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-            // The default namespace is no attribute's (Namespaces in XML 1.0, 6.2).
+            // The default namespace does not apply to attributes (Namespaces in XML 1.0, 6.2).
             return XMLSelector.NameTest(namespace: isElement ? context.namespace(ofPrefix: "") ?? "" : "", localName: text)
         }
         guard let namespace = context.namespace(ofPrefix: String(text[..<colon])) else {
@@ -177,7 +178,7 @@ struct XMLSelectorReader {
         return true
     }
 
-    /// `name(`
+    /// Reads `name(`.
     private mutating func takeCall(_ name: StaticString) -> Bool {
         let start = index
         if take(name), take("(") { return true }
@@ -197,7 +198,7 @@ struct XMLSelectorReader {
         return String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
-    /// A positive number; nil when there is none.
+    /// Reads a positive number; nil when there is none.
     private mutating func number() -> Int? {
         skipSpace()
         let start = index

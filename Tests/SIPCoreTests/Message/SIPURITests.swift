@@ -61,7 +61,7 @@ import Testing
     @Test(
         "RFC 3261 19.1.4 every rule of the comparison",
         arguments: [
-            // The examples of the section.
+            // Examples of the section.
             ("sip:%61lice@atlanta.example.com;transport=TCP", "sip:alice@AtLanTa.example.CoM;Transport=tcp", true),
             ("sip:carol@chicago.example.com", "sip:carol@chicago.example.com;newparam=5", true),
             ("sip:carol@chicago.example.com", "sip:carol@chicago.example.com;security=on", true),

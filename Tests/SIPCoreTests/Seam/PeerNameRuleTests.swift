@@ -36,7 +36,7 @@ struct PeerNameRuleTests {
         #expect(plain.proves("edge.contoso.com", by: .domain) == .commonNameOnly("edge.contoso.com"))
         #expect(plain.proves("edge.contoso.com", by: .enterprise) == .proved(by: .commonName))
         #expect(plain.names(by: .enterprise) == ["edge.contoso.com"])
-        // A subjectAltName with no name that counts, such as a mail address, is one nevertheless.
+        // A subjectAltName without a name that counts, such as a mail address, still excludes the common name.
         let other = identity(anyAlternative: true, commonName: "edge.contoso.com")
         #expect(other.proves("edge.contoso.com", by: .enterprise) == .commonNameOnly("edge.contoso.com"))
         #expect(

@@ -2,7 +2,7 @@ import Testing
 
 @_spi(TokenSource) @testable import SIPCore
 
-/// What an outsider learns who collects the identifiers that this node shows.
+/// Attacks by a peer that collects the identifiers of this node.
 @Suite struct TokenGeneratorTests {
     private static let uses: [(name: String, draw: @Sendable (inout TokenGenerator) -> String)] = [
         ("tag", { $0.tag() }), ("branch", { String($0.branch().dropFirst(7)) }), ("Call-ID", { $0.callID() }),
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test("the tokens of each use, the numbers and the repeatable tags come of keys of their own") func separate() {
-        // Were they of one key stream, a draw of one use would move those of the others.
+        // With one key stream for all uses, a draw of one use would shift those of the others.
         for (index, use) in Self.uses.enumerated() {
             var alone = TokenGenerator(seed: 5)
             var mixed = TokenGenerator(seed: 5)
@@ -58,7 +58,7 @@ import Testing
     }
 }
 
-/// xoshiro256** with its words shown as they are: a generator that is good for simulations and whose state can be computed.
+/// xoshiro256** with its output unchanged: a generator for simulations, with a state that can be computed from its output.
 private struct RawWords {
     var state: (UInt64, UInt64, UInt64, UInt64)
 
@@ -82,7 +82,7 @@ private struct RawWords {
         String([first, second].flatMap { word in (0..<13).map { digits[Int(word >> (5 * UInt64($0)) & 31)] } })
     }
 
-    /// The two words of a token; nil for what is none.
+    /// Two words of a token; nil if it has another form.
     static func words(of token: String) -> [UInt64]? {
         let values = token.compactMap { digits.firstIndex(of: $0).map(UInt64.init) }
         guard values.count == 26, values[12] < 16, values[25] < 16 else { return nil }
@@ -90,7 +90,7 @@ private struct RawWords {
     }
 }
 
-/// Takes every two tokens in a row for four words of xoshiro256**, and says which token comes next by that.
+/// Takes every two tokens in a row for four words of xoshiro256**, and predicts the next token from them.
 private enum StateSearch {
     static func predicted(from tokens: [String]) -> Set<String> {
         var found: Set<String> = []
@@ -101,14 +101,15 @@ private enum StateSearch {
         return found
     }
 
-    /// The state after these two tokens. Each word shows one of the four words of state, and the step from one state to the next is linear.
+    /// State after these two tokens. Each word reveals one of the four words of state, and the step from one state to the next is
+    /// linear.
     static func state(of tokens: [String]) -> RawWords? {
         let words = tokens.compactMap { RawWords.words(of: $0) }.joined()
         guard words.count == 4 else { return nil }
-        // The inverses of 9 and 5 modulo 2^64.
+        // Inverses of 9 and 5 modulo 2^64.
         let second = words.map { RawWords.rotated($0 &* 0x8E38_E38E_38E3_8E39, 57) &* 0xCCCC_CCCC_CCCC_CCCD }
         let sums = [second[0] ^ second[1], second[1] ^ second[2], second[2] ^ second[3]]
-        // Of the third and the fourth word, before and after one step.
+        // Third and fourth word, before and after one step.
         let before = sums[1] ^ second[0] ^ (second[0] << 17)
         let after = sums[2] ^ second[1] ^ (second[1] << 17)
         let fourth = RawWords.rotated(after ^ sums[0] ^ (second[0] << 17), 19) ^ second[0]

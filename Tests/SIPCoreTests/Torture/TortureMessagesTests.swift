@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPCore
 
-/// The points of RFC 4475 under its short names, exercised by messages of our own.
+/// Test cases of RFC 4475 under its short names, with other messages.
 @Suite struct TortureMessagesTests {
     private func parse(_ text: String) -> Result<SIPMessage, SIPParseError> { SIPParser.parse(wire(text)) }
 
@@ -277,7 +277,7 @@ import Testing
     }
 }
 
-/// The points of RFC 5118 (IPv6), exercised by messages of our own.
+/// Test cases of RFC 5118 (IPv6), with other messages.
 @Suite struct TortureIPv6Tests {
     private func request(_ text: String) -> SIPRequest? { SIPParser.parse(wire(text)).request }
 

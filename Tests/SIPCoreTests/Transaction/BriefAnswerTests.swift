@@ -2,7 +2,7 @@ import Testing
 
 @testable import SIPCore
 
-/// Answers of which only the success counts are found without being read; what is found must be what reading would have found.
+/// Responses of which only success counts are matched without parsing; the result must equal that of parsing.
 @Suite struct BriefAnswerTests {
     private let start = Instant(secondsSince1970: 1_000)
     private let local = TransportAddress(.tcp, "192.0.2.1", 5060)
@@ -84,7 +84,8 @@ import Testing
             let brief = isAnswered(layers.0.receive(inbound(bytes), at: start))
             let whole = isAnswered(layers.1.receive(inbound(bytes), at: start))
             if whole { answered += 1 }
-            // Who reads it whole also sees what is broken elsewhere in it, and then reads nothing; the answer is this request's all the same.
+            // The full parser also sees errors in other fields and then refuses the message; the response belongs to this request
+            // all the same.
             guard whole != brief else { continue }
             #expect(
                 brief && SIPParser.parse(bytes, framing: .stream).response == nil, "\(String(decoding: bytes, as: UTF8.self))")

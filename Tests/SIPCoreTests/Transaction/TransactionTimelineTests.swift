@@ -5,7 +5,7 @@ import Testing
 @Suite struct TransactionTimelineTests {
     private let start = Instant(secondsSince1970: 1_000)
 
-    /// Milliseconds after the start at which the machine wants to act, and what it does then.
+    /// Deadlines of the machine in milliseconds after the start, with the action at each.
     private func run(_ machine: ClientNonInviteTransaction) -> [(Int, ClientNonInviteTransaction.OnTimer)] {
         var machine = machine
         var events: [(Int, ClientNonInviteTransaction.OnTimer)] = []
