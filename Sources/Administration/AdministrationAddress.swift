@@ -1,12 +1,14 @@
 import Glibc
 import NIOCore
 
-/// Where the administration listener is reached.
+/// The address of an administration listener.
 public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A host name or IP address without brackets, and a TCP port.
     case http(host: String, port: Int)
     /// The path of a Unix socket.
     case socket(String)
 
+    /// `http:HOST:PORT` or `unix:PATH`.
     public var description: String {
         switch self {
         case .http: "http:\(authority)"
@@ -14,7 +16,7 @@ public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a request names as its Host (RFC 9112 3.2); a socket has none, and stands for this machine.
+    /// The value of Host in a request (RFC 9112 3.2); `localhost` for a Unix socket, which has no host.
     var authority: String {
         switch self {
         case .http(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -22,7 +24,7 @@ public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether only this machine reaches the address.
+    /// Whether only processes on this machine can connect: a Unix socket or a loopback host.
     public var isLocal: Bool {
         switch self {
         case .socket: true
@@ -30,12 +32,13 @@ public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a host is this machine's loopback: an address of it, or `localhost`.
+    /// Whether a host is `localhost`, an address in 127.0.0.0/8, or `::1`. Other spellings of the IPv6 loopback return
+    /// false.
     public static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
         guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return false }
         switch address {
-        // What was read as an address has four numbers.
+        // A host that parsed as an IPv4 address has four numbers, so a prefix test is enough.
         case .v4: return host.hasPrefix("127.")
         case .v6: return host == "::1"
         case .unixDomainSocket: return false
@@ -43,17 +46,17 @@ public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A Unix socket that only its owner may open.
+/// A Unix socket with mode 0600.
 enum PrivateSocket {
-    /// Makes the socket and its file with mode 0600, not yet listening; a file that a dead process left is replaced.
-    /// - Throws: ``AdministrationError`` when something else is there, or somebody listens there.
+    /// Creates the socket, not yet listening, and its file with mode 0600. Replaces the file of a process that has ended.
+    /// - Throws: ``AdministrationError`` if the path is another kind of file, or a process listens on it.
     static func bind(_ path: String) throws(AdministrationError) -> NIOBSDSocket.Handle {
         try removeDeadSocket(path)
         let handle = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard handle >= 0 else { throw AdministrationError(path, errno) }
         do throws(AdministrationError) {
             try withAddress(of: path) { bound in
-                // Nobody can connect between the two: connections are refused before listen().
+                // Clients cannot connect between bind and chmod: the kernel refuses connections before listen().
                 guard Glibc.bind(handle, bound.0, bound.1) == 0, chmod(path, 0o600) == 0 else { return errno }
                 return 0
             }
@@ -70,7 +73,7 @@ enum PrivateSocket {
         guard information.st_mode & S_IFMT == S_IFSOCK else {
             throw AdministrationError(path: path, reason: "there is a file that is no socket")
         }
-        // Not blocking: whoever listens there and accepts nobody is alive all the same.
+        // Non-blocking: connect() returns EAGAIN if a process listens there but its backlog is full.
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard probe >= 0 else { throw AdministrationError(path, errno) }
         defer { close(probe) }
@@ -88,7 +91,7 @@ enum PrivateSocket {
         throw AdministrationError(path: path, reason: "another process listens there")
     }
 
-    /// Calls `body`, which returns an errno or 0, with the address of a path.
+    /// Calls `body` with the socket address of a path; `body` returns an errno value, or 0 for success.
     private static func withAddress(
         of path: String, _ body: ((UnsafePointer<sockaddr>, socklen_t)) -> Int32
     ) throws(AdministrationError) {
@@ -106,11 +109,13 @@ enum PrivateSocket {
     }
 }
 
-/// Why a Unix socket cannot be used.
+/// The reason a Unix socket cannot be used.
 public struct AdministrationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path of the socket.
     public var path: String
+    /// The cause, from `strerror` or in words of Isthmus.
     public var reason: String
-    /// The system's number; 0: the reason is ours.
+    /// The errno value; 0 if ``reason`` does not come from the system.
     var code: Int32 = 0
 
     init(path: String, reason: String) {
@@ -123,5 +128,6 @@ public struct AdministrationError: Error, Hashable, Sendable, CustomStringConver
         self.code = code
     }
 
+    /// `PATH: REASON`.
     public var description: String { "\(path): \(reason)" }
 }

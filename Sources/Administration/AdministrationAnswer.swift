@@ -1,47 +1,53 @@
-/// What a page that asks the running program answers.
+/// The answer of an inspection page of the administration listener.
 public struct AdministrationAnswer: Hashable, Sendable {
-    /// An HTTP status.
+    /// The HTTP status code.
     public var status: Int
-    /// JSON, without a final line end.
+    /// The body: JSON without a final line end.
     public var json: String
 
+    /// Creates an answer; the default status is 200.
     public init(status: Int = 200, json: String) {
         self.status = status
         self.json = json
     }
 
-    /// What is wrong with the question, in the form that every such answer has: `{"error": ...}`.
+    /// An error answer `{"error": TEXT}` with an HTTP status.
     public static func problem(_ status: Int, _ text: String) -> AdministrationAnswer {
         AdministrationAnswer(status: status, json: JSONText.object([("error", JSONText.string(text))]))
     }
 }
 
-/// The path and the parameters of a request (RFC 3986 3.3, 3.4).
+/// Path and query parameters of a request (RFC 3986 3.3, 3.4).
 public struct AdministrationRequest: Hashable, Sendable {
-    /// With its leading slash.
+    /// The path, percent-decoded, with its leading slash.
     public var path: String
-    /// In the order of the URI, percent-decoded; a plus sign stays one, because telephone numbers have them.
+    /// The parameters in the order of the URI, percent-decoded. A plus sign is kept, because telephone numbers contain it.
     public var parameters: [Parameter]
-    /// Whether something is to be done (POST), and not only shown.
+    /// Whether the request changes state (POST); false for GET and HEAD.
     public var isAction = false
 
+    /// One query parameter, percent-decoded.
     public struct Parameter: Hashable, Sendable {
+        /// The part before the first equals sign.
         public var name: String
+        /// The part after the first equals sign; empty if there is none.
         public var value: String
 
+        /// Creates a parameter from decoded texts.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
+    /// Creates a request from decoded texts; ``target`` escapes them.
     public init(path: String, parameters: [Parameter] = [], isAction: Bool = false) {
         self.path = path
         self.parameters = parameters
         self.isAction = isAction
     }
 
-    /// Reads the target of a request line; nil when an escape cannot be read, or is no UTF-8.
+    /// Parses a request target; nil if a percent escape is malformed or the decoded bytes are not UTF-8.
     public init?(target: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let path = Self.decoded(parts.first ?? "") else { return nil }
@@ -54,7 +60,8 @@ public struct AdministrationRequest: Hashable, Sendable {
         }
     }
 
-    /// The target of a request line, with everything escaped that is not unreserved (RFC 3986 2.3).
+    /// The request target. Every byte of names and values that is not unreserved is escaped (RFC 3986 2.3); ``path`` is
+    /// copied as it is.
     public var target: String {
         guard !parameters.isEmpty else { return path }
         return path + "?" + parameters.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }.joined(separator: "&")

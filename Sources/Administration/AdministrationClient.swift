@@ -2,12 +2,14 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Asks a running program's administration listener one question.
+/// Client for one request to the administration listener of a running program.
 public enum AdministrationClient {
-    /// Most octets of an answer.
+    /// Largest accepted answer in octets: 64 MiB.
     public static let largestAnswer = 64 << 20
 
-    /// - Throws: An error of NIO or of the system when the listener cannot be reached, ends the connection early, or says nothing in time.
+    /// Sends a request (POST if ``AdministrationRequest/isAction``, else GET) and returns status and body.
+    /// - Parameter timeout: longest time without received data; connecting is limited to 10 s.
+    /// - Throws: ``Failure``, or an error of NIO or of the system if the listener cannot be reached.
     public static func get(
         _ request: AdministrationRequest, from address: AdministrationAddress, timeout: TimeAmount = .seconds(30)
     ) async throws -> (status: Int, body: String) {
@@ -32,10 +34,11 @@ public enum AdministrationClient {
         return try await answer.futureResult.get()
     }
 
-    /// Why no answer came, though there was a connection.
+    /// Why a connection ended without a complete answer.
     public enum Failure: Error, CustomStringConvertible {
         case closed, silent, tooLong
 
+        /// A message for the operator.
         public var description: String {
             switch self {
             case .closed: "the connection ended before the answer"

@@ -4,20 +4,23 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An administration listener: `GET /health` (JSON) and `GET /metrics` (Prometheus text) without identities of people, and where it may
-/// inspect, `GET` of the pages that show who watches whom. Read only, but for what is asked for by `POST` over a Unix socket: a web page in
-/// a browser could send that to any port of the loopback.
+/// An administration listener: `GET /health` (JSON) and `GET /metrics` (Prometheus text), both without identities of users,
+/// and the inspection pages if ``Sources/inspect`` is set. POST, which changes state, is accepted on a Unix socket only,
+/// because a web page in a browser can send a POST to any loopback port.
 ///
-/// It trusts whoever reaches it: a Unix socket is its owner's alone, and inspection over TCP answers only requests that name this machine's
-/// loopback in Host, so that no web page in a browser can ask (DNS rebinding).
+/// Clients are not authenticated. A Unix socket has mode 0600; inspection over TCP requires a loopback name or address in
+/// Host, which stops web pages in a browser (DNS rebinding).
 public final class AdministrationServer: Sendable {
-    /// What the pages show; called on no particular thread.
+    /// Providers of the pages; called on an arbitrary thread.
     public struct Sources: Sendable {
+        /// Provides the report of `GET /health`.
         public var health: @Sendable () async -> HealthReport
+        /// Provides the metrics of `GET /metrics`.
         public var metrics: @Sendable () async -> [Metric]
-        /// nil: this listener shows no identities.
+        /// Answers every other path; nil: this listener shows no identities of users.
         public var inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)?
 
+        /// Creates the providers; without `inspect`, other paths are answered with 404.
         public init(
             health: @escaping @Sendable () async -> HealthReport, metrics: @escaping @Sendable () async -> [Metric],
             inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)? = nil
@@ -28,13 +31,15 @@ public final class AdministrationServer: Sendable {
         }
     }
 
-    /// With the port that was picked.
+    /// The address in use, with the actual port if port 0 was requested.
     public let address: AdministrationAddress
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
 
-    /// - Parameter address: port 0 picks a free one; a Unix socket gets mode 0600, and replaces one that a dead process left.
-    /// - Throws: `IOError` or ``AdministrationError`` when the address cannot be listened on.
+    /// Starts a listener on its own thread. Idle connections are closed after 30 s.
+    /// - Parameter address: port 0 picks a free port; a Unix socket gets mode 0600 and replaces the file of a process that
+    ///   has ended.
+    /// - Throws: `IOError` or ``AdministrationError`` if the address cannot be bound.
     public static func start(on address: AdministrationAddress, sources: Sources, logger: Logger) async throws -> AdministrationServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let isSocket: Bool
@@ -71,8 +76,9 @@ public final class AdministrationServer: Sendable {
         self.group = group
     }
 
+    /// Stops listening, removes the file of a Unix socket, and ends the listener's thread.
     public func stop() async {
-        // While this process listens, nobody else took the path over.
+        // Safe to unlink: while this process listens, no other process can have replaced the socket.
         if case .socket(let path) = address { unlink(path) }
         try? await channel.close()
         try? await group.shutdownGracefully()
@@ -96,7 +102,7 @@ private final class AdministrationHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head): self.head = head
-        // Nothing here takes a body: it is read past and never kept.
+        // No page reads a body: it is discarded.
         case .body: break
         case .end:
             guard let head else { return }
@@ -129,7 +135,7 @@ private final class AdministrationHandler: ChannelInboundHandler {
         }
     }
 
-    /// Whether the request was addressed to the loopback, whatever name led here (RFC 9110 7.2).
+    /// Whether Host names the loopback (RFC 9110 7.2); false if Host is missing or repeated.
     private static func isForLoopback(_ head: HTTPRequestHead) -> Bool {
         let values = head.headers["host"]
         guard values.count == 1, var host = values.first.map({ Substring($0) }) else { return false }

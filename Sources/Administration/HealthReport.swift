@@ -1,25 +1,29 @@
-/// What `GET /health` answers: whether this node serves, and how much it holds.
+/// The answer of `GET /health`: whether this node serves requests, and how much state it holds.
 public struct HealthReport: Hashable, Sendable {
+    /// The state of the node; decides the HTTP status of the answer.
     public enum Status: String, Hashable, Sendable {
-        /// Answered with 200.
+        /// All requests are served. Answered with 200.
         case ok
-        /// Changes are refused, because the store does not keep them. Answered with 503.
+        /// The store refuses commits, so changes are refused. Answered with 503.
         case storeFailing = "store failing"
-        /// Answered with 503, so that a load balancer stops sending new traffic.
+        /// The node is shutting down. Answered with 503, so that a load balancer sends no new traffic.
         case stopping
     }
 
-    /// A partner domain; the health of this node does not hang on it.
+    /// A partner domain; its state does not affect ``HealthReport/status``.
     public struct Partner: Hashable, Sendable {
+        /// The domain.
         public var name: String
         /// `up`, `down` or `unknown`.
         public var state: String
-        /// RFC 3339; nil: nothing is known yet.
+        /// Time of the last change of state (RFC 3339); nil if the state is not known yet.
         public var since: String?
-        /// Why it was not reached last.
+        /// Cause of the last failure to reach the domain; nil if there was none.
         public var lastError: String?
+        /// Latest measured round-trip time in ms; nil if none was measured.
         public var roundTripMilliseconds: Double?
 
+        /// Creates a row of the report.
         public init(name: String, state: String, since: String?, lastError: String?, roundTripMilliseconds: Double?) {
             self.name = name
             self.state = state
@@ -37,15 +41,22 @@ public struct HealthReport: Hashable, Sendable {
         }
     }
 
+    /// The state of the node.
     public var status: Status
+    /// The configured name of the node.
     public var node: String
+    /// The version of Isthmus.
     public var version: String
+    /// Seconds since the node started.
     public var uptimeSeconds: Int
+    /// Addresses of the listeners.
     public var listeners: [String]
-    /// Live things by name, such as `watcher_dialogs`.
+    /// Number of live objects by name, such as `watcher_dialogs`.
     public var counts: [String: Int]
+    /// Partner domains in the order in which they are reported.
     public var partners: [Partner]
 
+    /// Creates a report.
     public init(
         status: Status, node: String, version: String, uptimeSeconds: Int, listeners: [String], counts: [String: Int],
         partners: [Partner] = []
@@ -59,6 +70,7 @@ public struct HealthReport: Hashable, Sendable {
         self.partners = partners
     }
 
+    /// The report as JSON without a final line end; absent partner values are omitted, counts are sorted by name.
     public var json: String {
         JSONText.object([
             ("status", JSONText.string(status.rawValue)), ("node", JSONText.string(node)), ("version", JSONText.string(version)),

@@ -1,6 +1,6 @@
-/// The JSON texts of logs and of the health report (RFC 8259), built without an intermediate tree.
+/// Writes JSON (RFC 8259) for logs and administration pages without an intermediate tree.
 public enum JSONText {
-    /// A string with its quotes.
+    /// A JSON string with its quotes; quotes, backslashes and control characters are escaped.
     public static func string(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -22,12 +22,12 @@ public enum JSONText {
         return result + "\""
     }
 
-    /// An object of members whose values are JSON already.
+    /// A JSON object in the given order; `value` must already be JSON.
     public static func object(_ members: [(key: String, value: String)]) -> String {
         "{" + members.map { string($0.key) + ":" + $0.value }.joined(separator: ",") + "}"
     }
 
-    /// An array of values that are JSON already.
+    /// A JSON array in the given order; the values must already be JSON.
     public static func array(_ values: [String]) -> String {
         "[" + values.joined(separator: ",") + "]"
     }

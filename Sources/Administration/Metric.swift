@@ -1,23 +1,32 @@
-/// One metric family in the text format that Prometheus reads (exposition format 0.0.4).
+/// A metric family in the text format of Prometheus (exposition format 0.0.4).
 public struct Metric: Hashable, Sendable {
+    /// The type in the `# TYPE` line.
     public enum Kind: String, Hashable, Sendable { case counter, gauge }
 
+    /// One value with its labels.
     public struct Sample: Hashable, Sendable {
+        /// Label values by name; written sorted by name.
         public var labels: [String: String]
+        /// The value; whole numbers below 9e15 are written without a decimal point.
         public var value: Double
 
+        /// Creates a sample, by default without labels.
         public init(_ value: Double, _ labels: [String: String] = [:]) {
             self.labels = labels
             self.value = value
         }
     }
 
-    /// Letters, digits and underscores; a counter's name ends in `_total`.
+    /// Name of letters, digits and underscores; names of counters end in `_total`.
     public var name: String
+    /// Text of the `# HELP` line.
     public var help: String
+    /// Counter or gauge.
     public var kind: Kind
+    /// The samples in output order.
     public var samples: [Sample]
 
+    /// Creates a family with one or more samples.
     public init(_ name: String, _ kind: Kind, help: String, samples: [Sample]) {
         self.name = name
         self.help = help
@@ -25,11 +34,12 @@ public struct Metric: Hashable, Sendable {
         self.samples = samples
     }
 
+    /// Creates a family with one sample without labels.
     public init(_ name: String, _ kind: Kind, help: String, value: Double) {
         self.init(name, kind, help: help, samples: [Sample(value)])
     }
 
-    /// The whole page.
+    /// The complete page of all families, in the given order.
     public static func text(_ metrics: [Metric]) -> String {
         metrics.map(\.text).joined()
     }

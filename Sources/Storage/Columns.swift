@@ -4,20 +4,20 @@ import PresenceGateway
 import SIPCore
 
 extension Database {
-    /// Runs a statement that is kept prepared.
+    /// Runs a statement through GRDB's cache of prepared statements.
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 }
 
-/// Reads columns by name; a value of the wrong kind is a damaged store.
+/// Reads columns of a row by name. A value of the wrong type throws `StoreFailure`: the store is damaged.
 struct Columns {
     let table: String
     let row: Row
 
     func damaged(_ name: String) -> StoreFailure { StoreFailure("the store is damaged: \(table).\(name) cannot be read") }
 
-    /// NULL too where there is no such column.
+    /// The value of a column; NULL if the row has no such column.
     private func value(_ name: String) -> DatabaseValue {
         let value: DatabaseValue? = row[name]
         return value ?? .null
@@ -50,7 +50,7 @@ struct Columns {
         return value
     }
 
-    /// A document: text when it is UTF-8, as all but a few are, else bytes.
+    /// A document as bytes, read from text (the normal case) or, for documents that are not UTF-8, from a blob.
     func document(_ name: String) throws -> [UInt8] {
         let value = value(name)
         if let text = String.fromDatabaseValue(value) { return Array(text.utf8) }
@@ -71,7 +71,7 @@ struct Columns {
     }
 }
 
-/// Lists and tables in one column of text.
+/// Lists and dictionaries of strings in one text column: items separated by spaces, `name=value` pairs sorted by name.
 enum StoredList {
     static func text(_ items: [String]) -> String { items.map(escaped).joined(separator: " ") }
 
@@ -81,7 +81,7 @@ enum StoredList {
 
     static func items(of text: String) -> [String] { text.split(separator: " ").map(unescaped) }
 
-    /// An empty item is written `%`.
+    /// Escapes space, `%` and `=`; an empty item becomes `%`.
     static func escaped(_ item: String) -> String {
         guard !item.isEmpty else { return "%" }
         guard item.utf8.contains(where: { $0 == 0x20 || $0 == 0x25 || $0 == 0x3D }) else { return item }
@@ -104,17 +104,18 @@ enum StoredList {
     }
 }
 
-/// A document as a column: text when it is UTF-8.
+/// The column value of a document: text if it is UTF-8 without NUL, else a blob.
 func documentValue(_ bytes: [UInt8]) -> any DatabaseValueConvertible {
     guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else { return Data(bytes) }
     return text
 }
 
 extension TransportAddress {
-    /// `tcp:127.0.0.1:5060`, `udp:[::1]:5060`, `tls:192.0.2.7:5061 example.com` with the name that has to be proved there.
+    /// `tcp:127.0.0.1:5060`, `udp:[::1]:5060`, or `tls:192.0.2.7:5061 example.com` with the name that the certificate must
+    /// prove.
     var storedText: String { provenName.map { "\(description) \($0)" } ?? description }
 
-    /// Reads what ``storedText`` writes.
+    /// Parses the form of ``storedText``; nil if the text has another form.
     init?(stored text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { return nil }

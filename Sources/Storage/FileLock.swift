@@ -2,20 +2,20 @@ import Glibc
 import PresenceGateway
 import Synchronization
 
-/// Keeps other processes out of a store as long as this lives; the kernel lets go with the process.
+/// Exclusive lock of a store against other processes, held until this object is deallocated or the process ends.
 ///
-/// Two locks, both of `flock`, which SQLite's own locks of POSIX do not touch. That of the database itself is the same whatever name,
-/// symbolic link or hard link it is opened by. That of `PATH.lock`, beside the file that symbolic links lead to, guards the names of
-/// SQLite's log files when the database is replaced while it is in use.
+/// Two `flock` locks, which do not interfere with SQLite's POSIX locks. The lock of the database file holds for every name,
+/// symbolic link or hard link it is opened by. The lock of `PATH.lock`, beside the target of symbolic links, guards the
+/// names of SQLite's log files if the database is replaced while it is in use.
 final class FileLock: Sendable {
-    /// The database, without symbolic links.
+    /// The path of the database with symbolic links resolved.
     let path: String
-    /// Whether the database was made just now.
+    /// Whether ``init(_:)`` created the database.
     private let wasMade: Bool
     private let identity: FileIdentity
     private let descriptors: [CInt]
 
-    /// Which file it is, whatever its name.
+    /// The identity of a file independent of its name.
     private struct FileIdentity: Hashable {
         var device: UInt64
         var inode: UInt64
@@ -29,11 +29,13 @@ final class FileLock: Sendable {
         init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
     }
 
-    /// Databases of this process. To open and close one of them a second time would end SQLite's locks of it (fcntl(2)).
+    /// Databases that this process has open. Opening and closing one of them a second time would release SQLite's POSIX
+    /// locks (fcntl(2)).
     private static let held = Mutex<Set<FileIdentity>>([])
 
-    /// Makes the database if there is none, locks it, and makes it and the files beside it readable by their owner alone.
-    /// - Throws: naming the file: it cannot be made, is in use, has no octets, or belongs to another user.
+    /// Creates the database if it is missing, locks it, and sets the mode of the database and the files beside it to 0600.
+    /// - Throws: `StoreFailure` with the file name if the file cannot be created, is in use, is empty, or belongs to
+    ///   another user.
     init(_ name: String) throws(StoreFailure) {
         let inUse = StoreFailure("\(name): another process has this store")
         if let identity = FileIdentity(name), Self.held.withLock({ $0.contains(identity) }) { throw inUse }
@@ -56,7 +58,7 @@ final class FileLock: Sendable {
             guard lock >= 0 else { throw StoreFailure("\(path).lock: cannot be made: \(Self.problem)") }
             descriptors.append(lock)
             guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw inUse }
-            // It may have been replaced meanwhile.
+            // The file may have been replaced between open and lock.
             guard FileIdentity(path) == FileIdentity(status) else { throw inUse }
             for file in [path, path + "-wal", path + "-shm", path + ".lock"] { try Self.makePrivate(file) }
             self.path = path
@@ -75,7 +77,7 @@ final class FileLock: Sendable {
         for descriptor in descriptors { close(descriptor) }
     }
 
-    /// Takes a database away that was made for a store which could not be made: one without octets would be refused from now on.
+    /// Removes an empty database that ``init(_:)`` created, because the next start would refuse an empty file.
     func removeIfMade() {
         var status = stat()
         if wasMade, stat(path, &status) == 0, status.st_size == 0 { unlink(path) }
@@ -95,9 +97,9 @@ final class FileLock: Sendable {
         }
     }
 
-    // MARK: looking without a lock
+    // MARK: Checks without a lock
 
-    /// Whether a store could be there: false if it is yet to be made.
+    /// Returns whether the database exists. Throws if it is empty.
     static func check(_ path: String) throws(StoreFailure) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }
@@ -109,7 +111,7 @@ final class FileLock: Sendable {
         if access(path, R_OK | W_OK) != 0 { throw StoreFailure("\(path): \(problem)") }
     }
 
-    /// Whether a file can be made beside the path: makes one, and takes it away.
+    /// Checks that a file can be created beside the path: creates one and removes it.
     static func checkDirectory(of path: String) throws(StoreFailure) {
         let probe = path + ".check"
         let descriptor = open(probe, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)

@@ -4,33 +4,38 @@ import SIPCore
 
 /// A ``PresenceGateway/GatewayStore`` in one SQLite file, shared by all shards of a process.
 ///
-/// WAL mode: a commit is one append to `PATH-wal`, and `sqlite3 PATH .backup` and the shell's queries work beside it. Without
-/// ``Synchronous/full`` a commit survives the end of the process, but not always the loss of power. Locks keep a second process out
-/// (``FileLock``), and only the owner of the files can read them. A store that is full, locked or damaged throws; nothing of the commit is kept then.
+/// WAL mode: a commit is one append to `PATH-wal`; `sqlite3 PATH .backup` and queries of the SQLite shell work beside it.
+/// With ``Synchronous/normal`` a commit survives the end of the process, but may be lost with the loss of power.
+/// ``FileLock`` keeps a second process out and gives the files mode 0600. A store that is full, locked or damaged throws,
+/// and nothing of that commit is kept.
 public final class SQLiteStore: GatewayStore, Sendable {
-    /// What a commit survives (`PRAGMA synchronous`).
+    /// Durability of a commit (`PRAGMA synchronous`).
     public enum Synchronous: String, Sendable, CaseIterable {
-        /// The end of the process.
+        /// Commits survive the end of the process.
         case normal
-        /// The loss of power too; each commit waits for the disk.
+        /// Commits also survive the loss of power; each commit waits for the disk.
         case full
     }
 
+    /// Settings of a store; the defaults are ``Synchronous/normal`` and no size limit.
     public struct Options: Hashable, Sendable {
+        /// Durability of a commit.
         public var synchronous = Synchronous.normal
-        /// The database grows no larger than this many bytes; nil: as large as the disk allows.
+        /// Largest size of the database in bytes, rounded down to whole pages; nil: as large as the disk allows.
         public var maximumBytes: Int?
 
+        /// Creates the default settings.
         public init() {}
     }
 
+    /// The path as given to ``init(path:options:)``, with symbolic links unresolved.
     public let path: String
     private let database: DatabaseQueue
     private let lock: FileLock
 
-    /// Opens the store, makes it when it is not there, and brings an older schema up to date.
-    /// - Throws: naming the file: it cannot be made or written, another process has it, it has no octets, it is no store, or it is of a
-    ///   newer version.
+    /// Opens the store, creates it if it is missing, and migrates an older schema.
+    /// - Throws: `StoreFailure` with the file name if the file cannot be created or written, another process uses it, it is
+    ///   empty, it is a database of another program, or its schema is newer than this version knows.
     public init(path: String, options: Options = Options()) throws(StoreFailure) {
         self.path = path
         let lock = try FileLock(path)
@@ -45,10 +50,12 @@ public final class SQLiteStore: GatewayStore, Sendable {
         self.lock = lock
     }
 
-    /// Closes the database before its lock: closing the file that is locked would end SQLite's own locks (fcntl(2)).
+    /// Closes the database before the lock: closing the locked file first would release SQLite's POSIX locks (fcntl(2)).
     deinit { try? database.close() }
 
-    /// Whether ``init(path:options:)`` would work on what is there now; changes nothing, and does not mind a process that has it open.
+    /// Checks whether ``init(path:options:)`` would succeed with the present file. Changes nothing, and ignores a process
+    /// that has the store open.
+    /// - Throws: `StoreFailure` with the reason.
     public static func check(path: String) throws(StoreFailure) {
         guard try FileLock.check(path) else { return try FileLock.checkDirectory(of: path) }
         var configuration = Configuration()
@@ -64,7 +71,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
     private static func configuration(_ options: Options) -> Configuration {
         var configuration = Configuration()
         configuration.journalMode = .wal
-        // An event loop waits: somebody else's transaction may hold it up for no longer than this.
+        // Commits block an event loop: another process's transaction may delay them by 0.25 s at most.
         configuration.busyMode = .timeout(0.25)
         configuration.label = "isthmus.store"
         configuration.prepareDatabase { database in
@@ -79,6 +86,9 @@ public final class SQLiteStore: GatewayStore, Sendable {
 
     // MARK: GatewayStore
 
+    /// Applies all changes in one transaction, or none of them.
+    /// - Throws: `StoreFailure` with the path and SQLite's error code, for example when the store is full or locked for
+    ///   more than 0.25 s.
     public func commit(_ changes: [StoreChange]) throws(StoreFailure) {
         do {
             try database.inTransaction(.immediate) { database in
@@ -99,6 +109,8 @@ public final class SQLiteStore: GatewayStore, Sendable {
         }
     }
 
+    /// Reads all records, grouped by table, in no particular order within a table.
+    /// - Throws: `StoreFailure` if the database cannot be read or a column holds a value of the wrong type.
     public func load() throws(StoreFailure) -> [StoreRecord] {
         do {
             return try database.read { database in
@@ -117,6 +129,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
         }
     }
 
+    /// Reads the stored clock; nil if no commit has stored one yet.
     public func loadClock() throws(StoreFailure) -> StoredClock? {
         do {
             return try database.read { database in

@@ -1,16 +1,16 @@
 import GRDB
 import PresenceGateway
 
-/// The tables, by version; `PRAGMA user_version` says which one a file has.
+/// The tables of each schema version; `PRAGMA user_version` holds the version of a file.
 ///
-/// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` shows one. Lists in a column are separated by spaces,
-/// with `%20`, `%25` and `%3D` inside the items.
+/// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` prints one. Lists in a column are
+/// separated by spaces, with `%20`, `%25` and `%3D` for space, `%` and `=` inside items.
 enum Schema {
     static let version = 5
-    /// "ISTH": says whose file it is (`PRAGMA application_id`).
+    /// "ISTH", which marks a file as a store of Isthmus (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
-    /// Refuses what is no store, and stores of a later version.
+    /// Refuses databases of other programs and stores of a newer version.
     static func check(_ database: Database) throws {
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
@@ -23,7 +23,7 @@ enum Schema {
         }
     }
 
-    /// Checks, and brings the schema up to date. Always writes, so that a file that cannot be written is found at once.
+    /// Checks the file and migrates the schema. Writes in every case, so that a read-only file fails here.
     static func settle(_ database: Database) throws {
         try check(database)
         try database.inTransaction(.immediate) {
@@ -41,7 +41,7 @@ enum Schema {
         return StoreFailure("\(path ?? "the store"): \(text)")
     }
 
-    /// The step at index `n` leads from version `n` to the next.
+    /// The step at index `n` migrates version `n` to `n + 1`.
     private static let migrations = [
         """
         -- The last hundred starts.

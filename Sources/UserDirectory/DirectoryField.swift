@@ -1,6 +1,8 @@
-/// One text that a directory may hold of a user: its key in files, and its attribute in directory services and search filters.
+/// A text attribute of a user. The raw value is its key in files, ``attribute`` its name in directory services and search
+/// filters.
 ///
-/// The attributes are those of the user objects that MS-PRES 8.3 names; a directory service with other names maps them.
+/// The attributes are those of the user objects in MS-PRES 8.3; the configuration maps them for directory services with
+/// other names.
 public enum DirectoryField: String, Hashable, Sendable, CaseIterable {
     case displayName = "display-name"
     case givenName = "given-name"
@@ -19,12 +21,12 @@ public enum DirectoryField: String, Hashable, Sendable, CaseIterable {
     case city
     case state
     case postalCode = "postal-code"
-    /// Two letters (ISO 3166).
+    /// Country code of two letters (ISO 3166).
     case country
     case webPage = "web-page"
-    /// The telephone line, a `tel:` URI (MS-PRES 2.2.2.7.4).
+    /// Telephone line as a `tel:` URI (MS-PRES 2.2.2.7.4).
     case lineURI = "line-uri"
-    /// The name by which the user signs in, where it is not the user part of the SIP URI.
+    /// Login name, if it differs from the user part of the SIP URI.
     case account
 
     /// The usual name of the attribute in a directory service (MS-PRES 8.3).
@@ -54,14 +56,15 @@ public enum DirectoryField: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Most octets of one text.
+    /// Largest length of a text in octets.
     public static let byteLimit = 1_024
 
-    /// The rule that a text breaks; nil when it may be the value of this field.
+    /// The rule that a text breaks, as an error message such as "must not be empty"; nil if the text is valid for this
+    /// field.
     public func rule(brokenBy text: String) -> String? {
         if text.isEmpty { return "must not be empty" }
         if text.utf8.count > Self.byteLimit { return "must have at most \(Self.byteLimit) octets" }
-        // What XML cannot carry, or a line of a message.
+        // Control characters cannot be carried in XML or in a header line.
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F || $0.value == 0xFFFE || $0.value == 0xFFFF }) {
             return "must not have control characters"
         }

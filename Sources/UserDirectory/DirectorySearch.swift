@@ -1,16 +1,16 @@
 import PresenceDocuments
 import SIPCore
 
-/// What a search found (MS-PRES 3.1.5.2).
+/// The result of a directory search (MS-PRES 3.1.5.2).
 public struct DirectoryMatches: Hashable, Sendable {
-    /// In the order of their SIP URIs.
+    /// The matching users in the order of their keys.
     public var users: [DirectoryUser] = []
-    /// Whether more users match, or may match, than are returned.
+    /// Whether more users match, or may match because the search stopped early.
     public var moreAvailable = false
-    /// The values and users that the search looked at: its work.
+    /// Number of values and users compared; measures the work of the search.
     public var comparisons = 0
 
-    /// The rows of the answer (MS-PRES 4.1).
+    /// The rows of the response (MS-PRES 4.1); absent texts are empty.
     public var rows: [DirectorySearchRow] {
         users.map { user in
             DirectorySearchRow(
@@ -22,19 +22,20 @@ public struct DirectoryMatches: Hashable, Sendable {
 }
 
 extension UserDirectory {
-    /// Most values that one search compares; one that would compare more answers with what it has found so far.
+    /// Default limit of comparisons per search; a search that reaches it returns the users found so far.
     public static let standardComparisons = 20_000
 
-    /// The users of one domain who fulfil every filter (MS-PRES 3.1.5.2).
+    /// Returns the users of one domain that match every filter (MS-PRES 3.1.5.2).
     ///
-    /// A filter holds when a value of its attribute begins with its text, without regard to case; an attribute that is not known
-    /// holds for no user, as in a directory service. The filter with the fewest values in the index chooses the users that the others are
-    /// tried on.
+    /// A filter matches if a value of its attribute begins with its text, ignoring case; a filter with an unknown attribute
+    /// matches no user, as in a directory service. The index selects the candidates of the filter with the fewest matches;
+    /// the other filters are tested on them.
     /// - Parameters:
-    ///   - domain: The SIP domain in which is searched, in lower case.
-    ///   - requester: The `aorKey` of the user that asks; users who are disabled or hidden from it are not found (MS-PRES 1.3.2).
-    ///   - limit: Most users returned: the lower of what is asked for and what the administrator allows.
-    ///   - mostComparisons: Where the search is broken off, as if there were more.
+    ///   - domain: The SIP domain to search, in lower case.
+    ///   - requester: The `aorKey` of the searching user. Disabled users, and hidden users other than the requester, are
+    ///     left out (MS-PRES 1.3.2).
+    ///   - limit: Largest number of users returned: the lower of the client's and the administrator's limit.
+    ///   - mostComparisons: Number of comparisons after which the search stops with ``DirectoryMatches/moreAvailable`` set.
     public func search(
         _ filters: [DirectorySearchFilter], in domain: String, for requester: String, limit: Int,
         mostComparisons: Int = UserDirectory.standardComparisons
@@ -49,7 +50,7 @@ extension UserDirectory {
             places = Set(ranges[narrowest].joined().map { Int($0.place) }).sorted()
             remaining.remove(at: narrowest)
         }
-        // Where every filter fits very many users, they are looked through in their order.
+        // No filter is selective enough: scan the users in order.
         for place in places ?? Array(users.indices.prefix(mostComparisons)) {
             let user = users[place]
             matches.comparisons += 1
@@ -86,6 +87,6 @@ extension PrefixTest {
 }
 
 extension DirectoryUser {
-    /// Whether a search by `requester` may show this user (MS-PRES 1.3.2).
+    /// Whether a search by `requester` may return this user (MS-PRES 1.3.2).
     func isVisible(to requester: String) -> Bool { isEnabled && (!isHidden || key == requester) }
 }

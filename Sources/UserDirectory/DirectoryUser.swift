@@ -1,44 +1,50 @@
 import SIPCore
 import SIPSecurity
 
-/// Why something is no user of a directory: which field, which value, and the rule that it breaks.
+/// An invalid value of a user: the field, the value, and the rule that it breaks.
 public struct DirectoryProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key of the field in files, such as `email`.
     public var field: String
+    /// The rejected value, unshortened.
     public var value: String
+    /// The broken rule, such as "must not be empty".
     public var rule: String
 
+    /// Creates a problem.
     public init(field: String, value: String, rule: String) {
         self.field = field
         self.value = value
         self.rule = rule
     }
 
+    /// `FIELD: "VALUE" RULE`, with the first 80 characters of the value.
     public var description: String { "\(field): \"\(value.prefix(80))\" \(rule)" }
 }
 
-/// What a directory knows of one user: the source of the data that the server publishes for him (MS-PRES 3.2.6.2).
+/// One user of the directory: the source of the data that the server publishes for this user (MS-PRES 3.2.6.2).
 public struct DirectoryUser: Hashable, Sendable {
-    /// Longest SIP URI (MS-PRES 8.3).
+    /// Largest length of a SIP URI in octets (MS-PRES 8.3).
     public static let uriByteLimit = 454
 
     /// The address of record: `sip:user@domain`.
     public let uri: SIPURI
     /// The key under which the gateway knows the user: the `aorKey` of ``uri``.
     public let key: String
-    /// Further SIP URIs by which a search finds the user (msRTCSIP-SecondaryUserAddress, MS-PRES 8.3).
+    /// Further SIP URIs that searches match (msRTCSIP-SecondaryUserAddress, MS-PRES 8.3).
     public var secondaryURIs: [String] = []
-    /// Further mail addresses by which a search finds the user (proxyAddresses, MS-PRES 8.3).
+    /// Further mail addresses that searches match (proxyAddresses, MS-PRES 8.3).
     public var otherEmails: [String] = []
-    /// A disabled user does not exist for anybody, but keeps his data.
+    /// Whether the user may sign in and be watched. A disabled user is treated as unknown, but keeps stored data.
     public var isEnabled = true
-    /// Found in searches by nobody but himself.
+    /// Whether searches by other users leave this user out.
     public var isHidden = false
-    /// What proves his password; nil: he cannot sign in by password.
+    /// Verifiers of the password; nil: the user cannot sign in with a password.
     public var verifiers: CredentialVerifiers?
     private var texts: [DirectoryField: String] = [:]
 
-    /// - Throws: When `uri` is not the SIP URI of a user (MS-PRES 8.3: `sip:user@host`, at most 454 octets).
+    /// Creates a user without further data.
+    /// - Throws: ``DirectoryProblem`` unless `uri` is the SIP URI of a user (MS-PRES 8.3: `sip:user@host`, at most 454
+    ///   octets).
     public init(_ uri: String) throws(DirectoryProblem) {
         func problem(_ rule: String) -> DirectoryProblem { DirectoryProblem(field: "uri", value: uri, rule: rule) }
         guard uri.utf8.count <= Self.uriByteLimit else {
@@ -51,11 +57,11 @@ public struct DirectoryUser: Hashable, Sendable {
         key = parsed.aorKey
     }
 
-    /// A text of the user; nil when the directory has none.
+    /// A text of the user; nil if the directory has none.
     public subscript(field: DirectoryField) -> String? { texts[field] }
 
-    /// Sets or removes a text.
-    /// - Throws: When the text breaks the field's rule; nothing is changed then.
+    /// Sets a text, or removes it with nil.
+    /// - Throws: ``DirectoryProblem`` if the text breaks the rule of its field; the user is unchanged then.
     public mutating func set(_ field: DirectoryField, _ text: String?) throws(DirectoryProblem) {
         if let text, let rule = field.rule(brokenBy: text) {
             throw DirectoryProblem(field: field.rawValue, value: text, rule: rule)
@@ -66,14 +72,15 @@ public struct DirectoryUser: Hashable, Sendable {
     /// The domain of the SIP URI, in lower case.
     public var domain: String { uri.domainKey }
 
-    /// The name shown to others: the directory's, or the user part of the SIP URI.
+    /// The name shown to watchers: the directory's display name, else the user part of the SIP URI.
     public var displayName: String { texts[.displayName] ?? uri.user ?? "" }
 
+    /// The main mail address; nil if the directory has none.
     public var email: String? { texts[.email] }
 
-    /// The number shown to others: the first of work, mobile, other and home.
+    /// The telephone number shown to watchers: the first of work, mobile, other and home; nil if there is none.
     public var phone: String? { texts[.workPhone] ?? texts[.mobilePhone] ?? texts[.otherPhone] ?? texts[.homePhone] }
 
-    /// The name by which the user signs in, without a domain.
+    /// The login name without a domain: ``DirectoryField/account``, else the user part of the SIP URI.
     public var account: String { texts[.account] ?? uri.user ?? "" }
 }

@@ -1,18 +1,18 @@
 import PresenceDocuments
 import SIPCore
 
-/// One kind of text that searches look at: what a field says, the SIP addresses, or the further mail addresses of a user.
+/// A kind of text that searches compare: a field, the SIP addresses, or the further mail addresses of a user.
 enum SearchedText: Hashable, Sendable {
     case field(DirectoryField)
     case sipAddress
     case otherEmail
 
-    /// By the name of an attribute in a filter, in lower case (MS-PRES 8.3).
+    /// Texts by the attribute name of a filter, in lower case (MS-PRES 8.3).
     private static let named: [String: [SearchedText]] = {
         var named: [String: [SearchedText]] = [
             "msrtcuri": [.sipAddress], "msrtcmail": [.field(.email), .otherEmail], "cn": [.field(.displayName)],
             "name": [.field(.displayName)],
-            // The search over all names (MS-PRES 1.3.2).
+            // Ambiguous name resolution: a search over all names (MS-PRES 1.3.2).
             "anr": [
                 .field(.displayName), .field(.givenName), .field(.surname), .field(.email), .field(.account), .sipAddress,
             ],
@@ -21,7 +21,7 @@ enum SearchedText: Hashable, Sendable {
         return named
     }()
 
-    /// What the attribute of a filter means; empty for an attribute that is not known.
+    /// The texts that the attribute of a filter selects; empty for an unknown attribute.
     static func texts(of attribute: String) -> [SearchedText] { named[attribute.lowercased()] ?? [] }
 
     static let all: [SearchedText] = DirectoryField.allCases.map { .field($0) } + [.sipAddress, .otherEmail]
@@ -41,7 +41,7 @@ enum SearchedText: Hashable, Sendable {
     }
 }
 
-/// One filter of a search, prepared for many comparisons.
+/// A filter prepared for many comparisons.
 struct PrefixTest {
     let texts: [SearchedText]
     private let folded: [UInt8]
@@ -51,7 +51,7 @@ struct PrefixTest {
         folded = Self.fold(filter.value)
     }
 
-    /// Texts are compared without regard to case, octet by octet.
+    /// The octets of a text in lower case, for comparison without regard to case.
     static func fold(_ value: String) -> [UInt8] { Array(value.lowercased().utf8) }
 
     func holds(for value: String) -> Bool {
@@ -64,18 +64,19 @@ struct PrefixTest {
         return true
     }
 
-    /// Whether the value sorts before all those for which the test holds.
+    /// Whether the value sorts before every value that the test matches.
     func follows(_ value: String) -> Bool { Self.fold(value).lexicographicallyPrecedes(folded) }
 }
 
-/// The values of all users, one list for each kind of text, sorted by their folded octets, so that those with one prefix are neighbours.
+/// The values of all users, one list per kind of text, sorted by their folded octets, so that values with a common prefix
+/// are neighbours.
 ///
-/// An entry takes 8 octets: it says where the value is, and the few that a search looks at are folded again.
+/// An entry takes 8 octets: it refers to the value, and a search folds the few values that it compares again.
 struct SearchIndex: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
-        /// The user's place in the directory.
+        /// Index of the user in the directory.
         var place: UInt32
-        /// Which of the user's values of this kind.
+        /// Index among the user's values of this kind.
         var ordinal: UInt32
     }
 
@@ -95,8 +96,8 @@ struct SearchIndex: Hashable, Sendable {
         }
     }
 
-    /// The entries for which a filter holds, found by bisection.
-    /// - Parameter comparisons: Goes up by one for each value that is looked at.
+    /// Returns the entries that match a filter, found by bisection.
+    /// - Parameter comparisons: Increased by one for each value compared.
     func matches(_ test: PrefixTest, among users: [DirectoryUser], comparisons: inout Int) -> [ArraySlice<Entry>] {
         var matches: [ArraySlice<Entry>] = []
         for text in test.texts {

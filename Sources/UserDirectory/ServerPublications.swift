@@ -1,13 +1,18 @@
 import PresenceDocuments
 import XMLCore
 
-/// One category instance that the server publishes for a user (MS-PRES 3.2.6.2); its expireType is static.
+/// A category instance that the server publishes for a user (MS-PRES 3.2.6.2), with expireType static.
 public struct ServerPublication: Hashable, Sendable {
+    /// The category, such as `contactCard`.
     public var category: CategoryName
+    /// The container that holds the instance.
     public var container: ContainerID
+    /// The instance number; 0 by default.
     public var instance: UInt32
+    /// The content of the instance.
     public var body: XMLFragment
 
+    /// Creates a publication.
     public init(category: CategoryName, container: ContainerID, instance: UInt32 = 0, body: XMLFragment) {
         self.category = category
         self.container = container
@@ -17,9 +22,10 @@ public struct ServerPublication: Hashable, Sendable {
 }
 
 extension DirectoryUser {
-    /// What the server publishes for the user, by the table of MS-PRES 3.2.6.2.
+    /// The category instances that the server publishes for the user, by the table of MS-PRES 3.2.6.2.
     ///
-    /// The card says the same in every container, the one for blocked watchers included: it cannot tell a watcher where he was put.
+    /// The contact card is the same in every container, the one for blocked watchers included, so that a watcher cannot
+    /// tell from it which container applies.
     public var serverPublications: [ServerPublication] {
         var publications: [ServerPublication] = []
         if let card = card.fragment {
@@ -53,8 +59,8 @@ extension DirectoryUser {
 }
 
 extension ContainerID {
-    /// Where a publisher puts those whom he blocks (MS-PRES 4.4.2).
+    /// Container of blocked watchers (MS-PRES 4.4.2).
     fileprivate static let blocked = ContainerID(32_000) ?? .default
-    /// What only the user's own endpoints see (MS-PRES 4.4.2).
+    /// Container that only the user's own endpoints see (MS-PRES 4.4.2).
     fileprivate static let publisherOnly = ContainerID(1) ?? .default
 }

@@ -2,14 +2,16 @@ import PresenceDocuments
 import SIPCore
 import SIPSecurity
 
-/// Why users are no directory.
+/// Why a list of users cannot form a directory.
 public enum UserDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Two users have one SIP URI, by the comparison of RFC 3261 19.1.4.
+    /// Two users have equal SIP URIs (RFC 3261 19.1.4).
     case duplicate(uri: String)
-    /// Two users of one domain sign in by one name, case aside.
+    /// Two users of one domain have the same login name, ignoring case.
     case duplicateAccount(uri: String, account: String)
+    /// There are more users than the limit allows.
     case tooMany(count: Int, limit: Int)
 
+    /// An error message that names the user or the counts.
     public var description: String {
         switch self {
         case .duplicate(let uri): "\(uri) is there twice"
@@ -19,21 +21,22 @@ public enum UserDirectoryError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// The users of the hosted domains at one moment: an immutable snapshot, whatever source it was read from.
-///
-/// Where it is read from (files, directory services) is the edges' business; here is only what it means.
+/// An immutable snapshot of the users of the hosted domains, independent of its source; the edges read files and directory
+/// services.
 public struct UserDirectory: Hashable, Sendable {
-    /// Most users of one directory, unless told otherwise.
+    /// Default limit of users in one directory.
     public static let standardLimit = 500_000
 
-    /// When the source was in this state; what is published from it carries this time.
+    /// Time of this state of the source; becomes the publish time of ``DirectoryUser/serverPublications``.
     public let asOf: DateTime
-    /// In the order of their keys.
+    /// The users in the order of their keys.
     public let users: [DirectoryUser]
     private let places: [String: Int]
     private let accounts: [String: Int]
     let index: SearchIndex
 
+    /// Creates a directory and its search index; `users` may be in any order.
+    /// - Throws: ``UserDirectoryError`` for more than `limit` users, equal SIP URIs, or equal login names within a domain.
     public init(
         _ users: [DirectoryUser] = [], asOf: DateTime = DateTime(nanosecondsSince1970: 0), limit: Int = UserDirectory.standardLimit
     ) throws(UserDirectoryError) {
@@ -55,18 +58,20 @@ public struct UserDirectory: Hashable, Sendable {
         index = SearchIndex(self.users)
     }
 
+    /// Number of users, disabled ones included.
     public var count: Int { users.count }
 
     /// The user with this `aorKey`, enabled or not.
     public subscript(key: String) -> DirectoryUser? { places[key].map { users[$0] } }
 
-    /// The user with this `aorKey`, unless he is disabled: whoever is not here does not exist.
+    /// The user with this `aorKey`; nil if unknown or disabled.
     public func enabledUser(_ key: String) -> DirectoryUser? {
         guard let user = self[key], user.isEnabled else { return nil }
         return user
     }
 
-    /// What signing in under a name needs; nil when nobody enabled has this name, or he has no password.
+    /// The account for a login name, compared ignoring case; nil if the name is unknown, or the user is disabled or has no
+    /// password.
     public func account(_ name: LoginName) -> Account? {
         guard let place = accounts[Self.accountKey(name.user, name.domain)], users[place].isEnabled, let verifiers = users[place].verifiers
         else { return nil }

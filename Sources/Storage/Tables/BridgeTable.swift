@@ -2,9 +2,9 @@ import GRDB
 import PresenceGateway
 
 enum BridgeTable {
-    /// Items that are as they were stay untouched: a change of one publication does not write the documents of the others.
+    /// Writes only changed items: a change of one publication does not rewrite the documents of the others.
     static func put(_ stored: StoredBridge, _ database: Database) throws {
-        // Not OR REPLACE, which would delete the items with the old row.
+        // OR REPLACE would delete the items together with the old row.
         try database.run(
             """
             INSERT INTO bridge (user, way, uri, document, details) VALUES (?, ?, ?, ?, ?)

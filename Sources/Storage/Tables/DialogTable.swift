@@ -2,7 +2,7 @@ import GRDB
 import PresenceGateway
 import SIPCore
 
-/// Dialogs with what they watch.
+/// Notifier dialogs and the resources each one watches.
 enum DialogTable {
     static func put(_ stored: StoredDialog, _ database: Database) throws {
         let dialog = stored.dialog
@@ -42,7 +42,7 @@ enum DialogTable {
         "remote_address", "was_told_active", "is_unanswered", "list_version", "details",
     ]
 
-    /// Not OR REPLACE, which would delete the resources with the old row.
+    /// OR REPLACE would delete the resources together with the old row.
     private static let upsert =
         "INSERT INTO dialog (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
         + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"

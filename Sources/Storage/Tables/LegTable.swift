@@ -2,7 +2,7 @@ import GRDB
 import PresenceGateway
 import SIPCore
 
-/// Far legs with the presentities that they ask for.
+/// Upstream subscriptions and the presentities they watch.
 enum LegTable {
     static func put(_ stored: StoredLeg, _ database: Database) throws {
         let dialog = stored.dialog
@@ -28,7 +28,7 @@ enum LegTable {
         "local_cseq", "remote_cseq", "is_secure",
     ]
 
-    /// Not OR REPLACE, which would delete the resources with the old row.
+    /// OR REPLACE would delete the resources together with the old row.
     private static let upsert =
         "INSERT INTO leg (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
         + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"

@@ -1,7 +1,7 @@
 import GRDB
 import PresenceGateway
 
-/// A document of each user with its number: contact lists and access control lists.
+/// One numbered document per user: contact lists and access control lists.
 struct UserDocumentTable {
     static let contacts = UserDocumentTable(name: "contacts")
     static let accessList = UserDocumentTable(name: "access_list")
