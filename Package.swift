@@ -9,7 +9,7 @@ import PackageDescription
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
-//   syntax      XMLCore   SIPCore   CLibXML2   COpenSSL   CLDAP   CCares
+//   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
 //
 // ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure rooms and
@@ -56,17 +56,18 @@ let mappingTables: [Resource] = [
 var targets: [Target] = [
     // syntax
     .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-    room("XMLCore", ["CLibXML2"]),
+    room("ByteCoding"),
+    room("XMLCore", ["ByteCoding", "CLibXML2"]),
     room("SIPCore"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     // vocabulary
-    room("PresenceDocuments", ["XMLCore"]),
+    room("PresenceDocuments", ["ByteCoding", "XMLCore"]),
     room("SIPEvents", ["SIPCore"]),
-    room("SIPSecurity", ["SIPCore", "COpenSSL"]),
+    room("SIPSecurity", ["ByteCoding", "SIPCore", "COpenSSL"]),
     // meaning
-    room("EnhancedPresence", ["PresenceDocuments", "XMLCore"]),
+    room("EnhancedPresence", ["ByteCoding", "PresenceDocuments", "XMLCore"]),
     room("SimplePresence", ["PresenceDocuments", "XMLCore"]),
-    room("PresenceMapping", ["PresenceDocuments", "XMLCore"], resources: mappingTables),
+    room("PresenceMapping", ["ByteCoding", "PresenceDocuments", "XMLCore"], resources: mappingTables),
     room("FederationRouting", ["SIPCore"]),
     room("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
     room("Registration", ["SIPCore", "SIPEvents", "SIPSecurity"]),
@@ -77,20 +78,22 @@ var targets: [Target] = [
     room(
         "PresenceGateway",
         [
-            "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping",
-            "FederationRouting", "Registration", "UserDirectory",
+            "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
+            "PresenceMapping", "FederationRouting", "Registration", "UserDirectory",
         ]),
     // tests
-    room("GatewayTesting", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
-    room("GoldenVectors", ["PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
+    room(
+        "GatewayTesting", ["ByteCoding", "PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
+    room("GoldenVectors", ["ByteCoding", "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
 
     // Beside the scripts that it runs; for test targets alone.
     .target(name: "ThrowAwayCertificates", path: "Tests/Support/ThrowAwayCertificates", swiftSettings: settings),
 
+    tests("ByteCodingTests", ["ByteCoding"]),
     tests("XMLCoreTests", ["XMLCore"]),
     tests("SIPCoreTests", ["SIPCore"]),
     tests("SIPEventsTests", ["SIPEvents", "SIPCore"]),
-    tests("SIPSecurityTests", ["SIPSecurity", "SIPCore", "ThrowAwayCertificates"]),
+    tests("SIPSecurityTests", ["ByteCoding", "SIPSecurity", "SIPCore", "ThrowAwayCertificates"]),
     tests("PresenceDocumentsTests", ["PresenceDocuments", "XMLCore"]),
     tests("EnhancedPresenceTests", ["EnhancedPresence", "PresenceDocuments", "XMLCore"]),
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
@@ -135,7 +138,7 @@ if !coreOnly {
         room("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
         room("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
-        room("Administration", [log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
+        room("Administration", ["ByteCoding", log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
         // program
         .executableTarget(
             name: "isthmus",

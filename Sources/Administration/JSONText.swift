@@ -1,25 +1,10 @@
+import ByteCoding
+
 /// Writes JSON (RFC 8259) for logs and administration pages without an intermediate tree.
 public enum JSONText {
     /// A JSON string with its quotes; quotes, backslashes and control characters are escaped.
     public static func string(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if scalar.value < 0x20 {
-                    let digits = String(scalar.value, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return result + "\""
+        JSONString.quoted(text)
     }
 
     /// A JSON object in the given order; `value` must already be JSON.

@@ -1,3 +1,4 @@
+import ByteCoding
 import EnhancedPresence
 import Foundation
 import PresenceDocuments
@@ -162,12 +163,8 @@ public final class VectorVerifier {
         let wanted = String(decoding: expected, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         let found = String(decoding: actual, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         for (index, pair) in zip(wanted, found).enumerated() where pair.0 != pair.1 {
-            return "line \(index + 1): expected \(JSONText.quoted(pair.0)), found \(JSONText.quoted(pair.1))"
+            return "line \(index + 1): expected \(JSONString.quoted(pair.0)), found \(JSONString.quoted(pair.1))"
         }
         return "\(found.count) lines, expected \(wanted.count)"
     }
-}
-
-enum JSONText {
-    static func quoted(_ text: some StringProtocol) -> String { JSONValue.quoted(String(text)) }
 }

@@ -1,3 +1,4 @@
+import ByteCoding
 import FederationRouting
 import SIPCore
 
@@ -55,8 +56,7 @@ public struct ShardRouter: Hashable, Sendable {
 
     /// The shard of a presentity's key.
     public func shard(ofKey key: String) -> Int {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        var hash = FNV1a(of: key.utf8).value
         hash ^= hash >> 32
         return Int(hash % UInt64(shards))
     }

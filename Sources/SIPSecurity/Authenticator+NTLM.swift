@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 import Synchronization
 
@@ -85,7 +86,7 @@ extension Authenticator {
         }
         let message: NTLMAuthenticate
         do throws(NTLMAuthenticate.Problem) {
-            guard let bytes = Base64.bytes(token) else { throw .header }
+            guard let bytes = Base64.decode(strictly: token) else { throw .header }
             message = try NTLMAuthenticate(bytes)
         } catch {
             return .refused(AuthenticationAnswer(.badRequest, error.rawValue))

@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 import Synchronization
 
@@ -21,7 +22,7 @@ extension Authenticator {
         switch (value["gssapi-data"], value["opaque"]) {
         case (let token?, let opaque):
             if let pause = pause(SignInAttempt(user: claim.identity, from: claim.source), at: now) { return pause }
-            guard let octets = Base64.bytes(token) else {
+            guard let octets = Base64.decode(strictly: token) else {
                 return .refused(AuthenticationAnswer(.badRequest, "MS-SIPAE 2.2.2: gssapi-data is not base 64"))
             }
             if let opaque { return advance(opaque.lowercased(), octets, claim, demand, at: now) }

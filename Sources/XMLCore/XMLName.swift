@@ -1,3 +1,4 @@
+import ByteCoding
 import Synchronization
 
 /// Namespace of the process-wide vocabulary (Namespaces in XML 1.0, 2), compared by one integer.
@@ -143,9 +144,7 @@ final class XMLVocabulary: Sendable {
 
 /// FNV-1a over the bytes of a name.
 enum XMLNameHash {
-    static let seed: UInt32 = 2_166_136_261
-    @inline(__always) static func step(_ hash: UInt32, _ byte: UInt8) -> UInt32 { (hash ^ UInt32(byte)) &* 16_777_619 }
-    static func of(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 { bytes.reduce(seed, step) }
+    static func of(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 { FNV1a32.hash(bytes) }
     @inline(__always) static func mix(_ hash: UInt32, _ namespace: UInt32) -> Int {
         Int(truncatingIfNeeded: (hash ^ (hash >> 15)) &+ namespace &* 0x9E37_79B1)
     }

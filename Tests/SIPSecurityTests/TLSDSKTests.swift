@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 import Testing
 
@@ -166,7 +167,7 @@ import Testing
             request = Bench.request()
             client.authorize(&request)
             let value = try #require(request.headers.first(.authorization).flatMap { AuthorizationValue($0) })
-            let octets = try #require(value["gssapi-data"].flatMap { Base64.bytes($0) })
+            let octets = try #require(value["gssapi-data"].flatMap { Base64.decode(strictly: $0) })
             var response: SIPResponse?
             for start in stride(from: 0, to: octets.count, by: 100) {
                 cSeq += 1

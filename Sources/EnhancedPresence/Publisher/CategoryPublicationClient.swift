@@ -1,3 +1,4 @@
+import ByteCoding
 import PresenceDocuments
 import XMLCore
 
@@ -271,8 +272,6 @@ public struct CategoryPublicationClient: Hashable, Sendable {
 
     /// FNV-1a of the body with 64 bits, stable across restarts; the initial value for nil.
     public static func digest(_ body: XMLFragment?) -> UInt64 {
-        var value: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in body?.bytes ?? [] { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return value
+        FNV1a(of: body?.bytes ?? []).value
     }
 }

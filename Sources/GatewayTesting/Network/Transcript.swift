@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 
 /// Everything that happened on a simulated network, in order; printed when a test fails.
@@ -41,7 +42,8 @@ public struct Transcript: Sendable, CustomStringConvertible {
     /// Every entry ever added, those that were dropped included.
     public private(set) var total = 0
     /// FNV-1a over every entry ever added: equal for equal runs. Nothing is recorded with a limit of 0.
-    public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    public var digest: UInt64 { hash.value }
+    private var hash = FNV1a()
     public let limit: Int
     private let start: Instant
 
@@ -55,15 +57,11 @@ public struct Transcript: Sendable, CustomStringConvertible {
         if entries.count >= limit * 2 { entries.removeFirst(entries.count - limit) }
         entries.append(entry)
         total += 1
-        mix(UInt64(bitPattern: entry.time.nanosecondsSince1970))
+        hash.add(word: UInt64(bitPattern: entry.time.nanosecondsSince1970))
         for text in [entry.fate.rawValue, entry.from, entry.to, entry.transport.rawValue] {
-            for byte in text.utf8 { mix(UInt64(byte)) }
+            hash.add(text.utf8)
         }
-        for byte in entry.bytes { mix(UInt64(byte)) }
-    }
-
-    private mutating func mix(_ value: UInt64) {
-        digest = (digest ^ value) &* 0x0000_0100_0000_01B3
+        hash.add(entry.bytes)
     }
 
     /// One line for each message that was sent, lost or refused: time, parties, start line.

@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 import XMLCore
 
@@ -340,6 +341,6 @@ public final class EnhancedClient: SIPPeer {
     }
 
     private static func hash(of epid: String) -> Int {
-        Int(epid.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 })
+        Int(FNV1a32.hash(epid.utf8))
     }
 }

@@ -1,5 +1,6 @@
 // MS-PRES 7.8: reading and writing of the `calendarData` category, whose values are in CalendarData.swift.
 
+import ByteCoding
 import XMLCore
 
 // MARK: elements
@@ -56,7 +57,7 @@ extension FreeBusy {
         guard let startTime = try attributes.dateTime("startTime") else {
             throw element.missing(attribute: "startTime", rule: rule)
         }
-        guard let slots = element.withText({ Base64.decode($0) }) else {
+        guard let slots = element.withText({ Base64.decode(liberally: $0) }) else {
             throw element.invalid("freeBusy", value: element.trimmedText, expected: "base64", rule: rule)
         }
         self.init(

@@ -1,12 +1,15 @@
+import ByteCoding
 import PresenceDocuments
 
-/// A number that stands for what a watcher was told, so that a restart knows whether it differs from what is so now (FNV-1a, 64 bits).
+/// Digest of the state that a watcher has (FNV-1a, 64 bits), so that a restarted gateway detects whether the state differs.
 struct PresenceDigest {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+    private var hash = FNV1a()
 
     init() {}
 
     init(of text: String) { add(text.utf8) }
+
+    var value: UInt64 { hash.value }
 
     /// 16 hexadecimal digits.
     var hex: String {
@@ -14,9 +17,7 @@ struct PresenceDigest {
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    mutating func add(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    }
+    mutating func add(_ bytes: some Sequence<UInt8>) { hash.add(bytes) }
 
     /// The key of a whole document.
     static let whole = "*"

@@ -1,3 +1,4 @@
+import ByteCoding
 import EnhancedPresence
 import PresenceDocuments
 import PresenceMapping
@@ -97,9 +98,7 @@ struct InstanceNumbers {
     ///   - endpoint: the gateway's own, so that two gateways of one user do not meet.
     ///   - lineage: of the publication, so that two publications do not.
     init(endpoint: String, user: String, lineage: String) {
-        var value: UInt32 = 0x811C_9DC5
-        for byte in Array("\(endpoint) \(user) \(lineage)".utf8) { value = (value ^ UInt32(byte)) &* 0x0100_0193 }
-        hash = value
+        hash = FNV1a32.hash("\(endpoint) \(user) \(lineage)".utf8)
     }
 
     func instance(of category: CategoryName) -> UInt32 {

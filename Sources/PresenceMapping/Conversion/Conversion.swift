@@ -1,3 +1,4 @@
+import ByteCoding
 import PresenceDocuments
 import XMLCore
 
@@ -62,7 +63,7 @@ public struct ConversionReport: Sendable, Equatable {
     /// One line per flaw, `dropped: REASON` or `repaired: REASON`; one per loss, `lost FIELD "VALUE": REASON [ROW]`, and a last line with the rows.
     public var text: String {
         var lines = flaws.map(\.description)
-        lines += losses.map { "lost \($0.field) \(JSONValue.quoted($0.value)): \($0.reason) [\($0.rowID)]" }
+        lines += losses.map { "lost \($0.field) \(JSONString.quoted($0.value)): \($0.reason) [\($0.rowID)]" }
         let count = losses.isEmpty ? "nothing lost" : "\(losses.count) lost"
         lines.append("\(from) to \(to): \(count); rows \(rowIDs.isEmpty ? "none" : rowIDs.joined(separator: " "))")
         return lines.joined(separator: "\n")
@@ -72,13 +73,13 @@ public struct ConversionReport: Sendable, Equatable {
     public var json: String {
         let losses = losses.map { loss in
             """
-            {"row":\(JSONValue.quoted(loss.rowID)),"field":\(JSONValue.quoted(loss.field)),\
-            "value":\(JSONValue.quoted(loss.value)),"reason":\(JSONValue.quoted(loss.reason))}
+            {"row":\(JSONString.quoted(loss.rowID)),"field":\(JSONString.quoted(loss.field)),\
+            "value":\(JSONString.quoted(loss.value)),"reason":\(JSONString.quoted(loss.reason))}
             """
         }
-        let rows = rowIDs.map { JSONValue.quoted($0) }.joined(separator: ",")
+        let rows = rowIDs.map { JSONString.quoted($0) }.joined(separator: ",")
         let flaws = self.flaws.map {
-            "{\"treatment\":\"\($0.treatment.rawValue)\",\"reason\":\(JSONValue.quoted($0.error.message))}"
+            "{\"treatment\":\"\($0.treatment.rawValue)\",\"reason\":\(JSONString.quoted($0.error.message))}"
         }.joined(separator: ",")
         return """
             {"from":"\(from)","to":"\(to)","losses":[\(losses.joined(separator: ","))],"rows":[\(rows)],"flaws":[\(flaws)]}

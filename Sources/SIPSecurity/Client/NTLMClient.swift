@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 
 /// The client side of connectionless NTLM in SIP (MS-SIPAE 3.2.5.1): signs in, signs requests, verifies messages.
@@ -41,7 +42,7 @@ public struct NTLMClient: Sendable {
             token = nil
             opaque = value["opaque"]
             guard let challenge = value["gssapi-data"] else { return !hasTried }
-            guard let bytes = Base64.bytes(challenge) else { return false }
+            guard let bytes = Base64.decode(strictly: challenge) else { return false }
             return answer(bytes)
         }
         return false

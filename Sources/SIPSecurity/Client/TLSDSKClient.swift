@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 
 /// The client side of TLS-DSK in SIP (MS-SIPAE 3.2.5.1): signs in with a certificate, signs requests, verifies messages.
@@ -36,7 +37,7 @@ public struct TLSDSKClient: Sendable {
                 handshake = credentials.handshake()
                 return take([], at: now)
             }
-            guard handshake != nil, let octets = Base64.bytes(token), let name = value["opaque"] else { return false }
+            guard handshake != nil, let octets = Base64.decode(strictly: token), let name = value["opaque"] else { return false }
             opaque = name
             return take(octets, at: now)
         }
