@@ -29,7 +29,7 @@ enum Base64 {
         return result
     }
 
-    /// White space is passed over, missing padding is allowed; nil when anything else is in the text.
+    /// Decodes text; skips white space and accepts missing padding. nil for any other character.
     static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 4 * 3)
