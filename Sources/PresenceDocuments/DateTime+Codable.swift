@@ -1,5 +1,6 @@
-/// As RFC 3339 text, in UTC.
+/// Coding as RFC 3339 text in UTC.
 extension DateTime: Codable {
+    /// Decodes an RFC 3339 date-time; throws `DecodingError` for other text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -9,6 +10,7 @@ extension DateTime: Codable {
         self = value
     }
 
+    /// Encodes the shortest RFC 3339 form in UTC, not ``original``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rfc3339())

@@ -1,19 +1,20 @@
-/// A point in time of a document (RFC 3339, XML Schema part 2 section 3.2.7), with the text that it was read from.
+/// Point in time of a document (RFC 3339, XML Schema part 2 3.2.7), with the text that it was read from.
 ///
-/// Two values are equal when they are the same moment, whatever their text. A missing zone, as in the forms of MS-PRES 2.2.2.1,
-/// means UTC. Digits of the fraction beyond nanoseconds are dropped.
+/// Values are equal if they are the same moment, whatever their text. A missing zone, as in MS-PRES 2.2.2.1, means UTC. Fraction
+/// digits beyond nanoseconds are dropped.
 public struct DateTime: Hashable, Comparable, Sendable {
-    /// Nanoseconds since 1970-01-01T00:00:00Z; years 1678 to 2262 fit.
+    /// Nanoseconds since 1970-01-01T00:00:00Z; parsed years are 1678 to 2261.
     public let nanosecondsSince1970: Int64
-    /// The text as it came, when it came from a document.
+    /// Text as received; nil if the value was not parsed.
     public let original: String?
 
+    /// Creates a moment without original text.
     public init(nanosecondsSince1970: Int64) {
         self.nanosecondsSince1970 = nanosecondsSince1970
         original = nil
     }
 
-    /// Parses `YYYY-MM-DDThh:mm:ss[.f+][Z|+hh:mm|-hh:mm]`; nil for anything else.
+    /// Parses `YYYY-MM-DDThh:mm:ss[.f+][Z|+hh:mm|-hh:mm]`, years 1678 to 2261; nil for anything else.
     public init?(_ text: String) {
         var text = text
         guard let value = text.withUTF8({ DateTime.parse($0) }) else { return nil }
@@ -21,7 +22,7 @@ public struct DateTime: Hashable, Comparable, Sendable {
         original = text
     }
 
-    /// As ``init(_:)-(String)``, from bytes.
+    /// Same as ``init(_:)-(String)``, from bytes.
     public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let value = DateTime.parse(bytes) else { return nil }
         nanosecondsSince1970 = value
@@ -32,21 +33,21 @@ public struct DateTime: Hashable, Comparable, Sendable {
     public static func < (left: DateTime, right: DateTime) -> Bool { left.nanosecondsSince1970 < right.nanosecondsSince1970 }
     public func hash(into hasher: inout Hasher) { hasher.combine(nanosecondsSince1970) }
 
-    /// The text as it came, else the shortest RFC 3339 form in UTC.
+    /// Text as received, else the shortest RFC 3339 form in UTC.
     public var text: String { original ?? rfc3339() }
 
-    /// `2026-11-22T10:13:00Z`, in UTC.
+    /// Formats the moment as `2026-11-22T10:13:00Z`, in UTC.
     ///
-    /// - Parameter fractionDigits: 0 to 9 digits after the point; nil for as many groups of three as are needed.
+    /// - Parameter fractionDigits: 0 to 9 fraction digits; nil for as many groups of three as are needed.
     public func rfc3339(fractionDigits: Int? = nil) -> String { format(fractionDigits: fractionDigits, zone: true) }
 
-    /// MS-PRES 2.2.2.1 publishTime: UTC, exactly three fraction digits and no zone letter.
+    /// Form of publishTime (MS-PRES 2.2.2.1): UTC, three fraction digits, no zone letter.
     public var publishTime: String { format(fractionDigits: 3, zone: false) }
 
-    /// MS-PRES 7.2 lastActive: UTC, whole seconds, no zone letter.
+    /// Form of lastActive (MS-PRES 7.2): UTC, whole seconds, no zone letter.
     public var lastActive: String { format(fractionDigits: 0, zone: false) }
 
-    // MARK: inside
+    // MARK: implementation
 
     private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
         var low = 0

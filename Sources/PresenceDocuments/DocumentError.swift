@@ -1,35 +1,40 @@
 import XMLCore
 
-/// Why a presence document was refused; always the fault of whoever wrote it.
+/// Refusal of a presence document; its author is at fault.
 ///
 /// The message names the element, the value and the rule: `RFC 3863 4.1.1: presence without entity`.
 public struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Kind of refusal, compared by its name.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// Lower-case words joined by hyphens, such as `invalid-value`.
         public let name: String
+        /// Creates a kind with that name; the kinds used here are the constants below.
         public init(_ name: String) { self.name = name }
         public var description: String { name }
 
-        /// Not XML that we read; see ``XMLCore/XMLError``.
+        /// XML that the parser refuses; see ``XMLCore/XMLError``.
         public static let notWellFormed = Code("not-well-formed")
         /// Larger than a limit allows.
         public static let limit = Code("limit")
-        /// Another root element or namespace than the format's.
+        /// Root element or namespace of another format.
         public static let wrongDocument = Code("wrong-document")
         /// A required element or attribute is missing.
         public static let missing = Code("missing")
-        /// A value is not one that the standard allows.
+        /// A value that the standard does not allow.
         public static let invalidValue = Code("invalid-value")
-        /// An extension that must be understood is not.
+        /// An extension that must be understood is unknown.
         public static let notUnderstood = Code("not-understood")
-        /// Not in an encoding that a strict reading takes.
+        /// An encoding that a strict reading does not accept.
         public static let encoding = Code("encoding")
     }
 
+    /// Kind of refusal.
     public var code: Code
+    /// English sentence with the rule, the element and the value.
     public var message: String
-    /// Nil only when there is no document to point into.
+    /// Position in the document; nil if there is no document.
     public var position: XMLPosition?
-    /// What a liberal reading leaves out; nil: nothing less than the document.
+    /// Part that a liberal reading can omit; nil if the document itself is refused.
     public var place: Place?
 
     public init(code: Code, message: String, position: XMLPosition? = nil, place: Place? = nil) {
@@ -39,15 +44,16 @@ public struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible 
         self.place = place
     }
 
+    /// Converts a refusal of the parser; every code but `limit` becomes `not-well-formed`.
     public init(_ error: XMLError) {
         self.init(code: error.code == .limit ? .limit : .notWellFormed, message: error.message, position: error.position)
     }
 
     public var description: String { position.map { "\($0): \(message)" } ?? message }
 
-    // MARK: the usual refusals
+    // MARK: common refusals
 
-    /// `RULE: ELEMENT 'VALUE' is not WHAT`
+    /// Invalid value: `RULE: WHAT in 'ELEMENT' has the invalid value 'VALUE'`, with the value cut to 60 characters.
     public static func invalid(_ what: String, _ value: String, in element: XMLElement, rule: String) -> DocumentError {
         let shown = value.count > 60 ? String(value.prefix(60)) + "…" : value
         let attribute = what.hasPrefix("attribute ") ? String(what.dropFirst("attribute ".count)) : nil
@@ -56,14 +62,14 @@ public struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible 
             position: element.position, place: place(of: element, attribute: attribute))
     }
 
-    /// `RULE: ELEMENT without WHAT`
+    /// Missing part: `RULE: ELEMENT without WHAT`.
     public static func missing(_ what: String, in element: XMLElement, rule: String) -> DocumentError {
         DocumentError(
             code: .missing, message: "\(rule): \(element.localName) without \(what)", position: element.position,
             place: Place(range: element.sourceRange))
     }
 
-    /// The root is not the expected one; tells apart a wrong name and a wrong namespace.
+    /// Unexpected root element; the message names both elements with their namespaces.
     public static func wrongRoot(_ element: XMLElement, expected: XMLName, rule: String) -> DocumentError {
         let namespace = element.namespace
         let found = element.localName.prefix(60) + (namespace.isEmpty ? " without namespace" : " in namespace \(namespace.prefix(120))")

@@ -1,46 +1,49 @@
 import XMLCore
 
-/// How flaws of a document are treated.
+/// Treatment of flaws in a document.
 public enum ReadingPolicy: Hashable, Sendable {
-    /// The first flaw refuses the document: for what users publish, because they can be told.
+    /// Refuse the document at the first flaw: for publications, because the publisher learns of the refusal.
     case strict
-    /// A flawed optional part is passed over and the rest is read: for what peers notify, because a refused NOTIFY leaves its watchers
-    /// with the state before.
+    /// Omit a flawed optional part and read the rest: for notifications, because a refused NOTIFY leaves watchers with outdated
+    /// state.
     case liberal
 }
 
-/// A flaw that a liberal reading passed over.
+/// Flaw that a liberal reading accepted.
 public struct DocumentFlaw: Hashable, Sendable, CustomStringConvertible {
+    /// Treatment of a flawed part.
     public enum Treatment: String, Hashable, Sendable {
         /// The attribute or element was left out.
         case dropped
-        /// The meaning was plain, and was read.
+        /// The intended value was unambiguous and was used.
         case repaired
     }
 
-    /// Why a strict reading refuses the document; positions count what was dropped before as gone.
+    /// Refusal by a strict reading; positions refer to the document without the parts dropped before.
     public var error: DocumentError
+    /// Treatment of the flawed part.
     public var treatment: Treatment
 
     public var description: String { "\(treatment.rawValue): \(error.message)" }
 }
 
-/// Reads documents under one policy and collects their flaws.
+/// Reader of documents under one policy, which collects their flaws.
 ///
-/// The readers of the formats are strict. A liberal reading takes the part that a refusal names out of the source, or writes it as it
-/// was meant, and reads again, until the document is read, the refusal is about the document itself, or ``flawLimit`` is reached.
+/// The readers of the formats are strict. A liberal reading removes the refused part from the source, or writes its intended value,
+/// and reads again, until the document is read, the refusal is about the document itself, or ``flawLimit`` is reached.
 public struct DocumentReader: Sendable {
+    /// Policy for all documents of this reader.
     public let policy: ReadingPolicy
-    /// Of all documents that were read so far.
+    /// Flaws of all documents read so far.
     public private(set) var flaws: [DocumentFlaw] = []
 
-    /// Flaws of one document; each costs another parse.
+    /// Largest number of flaws of one document; each costs another parse.
     public static let flawLimit = 32
 
     public init(_ policy: ReadingPolicy) { self.policy = policy }
 
     /// Reads one document.
-    /// - Throws: What a strict reading refuses, or what is left that cannot be passed over.
+    /// - Throws: The refusal of a strict reading; in a liberal one the first that cannot be omitted.
     public mutating func read<Document>(
         _ source: [UInt8], using parser: XMLParser, as make: (XMLElement) throws(DocumentError) -> Document
     ) throws(DocumentError) -> Document {
@@ -65,18 +68,20 @@ public struct DocumentReader: Sendable {
         }
     }
 
+    /// Reads one document of a format; see ``read(_:using:as:)``.
     public mutating func read<Document: PresenceDocument>(_ source: [UInt8], using parser: XMLParser) throws(DocumentError) -> Document {
         try read(source, using: parser) { root throws(DocumentError) in try Document(root) }
     }
 
-    /// Reads PIDF, the whole form of partial presence too (RFC 5262 3), which some notifiers send under the type of PIDF.
+    /// Reads PIDF; a liberal reading accepts the full form of partial presence (RFC 5262 3) too, which some notifiers send under
+    /// the type of PIDF.
     public mutating func readPIDF(_ source: [UInt8], using parser: XMLParser) throws(DocumentError) -> PIDFDocument {
         try read(source, using: parser)
     }
 
-    // MARK: mending
+    // MARK: repair
 
-    /// The document without what was refused; nil: it is the document itself that was.
+    /// Document without the refused part, or with its intended value; nil if the document itself was refused.
     private static func mended(_ tree: XMLTree, _ error: DocumentError) -> (bytes: [UInt8], treatment: DocumentFlaw.Treatment)? {
         if error.code == .wrongDocument, tree.root.is(PartialPIDFDocument.full) {
             return (tree.root.document(as: PIDFName.presence, without: ["version"]), .repaired)
@@ -91,7 +96,7 @@ public struct DocumentReader: Sendable {
         return (Array(source[..<place.range.lowerBound] + source[place.range.upperBound...]), .dropped)
     }
 
-    /// A value as it was meant: a blank for the T of a time (RFC 3339 5.6), and decimals of a priority beyond the third (RFC 3863 4.1.5).
+    /// Intended value: `T` in place of a blank in a time (RFC 3339 5.6), and a priority cut to three decimals (RFC 3863 4.1.5).
     private static func meaning(of value: ArraySlice<UInt8>) -> [UInt8]? {
         let text = String(decoding: value, as: UTF8.self).trimmed
         var bytes = Array(text.utf8)
@@ -108,20 +113,20 @@ public struct DocumentReader: Sendable {
 }
 
 extension DocumentError {
-    /// The part of the source that was refused.
+    /// Part of the source that was refused.
     public struct Place: Hashable, Sendable {
-        /// Of the element, or of one attribute with the white space before it.
+        /// Range of the element, or of one attribute with the white space before it.
         public var range: Range<Int>
-        /// Of the value that was refused; nil: something is missing.
+        /// Range of the refused value; nil if something is missing.
         public var value: Range<Int>?
     }
 
-    /// The place of an attribute that was refused, else of the element.
+    /// Place of the refused attribute, else of the element.
     static func place(of element: XMLElement, attribute: String?) -> Place {
         if let attribute, let range = element.sourceRange(ofAttribute: attribute) { return Place(range: range.whole, value: range.value) }
         var place = Place(range: element.sourceRange)
         guard element.isLeaf else { return place }
-        // The text between the tags, where there is nothing else.
+        // Text between the tags, if the element has no children.
         let source = element.sourceBytes
         if let open = source.firstIndex(of: UInt8(ascii: ">")), let close = source.lastIndex(of: UInt8(ascii: "<")), open < close {
             let start = element.sourceRange.lowerBound

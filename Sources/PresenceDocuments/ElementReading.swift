@@ -1,6 +1,6 @@
 import XMLCore
 
-/// Typed reading of text and attributes, with the refusals that go with it.
+/// Typed reading of text and attributes, with the refusals.
 extension XMLElement {
     /// The text as a moment.
     func dateTime(rule: String) throws(DocumentError) -> DateTime {
@@ -35,7 +35,7 @@ extension XMLElement {
         throw .invalid("the boolean", trimmedText, in: self, rule: rule)
     }
 
-    /// A required, non-empty attribute.
+    /// Required attribute, trimmed; an empty one is refused.
     func required(_ attribute: StaticString, rule: String) throws(DocumentError) -> String {
         guard let value = self.attribute(attribute) else { throw .missing("\(attribute)", in: self, rule: rule) }
         let trimmed = value.trimmed
@@ -43,12 +43,12 @@ extension XMLElement {
         return trimmed
     }
 
-    /// The text with the language that holds here.
+    /// Text with its language.
     var note: PIDFNote { PIDFNote(trimmedText, language: language) }
 }
 
 extension String {
-    /// Without XML white space at both ends.
+    /// Text without XML white space at both ends.
     var trimmed: String {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
         guard let first = utf8.first, let last = utf8.last, isSpace(first) || isSpace(last) else { return self }
@@ -57,9 +57,9 @@ extension String {
     }
 }
 
-/// Decimal numbers of peers: nothing overflows, nothing is guessed.
+/// Parser of decimal numbers; overflow and other text yield nil.
 enum Decimal {
-    /// `[+-]digits`; nil for anything else and for what does not fit.
+    /// Parses `[+-]digits`; nil for other text and for numbers out of range.
     static func integer(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var index = 0
         var negative = false
@@ -81,7 +81,7 @@ enum Decimal {
         return negative ? -value : value
     }
 
-    /// A priority of 0 to 1 with at most three decimals, in thousandths (RFC 3863 4.1.5).
+    /// Parses a priority of 0 to 1 with at most three decimals, in thousandths (RFC 3863 4.1.5); nil otherwise.
     static func thousandths(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let first = bytes.first, first == UInt8(ascii: "0") || first == UInt8(ascii: "1"), bytes.count <= 5 else { return nil }
         var value = first == UInt8(ascii: "1") ? 1_000 : 0
@@ -96,7 +96,7 @@ enum Decimal {
         return value <= 1_000 ? value : nil
     }
 
-    /// The shortest text of a number of thousandths.
+    /// Shortest text of a number of thousandths, limited to 0...1000.
     static func text(thousandths value: Int) -> String {
         let value = min(max(value, 0), 1_000)
         if value % 1_000 == 0 { return value == 0 ? "0" : "1" }

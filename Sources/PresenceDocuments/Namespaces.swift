@@ -28,6 +28,6 @@ extension XMLNamespace {
     public static let rlmi = XMLNamespace("urn:ietf:params:xml:ns:rlmi")
     /// RFC 4826
     public static let resourceLists = XMLNamespace("urn:ietf:params:xml:ns:resource-lists")
-    /// Ours: what the standard vocabulary cannot say
+    /// Isthmus extension: values that the standard vocabulary lacks.
     public static let exact = XMLNamespace("urn:isthmus:xml:ns:presence-exact")
 }

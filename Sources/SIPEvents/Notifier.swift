@@ -285,7 +285,7 @@ public struct Notifier: Hashable, Sendable {
         return finish(.terminated(reason: reason, retryAfter: retryAfter), content, .terminated(reason), at: now)
     }
 
-    // MARK: answers
+    // MARK: responses
 
     /// Handles the final response to the outstanding NOTIFY; `retryAfter` is in seconds.
     public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, at now: Instant) -> [Action] {

@@ -162,7 +162,7 @@ public struct Subscriber: Hashable, Sendable {
     /// Whether this is a fetch: Expires 0.
     public var isFetch: Bool { configuration.expires == 0 }
 
-    // MARK: wishes
+    // MARK: requests of the owner
 
     /// Starts an idle subscription; does nothing in any other state.
     public mutating func start(at now: Instant) -> [Action] {
@@ -207,7 +207,7 @@ public struct Subscriber: Hashable, Sendable {
         }
     }
 
-    // MARK: answers
+    // MARK: responses
 
     /// Handles the final response to the SUBSCRIBE.
     /// - Parameters:

@@ -164,7 +164,7 @@ public struct XMLCanonical: Sendable {
         return parts
     }
 
-    // MARK: showing
+    // MARK: formatting
 
     private static func name(_ element: XMLElement) -> String {
         let namespace = element.namespace

@@ -159,7 +159,7 @@ struct XMLTreeBuilder {
         return true
     }
 
-    // MARK: places and failures
+    // MARK: positions and failures
 
     /// Offset up to which libxml2 has read.
     @inline(__always)

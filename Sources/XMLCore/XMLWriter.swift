@@ -166,7 +166,7 @@ public struct XMLWriter: ~Copyable {
         return output.bytes
     }
 
-    // MARK: inside
+    // MARK: implementation
 
     private mutating func closeTag() {
         if tagIsOpen {

@@ -58,7 +58,7 @@ import XMLCore
         #expect(try copy.receive(Self.difference(9, Self.closes)) == .gap)
         #expect(copy.version == 7)
         #expect(try document(copy.receive(Self.difference(8, Self.closes))).tuples.first?.basic == .closed)
-        // A full document is taken at whatever version it has.
+        // A full document is accepted with any version.
         #expect(try document(copy.receive(Self.full(20))).tuples.first?.basic == .open)
         #expect(copy.version == 20)
     }
@@ -120,7 +120,7 @@ import XMLCore
         #expect(copy.version == 1)
     }
 
-    /// Reproducible randomness.
+    /// Repeatable random numbers.
     private struct Dice {
         var state: UInt64
         mutating func roll(_ bound: Int) -> Int {

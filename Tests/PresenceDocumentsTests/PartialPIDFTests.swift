@@ -2,7 +2,7 @@ import PresenceDocuments
 import Testing
 import XMLCore
 
-/// A reader of partial documents that knows nothing of how they are made: selectors are taken apart as RFC 5261 writes them.
+/// Independent reader of partial documents: parses selectors as RFC 5261 defines them, without the code that writes them.
 private struct Copy {
     var parts: [XMLFragment] = []
     var version = ""
@@ -57,7 +57,7 @@ private struct Copy {
         return found[0]
     }
 
-    /// What the copy stands for, as a PIDF document.
+    /// PIDF document that the copy represents.
     func document(like root: XMLElement) -> [UInt8] {
         var writer = XMLWriter(declaration: false)
         writer.start("presence")
@@ -128,7 +128,7 @@ private struct Copy {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int((state >> 33) % UInt64(bound))
         }
-        // What may be there, in the order of the schema.
+        // Optional parts, in the order of the schema.
         let makers: [(Int) -> String] =
             (0..<6).map { index in { value in Self.tuple("t\(index)", value == 0 ? "open" : "closed") } }
             + (0..<4).map { index in { value in "<note>note \(index) of kind \(value)</note>" } }

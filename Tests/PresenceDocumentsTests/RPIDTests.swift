@@ -11,7 +11,7 @@ import XMLCore
         return try #require(try PIDFDocument.decode(Array(text.utf8)).persons.first)
     }
 
-    /// What comes back after a person is written and read.
+    /// Person that results from writing and reading one.
     func again(_ rpid: RPID) throws -> RPID {
         var document = PIDFDocument(entity: "sip:a@example.com")
         var person = PIDFPerson(id: "p")

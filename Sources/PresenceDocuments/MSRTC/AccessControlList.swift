@@ -1,52 +1,58 @@
-// MS-SIP 2.2.3 and 8: who may see and call a user of the 2005 model.
+// MS-SIP 2.2.3 and 8: access control for presence and calls in the 2005 model.
 
 import XMLCore
 
-/// An entry of an access control list (MS-SIP 2.2.3).
+/// Entry of an access control list (MS-SIP 2.2.3).
 public struct AccessControlEntry: Hashable, Sendable {
+    /// Users to which an entry applies.
     public enum Scope: String, Hashable, Sendable {
-        /// Everybody; there is no mask.
+        /// All users; there is no mask.
         case all = "ALL"
-        /// A domain and those below it.
+        /// A domain and its subdomains.
         case domain = "DOMAIN"
         case user = "USER"
     }
 
+    /// Users to which the entry applies.
     public var scope: Scope
-    /// A URI or a domain, as written; empty for ``Scope/all``.
+    /// URI or domain, as written; empty for ``Scope/all``.
     public var mask: String
-    /// Two letters: who may see presence (A, P, D or B), who may call (A or D).
+    /// Two letters: access to presence (A, P, D or B), then access to calls (A or D).
     public var rights: String
 
+    /// Creates an entry; by default with the rights `AA`.
     public init(scope: Scope, mask: String, rights: String = "AA") {
         self.scope = scope
         self.mask = mask
         self.rights = rights
     }
 
-    /// `(A|P|D|B)(A|D)` (MS-SIP 8).
+    /// Whether the text is `(A|P|D|B)(A|D)` (MS-SIP 8).
     public static func isRights(_ text: String) -> Bool {
         let letters = Array(text.utf8)
         return letters.count == 2 && "APDB".utf8.contains(letters[0]) && "AD".utf8.contains(letters[1])
     }
 }
 
-/// The access control list of a user (MS-SIP 8 `ACLlist`), in no namespace as all messages print it.
+/// Access control list of a user (MS-SIP 8 `ACLlist`), in no namespace as in all printed messages.
 public struct AccessControlListDocument: Hashable, Sendable {
-    /// The version of the list, never 0 (MS-SIP 2.2.3).
+    /// Version of the list; not 0 by MS-SIP 2.2.3, which is not checked here.
     public var deltaNum: UInt32
+    /// Entries in document order.
     public var entries: [AccessControlEntry]
 
+    /// Creates a list; by default without entries.
     public init(deltaNum: UInt32, entries: [AccessControlEntry] = []) {
         self.deltaNum = deltaNum
         self.entries = entries
     }
 }
 
-/// The request to set one entry (MS-SIP 4.10).
+/// Request to set one entry (MS-SIP 4.10).
 public struct SetACEOperation: Hashable, Sendable {
+    /// Entry to set.
     public var entry: AccessControlEntry
-    /// The version that the client believes to be current.
+    /// Version that the client believes to be current.
     public var deltaNum: UInt32
 
     public init(entry: AccessControlEntry, deltaNum: UInt32) {
@@ -54,7 +60,7 @@ public struct SetACEOperation: Hashable, Sendable {
         self.deltaNum = deltaNum
     }
 
-    /// Reads the operation of an envelope; nil when it is another one.
+    /// Reads the operation of an envelope; nil if it is another one.
     public init?(reading element: XMLElement) throws(DocumentError) {
         guard element.isIn(.msSIPOperations), element.localNameEquals("setACE") else { return nil }
         let reader = OperationReader(element, rule: AccessControlListDocument.rule)
@@ -65,7 +71,7 @@ public struct SetACEOperation: Hashable, Sendable {
         self.init(entry: AccessControlEntry(scope: scope, mask: mask, rights: rights), deltaNum: try reader.requiredUnsigned("deltaNum"))
     }
 
-    /// The request as an envelope.
+    /// Request as a SOAP envelope.
     public func encoded() -> [UInt8] {
         SOAPEnvelope.encode { writer in
             writer.start("m:setACE")
@@ -81,11 +87,14 @@ public struct SetACEOperation: Hashable, Sendable {
 // MARK: decode
 
 extension AccessControlListDocument: MSRTCDocument {
+    /// Root element `ACLlist`, in no namespace.
     public static let rootName = XMLName("ACLlist")
+    /// Media type `application/vnd-microsoft-roaming-acls+xml`.
     public static let mediaType = DocumentMediaType("application/vnd-microsoft-roaming-acls+xml")
     static let rule: StaticString = "MS-SIP 8"
 
-    /// The entries stand in `userACL` (MS-SIP 8), or by themselves as an old server wrote them; both are read.
+    /// Reads `ACLlist` in any namespace, with the entries in `userACL` (MS-SIP 8) or directly below it, as an old server wrote
+    /// them.
     public init(reading element: XMLElement) throws(DocumentError) {
         guard element.localNameEquals("ACLlist") else {
             throw DocumentError.wrongRoot(element, expected: Self.rootName, rule: "\(Self.rule)")
@@ -129,6 +138,7 @@ extension AccessControlEntry {
 // MARK: encode
 
 extension AccessControlListDocument {
+    /// Writes the `ACLlist` element, in no namespace.
     public func write(to writer: inout XMLWriter) {
         writer.start("ACLlist")
         writer.attribute("deltaNum", String(deltaNum))

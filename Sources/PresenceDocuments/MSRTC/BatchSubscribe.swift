@@ -2,31 +2,39 @@
 
 import XMLCore
 
-/// What an action of a category SUBSCRIBE does (MS-PRES 2.2.2.4.1).
+/// Action of a category SUBSCRIBE (MS-PRES 2.2.2.4.1).
 public struct BatchSubscribeActionName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
+    /// Watch the categories of the resources.
     public static let subscribe: BatchSubscribeActionName = "subscribe"
+    /// Stop watching the categories of the resources.
     public static let unsubscribe: BatchSubscribeActionName = "unsubscribe"
 
     public var description: String { rawValue }
 }
 
-/// A presentity to watch (MS-PRES 2.2.2.4.1).
+/// Presentity to watch (MS-PRES 2.2.2.4.1).
 public struct BatchSubscribeResource: Hashable, Sendable {
-    /// What the watcher says about its reason; present but empty is not the same as absent (MS-PRES 3.4.5.1.3).
+    /// Content of `context`, the watcher's reason; an empty element differs from an absent one (MS-PRES 3.4.5.1.3).
     public enum Context: Hashable, Sendable {
         case empty
         case content(XMLFragment)
     }
 
+    /// Presentity URI as written.
     public var uri: String
+    /// Reason for the subscription; nil without the element.
     public var context: Context?
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
+    /// Creates a resource; by default without context.
     public init(uri: String, context: Context? = nil, foreign: ForeignContent = ForeignContent()) {
         self.uri = uri
         self.context = context
@@ -34,15 +42,20 @@ public struct BatchSubscribeResource: Hashable, Sendable {
     }
 }
 
-/// One `action`: resources and the categories to watch or to leave (MS-PRES 2.2.2.4.1).
+/// Action on resources and categories (MS-PRES 2.2.2.4.1).
 public struct BatchSubscribeAction: Hashable, Sendable {
+    /// Whether to watch or to stop watching.
     public var name: BatchSubscribeActionName
-    /// Ignored by servers.
+    /// Identifier of the client; ignored by servers.
     public var id: String?
+    /// Presentities in document order; at least one when parsed.
     public var resources: [BatchSubscribeResource]
+    /// Categories in document order; at least one when parsed.
     public var categories: [CategoryName]
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
+    /// Creates an action; by default `subscribe`.
     public init(
         name: BatchSubscribeActionName = .subscribe, id: String? = nil, resources: [BatchSubscribeResource],
         categories: [CategoryName], foreign: ForeignContent = ForeignContent()
@@ -55,13 +68,15 @@ public struct BatchSubscribeAction: Hashable, Sendable {
     }
 }
 
-/// A category SUBSCRIBE request (MS-PRES 2.2.2.4.1); the actions are processed in order (MS-PRES 3.4.5.1.3).
+/// Category SUBSCRIBE request (MS-PRES 2.2.2.4.1); the actions are processed in order (MS-PRES 3.4.5.1.3).
 public struct BatchSubscribeDocument: Hashable, Sendable {
-    /// Ignored by servers; clients write the watcher.
+    /// Watcher, as clients write it; ignored by servers.
     public var uri: String?
-    /// Ignored by servers.
+    /// Name of the request; ignored by servers.
     public var name: String?
+    /// Actions in order; at least one when parsed.
     public var actions: [BatchSubscribeAction]
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
     public init(
@@ -86,37 +101,42 @@ private enum BatchNames {
     static let category = XMLName("category", in: .msCategoryList)
 }
 
-/// How much a category SUBSCRIBE may ask for (MS-PRES 3.4.5.1.3 names the limits without numbers).
+/// Limits of a category SUBSCRIBE; MS-PRES 3.4.5.1.3 requires limits without giving numbers.
 public struct BatchSubscribeLimits: Hashable, Sendable {
-    /// Most actions of a request.
+    /// Actions of a request.
     public var actions: Int
-    /// Most resources over all actions.
+    /// Resources of all actions together.
     public var resources: Int
-    /// Most categories of one action.
+    /// Categories of one action.
     public var categories: Int
 
+    /// Creates limits; by default 16 actions, 500 resources and 64 categories.
     public init(actions: Int = 16, resources: Int = 500, categories: Int = 64) {
         self.actions = actions
         self.resources = resources
         self.categories = categories
     }
 
+    /// Default limits: 16 actions, 500 resources, 64 categories.
     public static let standard = BatchSubscribeLimits()
 }
 
 // MARK: decode
 
 extension BatchSubscribeDocument: MSRTCDocument {
+    /// Root element `batchSub` of ``XMLCore/XMLNamespace/msBatchSubscribe``.
     public static let rootName = BatchNames.batchSub
+    /// Media type `application/msrtc-adrl-categorylist+xml`.
     public static let mediaType = DocumentMediaType("application/msrtc-adrl-categorylist+xml")
     static let rule: StaticString = "MS-PRES 6.8"
 
+    /// Reads the request with the standard limits.
     public init(reading element: XMLElement) throws(DocumentError) {
         try self.init(reading: element, limits: .standard)
     }
 
-    /// Reads the document from its root element.
-    /// - Throws: ``DocumentError``; with the code `limit` when the request asks for too much, which is answered with 413.
+    /// Reads the request.
+    /// - Throws: ``DocumentError``; with the code `limit` for a request beyond the limits, which is answered with 413.
     public init(reading element: XMLElement, limits: BatchSubscribeLimits) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -189,6 +209,7 @@ extension BatchSubscribeResource {
 // MARK: encode
 
 extension BatchSubscribeDocument {
+    /// Writes the `batchSub` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("batchSub")
         writer.namespace("", .msBatchSubscribe)

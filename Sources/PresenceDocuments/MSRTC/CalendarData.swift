@@ -2,7 +2,7 @@
 
 import XMLCore
 
-/// Free/busy slots of a mailbox as they travel (MS-PRES 2.2.2.7.8); their meaning is decoded by the mapping room.
+/// Free/busy slots of a mailbox (MS-PRES 2.2.2.7.8); the bit stream is not interpreted here.
 public struct FreeBusy: Hashable, Sendable {
     /// Start of the first slot, in UTC.
     public var startTime: DateTime
@@ -10,10 +10,12 @@ public struct FreeBusy: Hashable, Sendable {
     public var granularity: String
     /// Version of the encoding as written, `1` in practice.
     public var encodingVersion: String
-    /// The bit stream, decoded from base64.
+    /// Bit stream, decoded from base64.
     public var slots: [UInt8]
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
+    /// Creates slots; by default of 15 minutes, in version 1 of the encoding.
     public init(
         startTime: DateTime, granularity: String = "PT15M", encodingVersion: String = "1", slots: [UInt8],
         attributes: [XMLAttribute] = []
@@ -26,16 +28,17 @@ public struct FreeBusy: Hashable, Sendable {
     }
 }
 
-/// When a time zone changes to standard or daylight time (MS-PRES 7.8 `SerializableTimeZoneTime`).
+/// Change of a time zone to standard or daylight time (MS-PRES 7.8 `SerializableTimeZoneTime`).
 public struct TimeZoneChange: Hashable, Sendable {
-    /// Added to the bias of the zone, in minutes.
+    /// Minutes added to the bias of the zone.
     public var bias: Int32
-    /// Local time of the change, `02:00:00`.
+    /// Local time of the change, such as `02:00:00`.
     public var time: String
-    /// Which such week day of the month; 5 is the last.
+    /// Occurrence of the weekday in the month; 5 is the last.
     public var dayOrder: Int16
-    /// 1 to 12; 0 when the zone does not change.
+    /// Month, 1 to 12; 0 if the zone does not change.
     public var month: Int16
+    /// Weekday of the change, as written.
     public var dayOfWeek: String
 
     public init(bias: Int32, time: String, dayOrder: Int16, month: Int16, dayOfWeek: String) {
@@ -47,13 +50,13 @@ public struct TimeZoneChange: Hashable, Sendable {
     }
 }
 
-/// A span of work on some days of the week (MS-PRES 7.8 `WorkingPeriod`).
+/// Working time on some days of the week (MS-PRES 7.8 `WorkingPeriod`).
 public struct WorkingPeriod: Hashable, Sendable {
-    /// `Sunday` to `Saturday`, `Day`, `Weekday`, `WeekendDay`.
+    /// Days: `Sunday` to `Saturday`, `Day`, `Weekday` or `WeekendDay`.
     public var daysOfWeek: [String]
-    /// Minutes after local midnight.
+    /// Start, in minutes after local midnight.
     public var startTimeInMinutes: Int32
-    /// Minutes after local midnight.
+    /// End, in minutes after local midnight.
     public var endTimeInMinutes: Int32
 
     public init(daysOfWeek: [String], startTimeInMinutes: Int32, endTimeInMinutes: Int32) {
@@ -65,14 +68,18 @@ public struct WorkingPeriod: Hashable, Sendable {
 
 /// Time zone and working periods of a user (MS-PRES 7.8).
 public struct WorkingHours: Hashable, Sendable {
-    /// UTC minus local time, in minutes.
+    /// Bias: UTC minus local time, in minutes.
     public var bias: Int32
+    /// Change to standard time; nil when absent.
     public var standardTime: TimeZoneChange?
+    /// Change to daylight time; nil when absent.
     public var daylightTime: TimeZoneChange?
+    /// Working periods in document order.
     public var periods: [WorkingPeriod]
-    /// Elements that this gateway has no name for.
+    /// Elements without a field here; kept and written again.
     public var extensions: [XMLFragment]
 
+    /// Creates working hours; by default without time zone changes and periods.
     public init(
         bias: Int32, standardTime: TimeZoneChange? = nil, daylightTime: TimeZoneChange? = nil, periods: [WorkingPeriod] = [],
         extensions: [XMLFragment] = []
@@ -85,21 +92,28 @@ public struct WorkingHours: Hashable, Sendable {
     }
 }
 
-/// Calendar of a user: working hours or free/busy slots, never both (MS-PRES 2.2.2.7.8).
+/// Calendar of a user: working hours or free/busy slots, not both (MS-PRES 2.2.2.7.8).
 public struct CalendarDataDocument: Hashable, Sendable {
+    /// Content of a calendar.
     public enum Content: Hashable, Sendable {
         case workingHours(WorkingHours)
         case freeBusy(FreeBusy)
     }
 
-    /// Mailbox; required by the schema, missing in practice when the calendar is empty.
+    /// Mailbox; required by the schema, absent in practice if the calendar is empty.
     public var mailboxID: String?
+    /// Working hours or free/busy slots; nil if the calendar is empty.
     public var content: Content?
+    /// Major schema version as written; nil when absent.
     public var majorVersion: UInt32?
+    /// Minor schema version as written; nil when absent.
     public var minorVersion: UInt32?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
+    /// Creates a calendar; by default an empty one.
     public init(
         mailboxID: String?, content: Content? = nil, majorVersion: UInt32? = nil, minorVersion: UInt32? = nil,
         attributes: [XMLAttribute] = [], extensions: ExtensionBlock = ExtensionBlock()
@@ -112,10 +126,12 @@ public struct CalendarDataDocument: Hashable, Sendable {
         self.extensions = extensions
     }
 
+    /// Free/busy slots; nil for other content.
     public var freeBusy: FreeBusy? {
         if case .freeBusy(let value) = content { value } else { nil }
     }
 
+    /// Working hours; nil for other content.
     public var workingHours: WorkingHours? {
         if case .workingHours(let value) = content { value } else { nil }
     }

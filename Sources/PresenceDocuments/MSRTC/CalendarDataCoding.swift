@@ -1,4 +1,4 @@
-// MS-PRES 7.8: reading and writing of the `calendarData` category, whose values are in CalendarData.swift.
+// MS-PRES 7.8: reading and writing of the `calendarData` category; its values are in CalendarData.swift.
 
 import ByteCoding
 import XMLCore
@@ -28,8 +28,10 @@ private let rule: StaticString = "MS-PRES 7.8"
 // MARK: decode
 
 extension CalendarDataDocument: MSRTCDocument {
+    /// Root element `calendarData` of ``XMLCore/XMLNamespace/msCalendarData``.
     public static let rootName = CalendarNames.calendarData
 
+    /// Reads the `calendarData` element; the first content element counts, a second one is kept as an extension.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: rule)
         var attributes = AttributeReader(element, rule: rule)
@@ -135,6 +137,7 @@ extension XMLElement {
 // MARK: encode
 
 extension CalendarDataDocument {
+    /// Writes the `calendarData` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("calendarData")
         writer.namespace("", .msCalendarData)

@@ -2,10 +2,12 @@
 
 import XMLCore
 
-/// The name of a capability (MS-PRES 2.2.2.7.3); any other name is legal.
+/// Name of a capability (MS-PRES 2.2.2.7.3); other names are allowed.
 public struct CapabilityName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
@@ -13,12 +15,14 @@ public struct CapabilityName: RawRepresentable, Hashable, Sendable, ExpressibleB
     public static let remoteCallControl: CapabilityName = "remoteCallControl"
     public static let voice: CapabilityName = "voice"
     public static let video: CapabilityName = "video"
+    /// Centralised conference control: `CCCP`.
     public static let conferenceControl: CapabilityName = "CCCP"
     public static let text: CapabilityName = "text"
     public static let gifInk: CapabilityName = "gifInk"
     public static let isfInk: CapabilityName = "isfInk"
     public static let breakthrough: CapabilityName = "breakthrough"
     public static let applicationSharing: CapabilityName = "applicationSharing"
+    /// Contacts kept in the unified contact store: `ucs`.
     public static let unifiedContactStore: CapabilityName = "ucs"
     public static let containerIntegrity: CapabilityName = "containerIntegrity"
     public static let contentWhiteboard: CapabilityName = "contentWhiteboard"
@@ -30,25 +34,32 @@ public struct CapabilityName: RawRepresentable, Hashable, Sendable, ExpressibleB
     public var description: String { rawValue }
 }
 
-/// One thing that a device or service can do (MS-PRES 2.2.2.7.3).
+/// Capability of a device or service (MS-PRES 2.2.2.7.3).
 public struct Capability: Hashable, Sendable {
+    /// Name: the local name of the element.
     public var name: CapabilityName
+    /// URI at which the capability is offered; nil when absent.
     public var uri: String?
-    /// Whether it can be shown at the user's side; absent means false.
+    /// Whether the user's side can present it; absent means false.
     public var render: Bool?
-    /// Whether it can be produced at the user's side; absent means false.
+    /// Whether the user's side can produce it; absent means false.
     public var capture: Bool?
     /// Whether the capability is for the user's own devices only; absent means false.
     public var publish: Bool?
+    /// Version of the capability; nil when absent.
     public var version: UInt32?
     /// Availability of the device that offers it.
     public var deviceAvailability: UInt32?
+    /// Whether this offer is preferred; nil when absent.
     public var preferred: Bool?
+    /// Identifier of the preferred endpoint; nil when absent.
     public var preferredEndpointID: String?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
-    /// Child elements, which the schema does not foresee.
+    /// Child elements, which the schema does not define; kept and written again.
     public var content: [XMLFragment]
 
+    /// Creates a capability; omitted attributes are absent.
     public init(
         _ name: CapabilityName, uri: String? = nil, render: Bool? = nil, capture: Bool? = nil, publish: Bool? = nil,
         version: UInt32? = nil, deviceAvailability: UInt32? = nil, preferred: Bool? = nil, preferredEndpointID: String? = nil,
@@ -68,12 +79,17 @@ public struct Capability: Hashable, Sendable {
     }
 }
 
-/// Capabilities behind one URI (MS-PRES 2.2.2.7.2, 2.2.2.7.3).
+/// Capabilities of one URI (MS-PRES 2.2.2.7.2, 2.2.2.7.3).
 public struct CapabilityList: Hashable, Sendable {
+    /// URI that offers the capabilities; nil when absent.
     public var uri: String?
+    /// Whether this list is preferred; nil when absent.
     public var preferred: Bool?
+    /// Capabilities in document order, known names or not.
     public var capabilities: [Capability]
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -111,7 +127,7 @@ extension Capability {
 }
 
 extension CapabilityList {
-    /// - Parameter namespace: That of the category: each child in it is a capability, known or not.
+    /// - Parameter namespace: Namespace of the category; each child in it is a capability, known or not.
     init(reading element: XMLElement, in namespace: XMLNamespace, rule: StaticString) throws(DocumentError) {
         var attributes = AttributeReader(element, rule: rule)
         self.init(uri: attributes.string("uri"), preferred: try attributes.boolean("preferred"))

@@ -2,7 +2,7 @@
 
 import XMLCore
 
-/// The body of a category: read into a document where this gateway knows the category, else kept byte for byte.
+/// Body of a category: a document if the category is known here, else the element byte for byte.
 public indirect enum CategoryBody: Hashable, Sendable {
     case state(StateDocument)
     case note(NoteDocument)
@@ -11,31 +11,38 @@ public indirect enum CategoryBody: Hashable, Sendable {
     case device(DeviceDocument)
     case calendarData(CalendarDataDocument)
     case legacyInterop(LegacyInteropDocument)
-    /// Any other body, or one that was not asked to be read.
+    /// Body of another category, or one that was not to be read.
     case raw(XMLFragment)
 }
 
-/// One `category` of a categories document: an instance, or the marker that there is none (MS-PRES 2.2.2.1).
+/// Element `category` of a categories document: an instance, or the marker that there is none (MS-PRES 2.2.2.1).
 ///
-/// Watchers see name, instance and publishTime only; the user's own endpoints see all attributes (MS-PRES 2.2.2.1, 3.2.5.3).
+/// Watchers get name, instance and publishTime only; the user's own endpoints get all attributes (MS-PRES 2.2.2.1, 3.2.5.3).
 public struct CategoryElement: Hashable, Sendable {
+    /// Category of the instance.
     public var name: CategoryName
-    /// Absent in empty markers; readers take absence as 0.
+    /// Number of the instance; absent in empty markers, which readers take as 0.
     public var instance: UInt32?
-    /// When the server committed the instance: UTC, three fraction digits, no zone letter.
+    /// Time of the commit by the server; written in UTC with three fraction digits and no zone letter.
     public var publishTime: DateTime?
+    /// Container of the instance; nil when absent.
     public var container: ContainerID?
+    /// Version of the instance; nil when absent.
     public var version: UInt32?
+    /// Rule that ends the life of the instance; nil when absent.
     public var expireType: ExpireType?
+    /// Endpoint that published the instance; nil when absent.
     public var endpointID: String?
-    /// Seconds of life left, of instances with expireType `time`.
+    /// Seconds of life left, for instances with expireType `time`.
     public var expires: Int64?
-    /// Absent when the instance has an empty body, and in markers.
+    /// Body; nil for an instance with an empty body, and for markers.
     public var body: CategoryBody?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
-    /// Elements after the first, which the standard does not foresee.
+    /// Elements after the first, which the standard does not define.
     public var additionalContent: [XMLFragment]
 
+    /// Creates an element; omitted attributes are absent.
     public init(
         name: CategoryName, instance: UInt32? = nil, publishTime: DateTime? = nil, container: ContainerID? = nil,
         version: UInt32? = nil, expireType: ExpireType? = nil, endpointID: String? = nil, expires: Int64? = nil,
@@ -54,15 +61,17 @@ public struct CategoryElement: Hashable, Sendable {
         self.additionalContent = additionalContent
     }
 
-    /// Whether the element only says that nothing is published: no instance, no publishTime, no body (MS-PRES 3.2.5.3, 4.2.2).
+    /// Whether the element marks that nothing is published: no instance, publishTime, version and body (MS-PRES 3.2.5.3, 4.2.2).
     public var isEmptyMarker: Bool { instance == nil && publishTime == nil && version == nil && body == nil }
 }
 
 /// Category instances of one presentity (MS-PRES 2.2.2.1, 6.2).
 public struct CategoriesDocument: Hashable, Sendable {
-    /// The presentity, with its scheme.
+    /// Presentity URI with its scheme.
     public var uri: String
+    /// Category elements in document order.
     public var categories: [CategoryElement]
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
     /// Unknown children of the root.
     public var extensions: [XMLFragment]
@@ -77,16 +86,16 @@ public struct CategoriesDocument: Hashable, Sendable {
     }
 }
 
-/// How the bodies of categories are read.
+/// Treatment of category bodies when a document is read.
 public enum CategoryBodyReading: Hashable, Sendable {
-    /// Every body is kept byte for byte.
+    /// Keep every body byte for byte.
     case raw
-    /// Bodies of known categories are read, and a fault in one refuses the document.
+    /// Read bodies of known categories; a fault in one refuses the document.
     case strict
-    /// Bodies of known categories are read; one that cannot be read is kept byte for byte (MS-PRES 2.2.2.7).
+    /// Read bodies of known categories; keep a faulty one byte for byte (MS-PRES 2.2.2.7).
     case tolerant
-    /// As strict, but a body that is no document of its category is kept byte for byte: for a liberal ``DocumentReader``, which leaves
-    /// out what is flawed inside a body.
+    /// Same as strict, but keep a body that is not a document of its category byte for byte: for a liberal ``DocumentReader``,
+    /// which omits flaws inside a body.
     case liberal
 }
 
@@ -100,15 +109,18 @@ private enum CategoriesNames {
 // MARK: decode
 
 extension CategoriesDocument: MSRTCDocument {
+    /// Root element `categories` of ``XMLCore/XMLNamespace/msCategories``.
     public static let rootName = CategoriesNames.categories
+    /// Media type `application/msrtc-event-categories+xml`.
     public static let mediaType = DocumentMediaType("application/msrtc-event-categories+xml")
     static let rule: StaticString = "MS-PRES 6.2"
 
+    /// Reads the document; a fault in the body of a known category refuses it (``CategoryBodyReading/strict``).
     public init(reading element: XMLElement) throws(DocumentError) {
         try self.init(reading: element, bodies: .strict)
     }
 
-    /// Reads the document from its root element, the bodies as wanted.
+    /// Reads the document, with category bodies as specified.
     public init(reading element: XMLElement, bodies: CategoryBodyReading) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -186,8 +198,8 @@ extension CategoryBody {
         }
     }
 
-    /// The body read as far as its category is known; a raw body of a known category is parsed now.
-    /// - Throws: ``DocumentError`` when a known category holds something else.
+    /// Reads a raw body of a known category; other bodies are returned unchanged.
+    /// - Throws: ``DocumentError`` if the body of a known category is not its document.
     public func read(as category: CategoryName) throws(DocumentError) -> CategoryBody {
         guard case .raw(let fragment) = self else { return self }
         let element: XMLElement
@@ -195,7 +207,7 @@ extension CategoryBody {
         return try Self.read(element, of: category)
     }
 
-    /// The body as an element to be kept.
+    /// Body as a self-contained element; nil if its encoded form cannot be parsed.
     public var fragment: XMLFragment? {
         switch self {
         case .state(let document): document.fragment
@@ -213,6 +225,7 @@ extension CategoryBody {
 // MARK: encode
 
 extension CategoriesDocument {
+    /// Writes the `categories` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("categories")
         writer.namespace("", .msCategories)

@@ -1,10 +1,13 @@
-/// The name of a presence category, compared exactly, case included (MS-PRES 2.2.2.7, 3.2.5.4).
+/// Name of a presence category, case-sensitive (MS-PRES 2.2.2.7, 3.2.5.4).
 ///
-/// An open vocabulary: a name that is not listed here is carried like any other.
+/// Open vocabulary: a name that is not listed here is carried like any other.
 public struct CategoryName: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// Wraps a name; names that are not listed here are kept.
     public init(_ rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
@@ -14,13 +17,13 @@ public struct CategoryName: RawRepresentable, Hashable, Comparable, Sendable, Ex
     public static let note: CategoryName = "note"
     /// Name, mail address, phones and company of a user (MS-PRES 2.2.2.7.4).
     public static let contactCard: CategoryName = "contactCard"
-    /// What one device of the user can do (MS-PRES 2.2.2.7.2).
+    /// Capabilities of one device of the user (MS-PRES 2.2.2.7.2).
     public static let device: CategoryName = "device"
-    /// What the user can be reached by (MS-PRES 2.2.2.7.3).
+    /// Services by which the user can be reached (MS-PRES 2.2.2.7.3).
     public static let services: CategoryName = "services"
-    /// Read-only properties that the server tells its own user (MS-PRES 2.2.2.7.5).
+    /// Read-only properties that the server sends to the user (MS-PRES 2.2.2.7.5).
     public static let userProperties: CategoryName = "userProperties"
-    /// The one number and token from which PIDF and MSRTC notifications are made (MS-PRES 2.2.2.7.6).
+    /// Number and token from which PIDF and MSRTC notifications are made (MS-PRES 2.2.2.7.6).
     public static let legacyInterop: CategoryName = "legacyInterop"
     /// Call forwarding rules (MS-PRES 2.2.2.7.7).
     public static let routing: CategoryName = "routing"
@@ -53,15 +56,15 @@ public struct CategoryName: RawRepresentable, Hashable, Comparable, Sendable, Ex
     /// Earlier personal notes, published by clients in containers 200, 300 and 400.
     public static let noteHistory: CategoryName = "noteHistory"
 
-    /// Names of MS-PRES 2.2.2.7, and those that deployed clients put into the same publication batches. One unregistered name refuses
-    /// the whole batch (MS-PRES 3.2.5.4), so a server has to register all that its clients publish.
+    /// Names of MS-PRES 2.2.2.7, and those that deployed clients publish in the same batches. One unregistered name refuses a whole
+    /// batch (MS-PRES 3.2.5.4), so a server must register all names that its clients publish.
     public static let registered: Set<CategoryName> = [
         .state, .note, .contactCard, .device, .services, .userProperties, .legacyInterop, .routing, .calendarData, .workingHours,
         .dndState, .mwi, .linkedPICContacts, .roomSetting, .roomUpdate, .roomInvitation, .gcFilterSetting,
         .alerts, .otherOptions, .rccOptions, .userInformation, .noteHistory,
     ]
 
-    /// Names that no category subscriber ever sees, whatever the container (MS-PRES 1.3.1.2, 2.2.2.7).
+    /// Names that are not sent to category subscribers, whatever the container (MS-PRES 1.3.1.2, 2.2.2.7).
     public static let alwaysPrivate: Set<CategoryName> = [.legacyInterop, .routing, .workingHours, .dndState, .linkedPICContacts]
 
     /// Whether the name belongs to ``registered``.

@@ -2,18 +2,23 @@
 
 import XMLCore
 
-/// One instance to create, change or delete (MS-PRES 2.2.2.2.1).
+/// Instance to create, change or delete (MS-PRES 2.2.2.2.1).
 public struct CategoryPublication: Hashable, Sendable {
+    /// Category of the instance.
     public var categoryName: CategoryName
+    /// Number of the instance, chosen by the publisher.
     public var instance: UInt32
+    /// Container of the instance.
     public var container: ContainerID
-    /// The version that the publisher believes to be current; 0 for a new instance.
+    /// Version that the publisher believes to be current; 0 for a new instance.
     public var version: UInt32
+    /// Rule that ends the life of the instance.
     public var expireType: ExpireType
-    /// Seconds of life with expireType `time`; 0 deletes the instance whatever its type.
+    /// Seconds of life with expireType `time`; 0 deletes the instance, whatever its type.
     public var expires: UInt32?
-    /// The data, verbatim; absent for an instance with an empty body.
+    /// Data, byte for byte; nil for an instance with an empty body.
     public var body: XMLFragment?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
     public init(
@@ -34,14 +39,15 @@ public struct CategoryPublication: Hashable, Sendable {
     public var isRemoval: Bool { expires == 0 }
 }
 
-/// A batch of publications that is committed whole or not at all (MS-PRES 2.2.2.2.1, 3.2.5.1.2).
+/// Batch of publications, committed as a whole or not at all (MS-PRES 2.2.2.2.1, 3.2.5.1.2).
 public struct CategoryPublishDocument: Hashable, Sendable {
-    /// The publisher, with its scheme.
+    /// Publisher URI with its scheme.
     public var uri: String
+    /// Publications in order; at least one when parsed.
     public var publications: [CategoryPublication]
-    /// Of the `publications` element.
+    /// Unknown parts of the `publications` element.
     public var listForeign: ForeignContent
-    /// Of the `publish` element.
+    /// Unknown parts of the `publish` element.
     public var foreign: ForeignContent
 
     public init(
@@ -66,10 +72,13 @@ private enum PublishNames {
 // MARK: decode
 
 extension CategoryPublishDocument: MSRTCDocument {
+    /// Root element `publish` of ``XMLCore/XMLNamespace/msRichPresence``.
     public static let rootName = PublishNames.publish
+    /// Media type `application/msrtc-category-publish+xml`.
     public static let mediaType = DocumentMediaType("application/msrtc-category-publish+xml")
     static let rule: StaticString = "MS-PRES 6.10"
 
+    /// Reads the request; requires at least one publication, each with at most one body element.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         guard let list = element.first(PublishNames.publications) else {
@@ -123,6 +132,7 @@ extension CategoryPublication {
 // MARK: encode
 
 extension CategoryPublishDocument {
+    /// Writes the `publish` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("publish")
         writer.namespace("", .msRichPresence)

@@ -2,10 +2,12 @@
 
 import XMLCore
 
-/// The kind of an address, url, phone or photo of a contact card (MS-PRES 7.3); any other token is legal.
+/// Kind of an address, url, phone or photo of a contact card (MS-PRES 7.3); other tokens are allowed.
 public struct ContactDetailType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
@@ -23,10 +25,12 @@ public struct ContactDetailType: RawRepresentable, Hashable, Sendable, Expressib
     public var description: String { rawValue }
 }
 
-/// What a presentity is (MS-PRES 7.3); any other token is legal.
+/// Kind of presentity (MS-PRES 7.3); other tokens are allowed.
 public struct PresentityType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
@@ -38,10 +42,13 @@ public struct PresentityType: RawRepresentable, Hashable, Sendable, ExpressibleB
     public var description: String { rawValue }
 }
 
-/// A URI of a contact card: the `updatedAnyURIType` (MS-PRES 7.3).
+/// URI of a contact card: the `updatedAnyURIType` (MS-PRES 7.3).
 public struct ContactURI: Hashable, Sendable {
+    /// URI as written, trimmed.
     public var uri: String
+    /// Time of the last change by the publisher; nil when absent.
     public var updated: DateTime?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
     public init(_ uri: String, updated: DateTime? = nil, attributes: [XMLAttribute] = []) {
@@ -53,14 +60,21 @@ public struct ContactURI: Hashable, Sendable {
 
 /// Names and mail addresses of a user (MS-PRES 2.2.2.7.4).
 public struct ContactIdentity: Hashable, Sendable {
-    /// Names, one per language; empty when the card has no `name`.
+    /// Names, one per language; empty if the card has no `name`.
     public var displayNames: [LocalizedText]
+    /// Mail addresses in document order.
     public var emails: [ContactURI]
+    /// Time of the last change by the publisher; nil when absent.
     public var updated: DateTime?
+    /// Time of the last change of the name; nil when absent.
     public var nameUpdated: DateTime?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Attributes of `name` without a field here; kept and written again.
     public var nameAttributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
+    /// Elements of `name` without a field here, by schema generation (MS-PRES 7.1).
     public var nameExtensions: ExtensionBlock
 
     public init(
@@ -79,15 +93,23 @@ public struct ContactIdentity: Hashable, Sendable {
     }
 }
 
-/// A postal address (MS-PRES 7.3).
+/// Postal address (MS-PRES 7.3).
 public struct ContactAddress: Hashable, Sendable {
+    /// Kind of address; nil when absent.
     public var type: ContactDetailType?
+    /// Street, one text per language.
     public var streets: [LocalizedText]
+    /// City, one text per language.
     public var cities: [LocalizedText]
+    /// State or province, one text per language.
     public var states: [LocalizedText]
+    /// Postal code, one text per language.
     public var zipcodes: [LocalizedText]
+    /// Country code as written; nil when absent.
     public var countryCode: String?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -106,11 +128,15 @@ public struct ContactAddress: Hashable, Sendable {
     }
 }
 
-/// A web address of a user (MS-PRES 7.3).
+/// Web address of a user (MS-PRES 7.3).
 public struct ContactWebAddress: Hashable, Sendable {
+    /// Kind of web address; nil when absent.
     public var type: ContactDetailType?
+    /// URL as written, trimmed.
     public var uri: String
+    /// Time of the last change by the publisher; nil when absent.
     public var updated: DateTime?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
     public init(_ uri: String, type: ContactDetailType? = nil, updated: DateTime? = nil, attributes: [XMLAttribute] = []) {
@@ -121,14 +147,19 @@ public struct ContactWebAddress: Hashable, Sendable {
     }
 }
 
-/// A phone of a user (MS-PRES 7.3).
+/// Phone of a user (MS-PRES 7.3).
 public struct ContactPhone: Hashable, Sendable {
+    /// Kind of phone; nil when absent.
     public var type: ContactDetailType?
-    /// Usually a `tel:` URI; absent only in cards that break the schema.
+    /// Usually a `tel:` URI; absent only in cards that violate the schema.
     public var uri: ContactURI?
+    /// Number as shown to people, one text per language.
     public var displayStrings: [LocalizedText]
+    /// Time of the last change by the publisher; nil when absent.
     public var updated: DateTime?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -144,13 +175,19 @@ public struct ContactPhone: Hashable, Sendable {
     }
 }
 
-/// A photo of a user (MS-PRES 7.3).
+/// Photo of a user (MS-PRES 7.3).
 public struct ContactPhoto: Hashable, Sendable {
+    /// Kind of photo; nil when absent.
     public var type: ContactDetailType?
+    /// URL of the photo; nil when absent.
     public var uri: ContactURI?
+    /// Hash of the photo as written; nil when absent.
     public var hash: String?
+    /// Time of the last change by the publisher; nil when absent.
     public var updated: DateTime?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -166,31 +203,48 @@ public struct ContactPhoto: Hashable, Sendable {
     }
 }
 
-/// The card of a user: names, addresses, phones, photos (MS-PRES 2.2.2.7.4, 7.3).
+/// Contact card of a user: names, addresses, phones, photos (MS-PRES 2.2.2.7.4, 7.3).
 public struct ContactCardDocument: Hashable, Sendable {
+    /// Identities in document order.
     public var identities: [ContactIdentity]
+    /// Postal addresses in document order.
     public var addresses: [ContactAddress]
+    /// Company, one text per language.
     public var companies: [LocalizedText]
+    /// Department, one text per language.
     public var departments: [LocalizedText]
+    /// Title, one text per language.
     public var titles: [LocalizedText]
+    /// Office, one text per language.
     public var offices: [LocalizedText]
+    /// Web addresses in document order.
     public var webAddresses: [ContactWebAddress]
+    /// Phones in document order.
     public var phones: [ContactPhone]
-    /// Whether nobody reads what is sent to this presentity; absent means false.
+    /// Whether no person reads messages to this presentity; absent means false.
     public var automaton: Bool?
+    /// Kind of presentity; nil when absent.
     public var presentityType: PresentityType?
-    /// At most 1024 characters by the schema.
+    /// Description; at most 1,024 characters by the schema, which is not checked here.
     public var presentityDescription: String?
+    /// Whether clients show the photo of the directory; nil when absent.
     public var displayADPhoto: Bool?
+    /// Photos in document order.
     public var photos: [ContactPhoto]
-    /// Whether the user is enabled for voice (2007 R2 and later write it; the schema has no name for it).
+    /// Whether the user is enabled for voice; written by 2007 R2 and later, not defined by the schema.
     public var isUCEnabled: Bool?
+    /// Time of the last change by the publisher; nil when absent.
     public var updated: DateTime?
+    /// Major schema version as written; nil when absent.
     public var majorVersion: UInt32?
+    /// Minor schema version as written; nil when absent.
     public var minorVersion: UInt32?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
+    /// Creates a card; by default an empty one.
     public init(
         identities: [ContactIdentity] = [], addresses: [ContactAddress] = [], companies: [LocalizedText] = [],
         departments: [LocalizedText] = [], titles: [LocalizedText] = [], offices: [LocalizedText] = [],
@@ -220,9 +274,9 @@ public struct ContactCardDocument: Hashable, Sendable {
         self.extensions = extensions
     }
 
-    /// The first display name of the first identity that has one.
+    /// First display name of the first identity with one; nil when there is none.
     public var displayName: String? { identities.lazy.flatMap(\.displayNames).first?.text }
 
-    /// The first mail address of the first identity that has one.
+    /// First mail address of the first identity with one; nil when there is none.
     public var email: String? { identities.lazy.flatMap(\.emails).first?.uri }
 }

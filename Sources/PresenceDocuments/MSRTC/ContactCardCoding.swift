@@ -1,4 +1,4 @@
-// MS-PRES 7.3: reading and writing of the `contactCard` category, whose values are in ContactCard.swift.
+// MS-PRES 7.3: reading and writing of the `contactCard` category; its values are in ContactCard.swift.
 
 import XMLCore
 
@@ -39,8 +39,10 @@ private let rule: StaticString = "MS-PRES 7.3"
 // MARK: decode
 
 extension ContactCardDocument: MSRTCDocument {
+    /// Root element `contactCard` of ``XMLCore/XMLNamespace/msContactCard``.
     public static let rootName = CardNames.contactCard
 
+    /// Reads the `contactCard` element; throws ``DocumentError`` for another root or a value that the schema does not allow.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: rule)
         var attributes = AttributeReader(element, rule: rule)
@@ -176,6 +178,7 @@ extension ContactPhoto {
 // MARK: encode
 
 extension ContactCardDocument {
+    /// Writes the `contactCard` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("contactCard")
         writer.namespace("", .msContactCard)

@@ -2,7 +2,7 @@
 
 import XMLCore
 
-/// One change of a contact list (MS-SIP 2.2.4.1).
+/// Change of a contact list (MS-SIP 2.2.4.1).
 public enum ContactChange: Hashable, Sendable {
     case addedGroup(RoamingGroup)
     case modifiedGroup(RoamingGroup)
@@ -12,14 +12,15 @@ public enum ContactChange: Hashable, Sendable {
     case deletedContact(uri: String)
 }
 
-/// One change and the versions around it (MS-SIP 9.1 `contactDelta`).
+/// Change of a contact list with the versions before and after (MS-SIP 9.1 `contactDelta`).
 public struct ContactDeltaDocument: Hashable, Sendable {
-    /// The version after the change.
+    /// Version after the change.
     public var deltaNum: UInt32
-    /// The version before it.
+    /// Version before the change.
     public var previousDeltaNum: UInt32
-    /// Written only to clients that know of the unified contact store (MS-PRES 10).
+    /// Location of the contact list; written only to clients that support the unified contact store (MS-PRES 10).
     public var ucsMode: UCSMode?
+    /// The one change of the document.
     public var change: ContactChange
 
     public init(deltaNum: UInt32, previousDeltaNum: UInt32, ucsMode: UCSMode? = nil, change: ContactChange) {
@@ -33,10 +34,13 @@ public struct ContactDeltaDocument: Hashable, Sendable {
 // MARK: decode
 
 extension ContactDeltaDocument: MSRTCDocument {
+    /// Root element `contactDelta`, in no namespace.
     public static let rootName = ContactNames.contactDelta
+    /// Same media type as that of ``ContactListDocument``.
     public static let mediaType = ContactListDocument.mediaType
     static let rule: StaticString = "MS-SIP 9.1"
 
+    /// Reads `contactDelta` in no namespace or in that of the schema; requires exactly one change.
     public init(reading element: XMLElement) throws(DocumentError) {
         guard ContactNames.isElement(element, "contactDelta") else {
             throw DocumentError.wrongRoot(element, expected: Self.rootName, rule: "\(Self.rule)")
@@ -58,7 +62,7 @@ extension ContactDeltaDocument: MSRTCDocument {
 }
 
 extension ContactChange {
-    /// Nil for an element that is no change.
+    /// nil for an element that is not a change.
     fileprivate init?(reading element: XMLElement) throws(DocumentError) {
         var attributes = AttributeReader(element, rule: ContactDeltaDocument.rule)
         switch element.localName {
@@ -76,6 +80,7 @@ extension ContactChange {
 // MARK: encode
 
 extension ContactDeltaDocument {
+    /// Writes the `contactDelta` element, in no namespace.
     public func write(to writer: inout XMLWriter) {
         writer.start("contactDelta")
         writer.attribute("deltaNum", String(deltaNum))

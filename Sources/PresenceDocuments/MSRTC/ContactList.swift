@@ -2,35 +2,37 @@
 
 import XMLCore
 
-/// Where a user's contacts are kept (MS-PRES 10).
+/// Location of a user's contact list (MS-PRES 10).
 public struct UCSMode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
-    /// On this server, for good.
+    /// On this server, permanently.
     public static let disabled: UCSMode = "disabled"
-    /// On this server, to be moved to the mail server at any time.
+    /// On this server; may be moved to the mail server at any time.
     public static let allowed: UCSMode = "allowed"
-    /// On their way; nobody may change them.
+    /// Being moved; changes are not allowed.
     public static let migrating: UCSMode = "migrating"
     /// On the mail server.
     public static let migrated: UCSMode = "migrated"
 
-    /// Whether the contact list may not be changed by SERVICE requests (MS-PRES 3.10.4).
+    /// Whether SERVICE requests must not change the contact list (MS-PRES 3.10.4).
     public var isReadOnly: Bool { self == .migrating || self == .migrated }
 
     public var description: String { rawValue }
 }
 
-/// A group of contacts (MS-SIP 2.2.4.1).
+/// Group of contacts (MS-SIP 2.2.4.1).
 public struct RoamingGroup: Hashable, Sendable {
-    /// 1 to 64, given by the server.
+    /// Id, 1 to 64, assigned by the server.
     public var id: UInt32
-    /// `~` is the group of those who are in no other.
+    /// Name; `~` is the group of the contacts without another group.
     public var name: String
-    /// Auxiliary information elsewhere, such as a distribution group.
+    /// URI of external information, such as a distribution group; nil when absent or empty.
     public var externalURI: String?
 
     public init(id: UInt32, name: String, externalURI: String? = nil) {
@@ -40,19 +42,22 @@ public struct RoamingGroup: Hashable, Sendable {
     }
 }
 
-/// A contact (MS-SIP 2.2.4.1).
+/// Contact (MS-SIP 2.2.4.1).
 public struct RoamingContact: Hashable, Sendable {
-    /// As written: with its scheme in requests and deltas, without it in lists.
+    /// URI as written: with its scheme in requests and deltas, without it in lists.
     public var uri: String
+    /// Display name; empty when absent.
     public var name: String
     /// Ids of its groups, in the order written.
     public var groups: [UInt32]
     /// Whether clients subscribe to its presence.
     public var isSubscribed: Bool
+    /// URI of external information; nil when absent or empty.
     public var externalURI: String?
-    /// `contactExtension`, any XML of the clients.
+    /// Element `contactExtension` with XML of the client's choice; nil when absent.
     public var `extension`: XMLFragment?
 
+    /// Creates a contact; by default in no group, with its presence subscribed to.
     public init(
         uri: String, name: String = "", groups: [UInt32] = [], isSubscribed: Bool = true, externalURI: String? = nil,
         extension: XMLFragment? = nil
@@ -66,13 +71,15 @@ public struct RoamingContact: Hashable, Sendable {
     }
 }
 
-/// The whole contact list (MS-SIP 9.1 `contactList`), in no namespace as all messages print it.
+/// Whole contact list (MS-SIP 9.1 `contactList`), in no namespace as in all printed messages.
 public struct ContactListDocument: Hashable, Sendable {
-    /// The version of the list, never 0 (MS-SIP 2.2.3 says so of the like).
+    /// Version of the list; not 0, as for access control lists (MS-SIP 2.2.3), which is not checked here.
     public var deltaNum: UInt32
-    /// Written only to clients that know of the unified contact store (MS-PRES 10).
+    /// Location of the contact list; written only to clients that support the unified contact store (MS-PRES 10).
     public var ucsMode: UCSMode?
+    /// Groups in document order.
     public var groups: [RoamingGroup]
+    /// Contacts in document order.
     public var contacts: [RoamingContact]
 
     public init(deltaNum: UInt32, ucsMode: UCSMode? = nil, groups: [RoamingGroup] = [], contacts: [RoamingContact] = []) {
@@ -89,7 +96,7 @@ enum ContactNames {
     static let contactList = XMLName("contactList")
     static let contactDelta = XMLName("contactDelta")
 
-    /// In no namespace, as messages print it, or in that of the schema (MS-SIP 9.1).
+    /// Whether the element is in no namespace, as in messages, or in that of the schema (MS-SIP 9.1).
     static func isElement(_ element: XMLElement, _ name: String) -> Bool {
         guard element.localNameEquals(name) else { return false }
         let namespace = element.namespace
@@ -100,10 +107,13 @@ enum ContactNames {
 // MARK: decode
 
 extension ContactListDocument: MSRTCDocument {
+    /// Root element `contactList`, in no namespace.
     public static let rootName = ContactNames.contactList
+    /// Media type `application/vnd-microsoft-roaming-contacts+xml`.
     public static let mediaType = DocumentMediaType("application/vnd-microsoft-roaming-contacts+xml")
     static let rule: StaticString = "MS-SIP 9.1"
 
+    /// Reads `contactList` in no namespace or in that of the schema; requires `deltaNum`.
     public init(reading element: XMLElement) throws(DocumentError) {
         guard ContactNames.isElement(element, "contactList") else {
             throw DocumentError.wrongRoot(element, expected: Self.rootName, rule: "\(Self.rule)")
@@ -139,7 +149,7 @@ extension RoamingContact {
         self.extension = element.children.first { $0.localNameEquals("contactExtension") }.map { $0.fragment() }
     }
 
-    /// Numbers separated by blanks, 0 to 64 each (MS-SIP 9.1 groupList).
+    /// Parses group ids separated by blanks, 0 to 64 each (MS-SIP 9.1 groupList).
     static func groups(_ text: String, in element: XMLElement, rule: StaticString) throws(DocumentError) -> [UInt32] {
         var groups: [UInt32] = []
         for part in text.utf8.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
@@ -155,6 +165,7 @@ extension RoamingContact {
 // MARK: encode
 
 extension ContactListDocument {
+    /// Writes the `contactList` element, in no namespace.
     public func write(to writer: inout XMLWriter) {
         writer.start("contactList")
         writer.attribute("deltaNum", String(deltaNum))

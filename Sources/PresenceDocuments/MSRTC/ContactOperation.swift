@@ -2,10 +2,11 @@
 
 import XMLCore
 
-/// A change of the contact list that a client asks for (MS-SIP 2.2.4.2).
+/// Change of the contact list requested by a client (MS-SIP 2.2.4.2).
 public struct ContactOperation: Hashable, Sendable {
+    /// Kind of change.
     public enum Kind: Hashable, Sendable {
-        /// Adds the contact, or replaces the one of that URI.
+        /// Adds the contact, or replaces the one with that URI.
         case setContact(RoamingContact)
         case deleteContact(uri: String)
         case addGroup(name: String, externalURI: String?)
@@ -13,8 +14,9 @@ public struct ContactOperation: Hashable, Sendable {
         case deleteGroup(id: UInt32)
     }
 
+    /// Kind of change, with its values.
     public var kind: Kind
-    /// The version that the client believes to be current. Nil only in `deleteContact`, whose schema has none (MS-SIP 9.4).
+    /// Version that the client believes to be current; nil only in `deleteContact`, which has none in its schema (MS-SIP 9.4).
     public var deltaNum: UInt32?
 
     public init(_ kind: Kind, deltaNum: UInt32?) {
@@ -25,7 +27,7 @@ public struct ContactOperation: Hashable, Sendable {
     static let rule: StaticString = "MS-SIP 9"
 
     /// Reads the operation of an envelope.
-    /// - Returns: Nil when it is another one, such as a directory search.
+    /// - Returns: nil for another operation, such as a directory search.
     public init?(reading element: XMLElement) throws(DocumentError) {
         guard element.isIn(.msSIPOperations) else { return nil }
         let reader = OperationReader(element, rule: Self.rule)
@@ -57,7 +59,7 @@ public struct ContactOperation: Hashable, Sendable {
         }
     }
 
-    /// The extension in no namespace, as lists show it, whatever prefix the request gave it.
+    /// Extension in no namespace, as in lists, whatever its prefix in the request.
     private static func contactExtension(_ reader: OperationReader) throws(DocumentError) -> XMLFragment? {
         guard let element = reader.child("contactExtension"), !element.isLeaf || !element.trimmedText.isEmpty else { return nil }
         var writer = XMLWriter(declaration: false, capacity: 256)
@@ -68,7 +70,7 @@ public struct ContactOperation: Hashable, Sendable {
         do { return try XMLFragment(parsing: writer.finish()) } catch { throw DocumentError(error) }
     }
 
-    /// The request as an envelope.
+    /// Request as a SOAP envelope.
     public func encoded() -> [UInt8] {
         SOAPEnvelope.encode { writer in
             switch kind {
@@ -101,7 +103,7 @@ public struct ContactOperation: Hashable, Sendable {
         }
     }
 
-    /// The answer to `addGroup`, which tells the number of the new group (MS-SIP 4.8).
+    /// Answer to `addGroup`, with the number of the new group (MS-SIP 4.8).
     public static func addGroupAnswer(groupID: UInt32) -> [UInt8] {
         SOAPEnvelope.encode { writer in
             writer.start("m:addGroup")

@@ -2,17 +2,18 @@
 
 import XMLCore
 
-/// The number of a container, 0 to 32767 (MS-PRES 6.1). What the known numbers mean is data of the container policy.
+/// Number of a container, 0 to 32767 (MS-PRES 6.1). The container policy defines the meaning of the known numbers.
 public struct ContainerID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Number, at most ``maximum``.
     public let rawValue: UInt16
 
-    /// Fails above 32767.
+    /// Creates a number; nil above 32767.
     public init?(rawValue: UInt16) {
         guard rawValue <= Self.maximum else { return nil }
         self.rawValue = rawValue
     }
 
-    /// Fails outside 0 to 32767.
+    /// Creates a number; nil outside 0 to 32767.
     public init?(_ number: Int) {
         guard let value = UInt16(exactly: number) else { return nil }
         self.init(rawValue: value)
@@ -23,7 +24,7 @@ public struct ContainerID: RawRepresentable, Hashable, Comparable, Sendable, Cus
     /// Largest number that the schema allows.
     public static let maximum: UInt16 = 32767
 
-    /// The container without a member list, which everybody may see (MS-PRES 1.3.1.3.3).
+    /// Container without a member list, visible to all users (MS-PRES 1.3.1.3.3).
     public static let `default` = ContainerID(unchecked: 0)
 
     public var description: String { String(rawValue) }
@@ -31,35 +32,42 @@ public struct ContainerID: RawRepresentable, Hashable, Comparable, Sendable, Cus
     public static func < (left: ContainerID, right: ContainerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// How a member of a container is recognised (MS-PRES 2.2.2.5.1).
+/// Rule that recognises a member of a container (MS-PRES 2.2.2.5.1).
 public struct ContainerMemberType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
-    /// One SIP URI, in `value`.
+    /// One user, by the SIP URI in `value`.
     public static let user: ContainerMemberType = "user"
-    /// Everybody of one domain, in `value`.
+    /// All users of one domain, in `value`.
     public static let domain: ContainerMemberType = "domain"
+    /// All users of the presentity's enterprise.
     public static let sameEnterprise: ContainerMemberType = "sameEnterprise"
+    /// All users of federated domains.
     public static let federated: ContainerMemberType = "federated"
+    /// All users of public clouds.
     public static let publicCloud: ContainerMemberType = "publicCloud"
+    /// All users.
     public static let everyone: ContainerMemberType = "everyone"
 
-    /// Every type that the schema lists.
+    /// Types that the schema lists.
     public static let known: Set<ContainerMemberType> = [.user, .domain, .sameEnterprise, .federated, .publicCloud, .everyone]
 
-    /// Whether a member of this type carries a value (MS-PRES 3.5.5.2).
+    /// Whether a member of this type has a value (MS-PRES 3.5.5.2).
     public var takesValue: Bool { self == .user || self == .domain }
 
     public var description: String { rawValue }
 }
 
-/// A member of a container (MS-PRES 2.2.2.5.1).
+/// Member of a container (MS-PRES 2.2.2.5.1).
 public struct ContainerMember: Hashable, Sendable {
+    /// Rule that recognises the member.
     public var type: ContainerMemberType
-    /// URI of a user or name of a domain as written, with or without scheme.
+    /// URI of a user or name of a domain, as written, with or without scheme.
     public var value: String?
 
     public init(_ type: ContainerMemberType, value: String? = nil) {
@@ -68,11 +76,13 @@ public struct ContainerMember: Hashable, Sendable {
     }
 }
 
-/// A container with its complete membership (MS-PRES 6.3).
+/// Container with its complete membership (MS-PRES 6.3).
 public struct ContainerElement: Hashable, Sendable {
+    /// Number of the container.
     public var id: ContainerID
-    /// Version of the membership, apart from the versions of publications (MS-PRES 3.5.5.2).
+    /// Version of the membership, independent of the versions of publications (MS-PRES 3.5.5.2).
     public var version: UInt32
+    /// Members in document order.
     public var members: [ContainerMember]
 
     public init(id: ContainerID, version: UInt32, members: [ContainerMember] = []) {
@@ -82,8 +92,9 @@ public struct ContainerElement: Hashable, Sendable {
     }
 }
 
-/// The containers part of roaming-self data (MS-PRES 6.3).
+/// Containers part of roaming-self data (MS-PRES 6.3).
 public struct ContainersDocument: Hashable, Sendable {
+    /// Containers in document order.
     public var containers: [ContainerElement]
 
     public init(containers: [ContainerElement] = []) {
@@ -102,9 +113,11 @@ private enum ContainerNames {
 // MARK: decode
 
 extension ContainersDocument: MSRTCDocument {
+    /// Root element `containers` of ``XMLCore/XMLNamespace/msContainers``.
     public static let rootName = ContainerNames.containers
     static let rule: StaticString = "MS-PRES 6.3"
 
+    /// Reads the `containers` element; requires `id` and `version` of each container.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init()
@@ -135,6 +148,7 @@ extension ContainerMember {
 // MARK: encode
 
 extension ContainersDocument {
+    /// Writes the `containers` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("containers")
         writer.namespace("", .msContainers)

@@ -1,13 +1,16 @@
-// MS-PRES 2.2.2.10 and 6.5: who may act for a user.
+// MS-PRES 2.2.2.10 and 6.5: the delegates of a user.
 
 import XMLCore
 
-/// One who may act for the user (MS-PRES 6.5).
+/// Delegate, a user that may act for another (MS-PRES 6.5).
 public struct DelegateElement: Hashable, Sendable {
     /// URI without its scheme.
     public var uri: String
+    /// Whether the delegate may publish for the user.
     public var publish: Bool
+    /// Whether the delegate may name delegates of the user.
     public var redelegate: Bool
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
     public init(uri: String, publish: Bool, redelegate: Bool, foreign: ForeignContent = ForeignContent()) {
@@ -18,9 +21,11 @@ public struct DelegateElement: Hashable, Sendable {
     }
 }
 
-/// Everybody who may act for the user, always complete (MS-PRES 6.5).
+/// Complete list of a user's delegates (MS-PRES 6.5).
 public struct DelegatesDocument: Hashable, Sendable {
+    /// Version of the list.
     public var version: UInt32
+    /// Delegates in document order.
     public var delegates: [DelegateElement]
 
     public init(version: UInt32, delegates: [DelegateElement] = []) {
@@ -39,9 +44,11 @@ private enum DelegateNames {
 // MARK: decode
 
 extension DelegatesDocument: MSRTCDocument {
+    /// Root element `delegates` of ``XMLCore/XMLNamespace/msDelegates``.
     public static let rootName = DelegateNames.delegates
     static let rule: StaticString = "MS-PRES 6.5"
 
+    /// Reads the `delegates` element; requires `version`, and `uri`, `publish` and `redelegate` of each delegate.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -61,6 +68,7 @@ extension DelegatesDocument: MSRTCDocument {
 // MARK: encode
 
 extension DelegatesDocument {
+    /// Writes the `delegates` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("delegates")
         writer.namespace("", .msDelegates)

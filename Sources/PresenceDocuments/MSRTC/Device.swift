@@ -2,17 +2,23 @@
 
 import XMLCore
 
-/// What one device of a user can do (MS-PRES 2.2.2.7.2).
+/// Capabilities of one device of a user (MS-PRES 2.2.2.7.2).
 public struct DeviceDocument: Hashable, Sendable {
-    /// Identifier of the endpoint, compared without case.
+    /// Identifier of the endpoint; compare ignoring case.
     public var endpointID: String
+    /// Capability lists in document order.
     public var capabilities: [CapabilityList]
-    /// Ignored on receipt, kept as it came.
+    /// Time zone as written; ignored on receipt, kept and written again.
     public var timezone: String?
+    /// Name of the machine; nil when absent.
     public var machineName: String?
+    /// Major schema version as written; nil when absent.
     public var majorVersion: UInt32?
+    /// Minor schema version as written; nil when absent.
     public var minorVersion: UInt32?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -43,9 +49,11 @@ private enum DeviceNames {
 // MARK: decode
 
 extension DeviceDocument: MSRTCDocument {
+    /// Root element `device` of ``XMLCore/XMLNamespace/msDevice``.
     public static let rootName = DeviceNames.device
     static let rule: StaticString = "MS-PRES 7.4"
 
+    /// Reads the `device` element; requires `endpointId`.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -70,6 +78,7 @@ extension DeviceDocument: MSRTCDocument {
 // MARK: encode
 
 extension DeviceDocument {
+    /// Writes the `device` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("device")
         writer.namespace("", .msDevice)

@@ -2,10 +2,11 @@
 
 import XMLCore
 
-/// One condition of a search: an attribute of a user, and what its value begins with (MS-PRES 8.1).
+/// Condition of a search: an attribute of a user, and the beginning of its value (MS-PRES 8.1).
 public struct DirectorySearchFilter: Hashable, Sendable {
-    /// The name of an attribute of the directory service, or one of the macros msRTCURI and msRTCMail (MS-PRES 8.3).
+    /// Name of an attribute of the directory service, or one of the macros msRTCURI and msRTCMail (MS-PRES 8.3).
     public var attribute: String
+    /// Text with which the value must begin.
     public var value: String
 
     public init(_ attribute: String, _ value: String) {
@@ -14,10 +15,11 @@ public struct DirectorySearchFilter: Hashable, Sendable {
     }
 }
 
-/// A search request: every filter must hold (MS-PRES 3.1.5.2).
+/// Search request; all filters must match (MS-PRES 3.1.5.2).
 public struct DirectorySearchRequest: Hashable, Sendable {
+    /// Filters in document order.
     public var filters: [DirectorySearchFilter]
-    /// Most rows that the client wants.
+    /// Largest number of rows that the client requests.
     public var maxResults: UInt32
 
     public init(filters: [DirectorySearchFilter], maxResults: UInt32) {
@@ -26,8 +28,9 @@ public struct DirectorySearchRequest: Hashable, Sendable {
     }
 }
 
-/// One user that was found; a text that the directory does not have is empty (MS-PRES 8.2).
+/// User found by a search; texts that the directory lacks are empty (MS-PRES 8.2).
 public struct DirectorySearchRow: Hashable, Sendable {
+    /// SIP URI of the user.
     public var uri: String
     public var displayName: String
     public var title: String
@@ -39,6 +42,7 @@ public struct DirectorySearchRow: Hashable, Sendable {
     public var country: String
     public var email: String
 
+    /// Creates a row; omitted texts are empty.
     public init(
         uri: String, displayName: String = "", title: String = "", office: String = "", phone: String = "", company: String = "",
         city: String = "", state: String = "", country: String = "", email: String = ""
@@ -55,7 +59,7 @@ public struct DirectorySearchRow: Hashable, Sendable {
         self.email = email
     }
 
-    /// The attributes in the order of the schema, all of them required.
+    /// Attributes in the order of the schema; all of them are required.
     fileprivate static var attributes: [(name: StaticString, path: WritableKeyPath<DirectorySearchRow, String>)] {
         [
             ("uri", \.uri), ("displayName", \.displayName), ("title", \.title), ("office", \.office), ("phone", \.phone),
@@ -64,25 +68,27 @@ public struct DirectorySearchRow: Hashable, Sendable {
     }
 }
 
-/// What a search found (MS-PRES 4.1, 8.2).
+/// Result of a search (MS-PRES 4.1, 8.2).
 public struct DirectorySearchResponse: Hashable, Sendable {
+    /// Users found, in document order.
     public var rows: [DirectorySearchRow]
     /// Whether more users match than there are rows.
     public var moreAvailable: Bool
 
+    /// Creates a result; by default without rows and complete.
     public init(rows: [DirectorySearchRow] = [], moreAvailable: Bool = false) {
         self.rows = rows
         self.moreAvailable = moreAvailable
     }
 }
 
-/// Why a search was not done (MS-PRES 3.1.5.4); a request that cannot be read is a ``badCall``, with 400.
+/// Refusals of a search (MS-PRES 3.1.5.4); a malformed request is a ``badCall``, with status 400.
 extension SOAPFault {
-    /// The directory or this server cannot answer now; goes with 503.
+    /// The directory or this server cannot answer now; with status 503.
     public static let busy = SOAPFault(code: "Server.Unavailable.Busy")
-    /// The sender may not search; goes with 403.
+    /// The sender must not search; with status 403.
     public static let userSearchNotAuthorized = SOAPFault(code: "Client.NotAuthorized.UserSearch")
-    /// Everything else; goes with 500.
+    /// Any other failure; with status 500.
     public static let unknownError = SOAPFault(code: "Server.UnknownError")
 }
 
@@ -103,7 +109,7 @@ private enum SearchNames {
 // MARK: decode
 
 extension XMLElement {
-    /// An attribute in the namespace of the search, as samples write it, or in none, as the schema does.
+    /// Attribute in the namespace of the search, as in samples, or in none, as in the schema.
     fileprivate func searchAttribute(_ name: StaticString) throws(DocumentError) -> String {
         guard let value = attribute(XMLName("\(name)", in: .msSIPOperations)) ?? attribute(name) else {
             throw missing(attribute: name, rule: SearchNames.rule)
@@ -118,7 +124,7 @@ extension XMLElement {
 }
 
 extension SOAPEnvelope {
-    /// The operation of a search.
+    /// Operation of a search; throws for another one.
     fileprivate var directorySearch: XMLElement {
         get throws(DocumentError) {
             guard operation.is(SearchNames.directorySearch) else {
@@ -128,7 +134,7 @@ extension SOAPEnvelope {
         }
     }
 
-    /// The array that a reference, `#rows` or `rows`, points to.
+    /// Array to which a reference, `#rows` or `rows`, points.
     fileprivate func array(of reference: XMLElement) throws(DocumentError) -> XMLElement {
         let href = try reference.searchAttribute("href")
         let id = href.hasPrefix("#") ? String(href.dropFirst()) : href
@@ -140,8 +146,10 @@ extension SOAPEnvelope {
 }
 
 extension DirectorySearchRequest: MSRTCDocument {
+    /// Root element `Envelope` of ``XMLCore/XMLNamespace/soapEnvelope``.
     public static let rootName = SearchNames.envelope
 
+    /// Reads the SOAP envelope of a search; requires a filter array, with attributes of letters, digits and `_`, and `maxResults`.
     public init(reading element: XMLElement) throws(DocumentError) {
         let envelope = try SOAPEnvelope(reading: element)
         let search = try envelope.directorySearch
@@ -159,8 +167,10 @@ extension DirectorySearchRequest: MSRTCDocument {
 }
 
 extension DirectorySearchResponse: MSRTCDocument {
+    /// Root element `Envelope` of ``XMLCore/XMLNamespace/soapEnvelope``.
     public static let rootName = SearchNames.envelope
 
+    /// Reads the SOAP envelope of an answer; requires every attribute of a row, which may be empty.
     public init(reading element: XMLElement) throws(DocumentError) {
         let envelope = try SOAPEnvelope(reading: element)
         let search = try envelope.directorySearch
@@ -186,6 +196,7 @@ extension XMLWriter {
 }
 
 extension DirectorySearchRequest {
+    /// Writes the SOAP envelope of the search.
     public func write(to writer: inout XMLWriter) {
         SOAPEnvelope.write(to: &writer) { writer in
             writer.start("m:directorySearch")
@@ -206,6 +217,7 @@ extension DirectorySearchRequest {
 }
 
 extension DirectorySearchResponse {
+    /// Writes the SOAP envelope of the answer.
     public func write(to writer: inout XMLWriter) {
         SOAPEnvelope.write(to: &writer) { writer in
             writer.start("m:directorySearch")

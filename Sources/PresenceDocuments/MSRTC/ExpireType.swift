@@ -1,7 +1,9 @@
-/// What ends the life of a published category instance (MS-PRES 2.2.2.1, 6.10).
+/// Rule that ends the life of a published category instance (MS-PRES 2.2.2.1, 6.10).
 public struct ExpireType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
@@ -14,7 +16,7 @@ public struct ExpireType: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// Ends after `expires` seconds unless it is updated.
     public static let time: ExpireType = "time"
 
-    /// Whether the schema lists the value; a publication may carry no other (MS-PRES 6.10).
+    /// Whether the schema lists the value; a publication must not have another (MS-PRES 6.10).
     public var isKnown: Bool { self == .static || self == .endpoint || self == .user || self == .time }
 
     public var description: String { rawValue }

@@ -2,18 +2,18 @@
 
 import XMLCore
 
-/// What later generations of a schema added at the end of an element (MS-PRES 7.1).
+/// Additions of later schema generations at the end of an element (MS-PRES 7.1).
 ///
 /// ```
 /// known elements ( delimiter, elements of one generation )* end? extension?
 /// ```
-/// Elements that this gateway has names for are fields of their document; the block keeps the rest, each in its generation.
+/// Elements with a name here are fields of their document; the block keeps the others by generation.
 public struct ExtensionBlock: Hashable, Sendable {
-    /// Unknown elements before any delimiter, which the schemas do not foresee.
+    /// Unknown elements before any delimiter, which the schemas do not define.
     public var strays: [XMLFragment]
     /// Unknown elements after the first, second, ... delimiter.
     public var generations: [[XMLFragment]]
-    /// The `extension` element with foreign content.
+    /// Element `extension` with foreign content.
     public var `extension`: XMLFragment?
 
     public init(strays: [XMLFragment] = [], generations: [[XMLFragment]] = [], extension: XMLFragment? = nil) {

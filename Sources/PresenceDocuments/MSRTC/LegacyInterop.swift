@@ -2,13 +2,15 @@
 
 import XMLCore
 
-/// The number and token from which PIDF and MSRTC notifications are made (MS-PRES 2.2.2.7.6).
+/// Number and token from which PIDF and MSRTC notifications are made (MS-PRES 2.2.2.7.6).
 public struct LegacyInteropDocument: Hashable, Sendable {
-    /// The availability number; required by the text of the standard, optional in its schema.
+    /// Availability number; required by the text of the standard, optional in its schema.
     public var availability: UInt32?
-    /// Activity of the state that the number came from.
+    /// Activity of the state that supplied the number.
     public var token: ActivityToken?
+    /// Whether the user is in do-not-disturb; nil when absent.
     public var dndState: Bool?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
     public init(
@@ -24,10 +26,12 @@ public struct LegacyInteropDocument: Hashable, Sendable {
 // MARK: decode
 
 extension LegacyInteropDocument: MSRTCDocument {
-    /// In the namespace of the categories document, which bodies inherit from their parent (MS-PRES 7.7).
+    /// Root element `legacyInterop`, in the namespace of the categories document, which bodies inherit from their parent (MS-PRES
+    /// 7.7).
     public static let rootName = XMLName("legacyInterop", in: .msCategories)
     static let rule: StaticString = "MS-PRES 7.7"
 
+    /// Reads the `legacyInterop` element; throws ``DocumentError`` for another root or a value that the schema does not allow.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -41,6 +45,7 @@ extension LegacyInteropDocument: MSRTCDocument {
 // MARK: encode
 
 extension LegacyInteropDocument {
+    /// Writes the `legacyInterop` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("legacyInterop")
         writer.namespace("", .msCategories)

@@ -1,14 +1,14 @@
 import XMLCore
 
-/// A text in one language: the `LCIDType` of the category schemas (MS-PRES 7.2, 7.3).
+/// Text in one language: the `LCIDType` of the category schemas (MS-PRES 7.2, 7.3).
 public struct LocalizedText: Hashable, Sendable {
-    /// The text as written, white space included.
+    /// Text as written, with white space.
     public var text: String
-    /// Locale identifier such as 1033; absent when the publisher named none.
+    /// Locale identifier, such as 1033; nil if the publisher gave none.
     public var lcid: UInt32?
-    /// When the publisher last changed this text, in UTC.
+    /// Time of the publisher's last change of this text, in UTC.
     public var updated: DateTime?
-    /// Attributes that this gateway has no name for.
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
     public init(_ text: String, lcid: UInt32? = nil, updated: DateTime? = nil, attributes: [XMLAttribute] = []) {

@@ -2,15 +2,17 @@
 
 import XMLCore
 
-/// An aggregate number with its texts: the `availability` and `activity` of a presentity or device (MS-SIP 2.2.1).
+/// Aggregate number with its texts: `availability` or `activity` of a presentity or device (MS-SIP 2.2.1).
 public struct AggregateNumber: Hashable, Sendable {
-    /// 0 to 999; below 100 means offline for `availability` and no information for `activity`.
+    /// Number, 0 to 999 (not checked); below 100 it means offline for `availability` and no information for `activity`.
     public var aggregate: UInt32
+    /// Meaning in words; nil when absent.
     public var description: String?
-    /// The most active endpoint, hexadecimal, at most 16 characters.
+    /// Most active endpoint, hexadecimal, at most 16 characters.
     public var epid: String?
     /// Note of the user (`activity` only).
     public var note: String?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
     public init(
@@ -25,10 +27,13 @@ public struct AggregateNumber: Hashable, Sendable {
     }
 }
 
-/// The `phoneNumber` of a presentity (MS-SIP 2.2.1).
+/// Element `phoneNumber` of a presentity (MS-SIP 2.2.1).
 public struct PresentityPhoneNumber: Hashable, Sendable {
+    /// Number as written.
     public var number: String
+    /// Label of the number; nil when absent.
     public var label: String?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
     public init(_ number: String, label: String? = nil, attributes: [XMLAttribute] = []) {
@@ -38,16 +43,18 @@ public struct PresentityPhoneNumber: Hashable, Sendable {
     }
 }
 
-/// The `state` of the aggregate: the number and word that newer readers prefer (MS-PRES 9).
+/// Element `state` of the aggregate: number and word, which newer readers prefer (MS-PRES 9).
 public struct AggregateUserState: Hashable, Sendable {
-    /// 3500 online, 18500 offline and so on.
+    /// Availability number, such as 3500 for online and 18500 for offline.
     public var availability: UInt32
-    /// `online`, `busy`, `do-not-disturb`, `be-right-back`, `away`, `offline` or an activity token.
+    /// Word: `online`, `busy`, `do-not-disturb`, `be-right-back`, `away`, `offline` or an activity token.
     public var token: String
-    /// `userState` in practice.
+    /// Type of the state; `userState` in practice.
     public var type: StateType?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
+    /// Creates a state; by default of the type `userState`.
     public init(availability: UInt32, token: String, type: StateType? = .userState, attributes: [XMLAttribute] = []) {
         self.availability = availability
         self.token = token
@@ -56,15 +63,21 @@ public struct AggregateUserState: Hashable, Sendable {
     }
 }
 
-/// One device of a presentity (MS-SIP 2.2.1).
+/// Device of a presentity (MS-SIP 2.2.1).
 public struct DevicePresence: Hashable, Sendable {
+    /// Endpoint identifier; nil when absent.
     public var epid: String?
-    /// Seconds since the device last said something.
+    /// Seconds since the device last sent presence.
     public var ageOfPresence: UInt32?
+    /// Availability of the device; nil when absent.
     public var availability: AggregateNumber?
+    /// Activity of the device; nil when absent.
     public var activity: AggregateNumber?
+    /// Name of the device; nil when absent.
     public var deviceName: String?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here; kept and written again.
     public var extensions: [XMLFragment]
 
     public init(
@@ -81,22 +94,31 @@ public struct DevicePresence: Hashable, Sendable {
     }
 }
 
-/// A presence document of type text/xml+msrtc.pidf (MS-PRES 2.2.2.9).
+/// Presence document of type text/xml+msrtc.pidf (MS-PRES 2.2.2.9).
 ///
-/// Readers take the elements in any order; writers keep that of MS-PRES 9.
+/// Elements are read in any order and written in that of MS-PRES 9.
 public struct MSRTCPIDFDocument: Hashable, Sendable {
-    /// The presentity without its scheme.
+    /// Presentity URI without its scheme.
     public var uri: String
+    /// Availability of the presentity; nil when absent.
     public var availability: AggregateNumber?
+    /// Activity of the presentity; nil when absent.
     public var activity: AggregateNumber?
+    /// Display name; nil when absent.
     public var displayName: String?
+    /// Mail address; nil when absent.
     public var email: String?
+    /// Phone number; nil when absent or without `number`.
     public var phoneNumber: PresentityPhoneNumber?
-    /// What the user published about itself: notes, contacts, states; kept as it came.
+    /// Notes, contacts and states that the user published; kept byte for byte.
     public var userInfo: XMLFragment?
+    /// Devices in document order.
     public var devices: [DevicePresence]
+    /// State of the aggregate; nil when absent.
     public var aggregateState: AggregateUserState?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here; kept and written again.
     public var extensions: [XMLFragment]
 
     public init(
@@ -139,10 +161,13 @@ private enum PresentityNames {
 // MARK: decode
 
 extension MSRTCPIDFDocument: MSRTCDocument {
+    /// Root element `presentity` of ``XMLCore/XMLNamespace/msPresence``.
     public static let rootName = PresentityNames.presentity
+    /// Media type `text/xml+msrtc.pidf`.
     public static let mediaType = DocumentMediaType("text/xml+msrtc.pidf")
     static let rule: StaticString = "MS-PRES 2.2.2.9"
 
+    /// Reads the `presentity` element; requires `uri`, and `aggregate` of each number.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -217,6 +242,7 @@ extension DevicePresence {
 // MARK: encode
 
 extension MSRTCPIDFDocument {
+    /// Writes the `presentity` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("presentity")
         writer.namespace("", .msPresence)

@@ -1,9 +1,9 @@
 import XMLCore
 
-/// Reads the attributes of one element and remembers how many it found, so that unknown ones are looked for only where there are any.
+/// Reader of the attributes of one element; counts those found, so that unknown ones are searched only if there are any.
 struct AttributeReader {
     let element: XMLElement
-    /// Section of the standard that the messages cite.
+    /// Section of the standard that error messages cite.
     let rule: StaticString
     private var found = 0
 
@@ -85,7 +85,7 @@ struct AttributeReader {
         return value
     }
 
-    /// The attributes that were not asked for.
+    /// Attributes that were not read.
     func others(besides known: @autoclosure () -> Set<String>, _ qualified: XMLName? = nil) -> [XMLAttribute] {
         guard element.attributeCount > found else { return [] }
         let known = known()
@@ -100,12 +100,12 @@ struct AttributeReader {
     }
 }
 
-/// Collects what a type has no field for, in its generation (MS-PRES 7.1).
+/// Collector of elements without a field, by generation (MS-PRES 7.1).
 struct ExtensionReader {
     private(set) var block = ExtensionBlock()
     private var delimiters = 0
 
-    /// Whether a delimiter was met, behind which names of this schema may mean something new.
+    /// Whether a delimiter was read, after which names of this schema may have a new meaning.
     var isOpen: Bool { delimiters > 0 }
 
     mutating func take(_ child: XMLElement) {
@@ -130,7 +130,7 @@ enum CommonTypeNames {
     static let `extension` = XMLName("extension", in: .msCommonTypes)
 }
 
-/// Lexical forms of XML Schema that the documents use, read from trimmed bytes without a String.
+/// Lexical forms of XML Schema in the documents, parsed from trimmed bytes without a String.
 enum Lexical {
     static let unsignedRule = "a whole number from 0 to 4294967295"
 
@@ -207,7 +207,7 @@ extension XMLElement {
         DocumentError.missing("\(name)", in: self, rule: "\(rule)")
     }
 
-    /// `RULE: NAME in 'ELEMENT' is 'VALUE', not EXPECTED`
+    /// Invalid value: `RULE: NAME in 'ELEMENT' is 'VALUE', not EXPECTED`, with the value cut to 60 characters.
     func invalid(_ name: String, value: String, expected: String, rule: StaticString) -> DocumentError {
         let shown = value.count > 60 ? String(value.prefix(60)) + "…" : value
         let place = name == localName ? name : "\(name) in '\(localName)'"

@@ -33,10 +33,10 @@ extension XMLWriter {
         if let value { element(name, value ? "true" : "false") }
     }
 
-    /// Writes the generations of a type: its known elements, each group behind its delimiter, what was kept, `end`, `extension`.
+    /// Writes the generations of a type: after each delimiter its known and its kept elements, then `end` and `extension`.
     ///
-    /// Nothing to say means no delimiter and no end (MS-PRES 7.1).
-    /// - Parameter known: Number of generations whose fields are to be written, by `write` with the generation counted from 0.
+    /// Without content there is no delimiter and no end (MS-PRES 7.1).
+    /// - Parameter known: Number of generations with fields, which `write` writes; it gets the generation, counted from 0.
     mutating func generations(
         _ block: ExtensionBlock, known: Int = 0, write: (Int, inout XMLWriter) -> Void = { _, _ in }
     ) {

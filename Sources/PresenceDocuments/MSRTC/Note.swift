@@ -2,31 +2,39 @@
 
 import XMLCore
 
-/// What a note is about (MS-PRES 4.2); any other token is legal.
+/// Kind of note (MS-PRES 4.2); other tokens are allowed.
 public struct NoteType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
-    /// What the user typed.
+    /// Text of the user.
     public static let personal: NoteType = "personal"
-    /// The out-of-office message of the mailbox.
+    /// Out-of-office message of the mailbox.
     public static let outOfOffice: NoteType = "OOF"
 
     public var description: String { rawValue }
 }
 
-/// One text of a note (MS-PRES 4.2).
+/// Text of a note (MS-PRES 4.2).
 public struct NoteBody: Hashable, Sendable {
+    /// Kind of note; nil when absent.
     public var type: NoteType?
     /// Source of the text; usually empty.
     public var uri: String?
+    /// Start of validity; nil when absent.
     public var startTime: DateTime?
+    /// End of validity; nil when absent.
     public var endTime: DateTime?
+    /// Text as written, with white space.
     public var text: String
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
 
+    /// Creates a text; by default of the kind `personal`, valid at any time.
     public init(
         _ text: String, type: NoteType? = .personal, uri: String? = nil, startTime: DateTime? = nil, endTime: DateTime? = nil,
         attributes: [XMLAttribute] = []
@@ -40,12 +48,16 @@ public struct NoteBody: Hashable, Sendable {
     }
 }
 
-/// The texts that a user shows (MS-PRES 4.2); no body means that the note was cleared.
+/// Notes of a user (MS-PRES 4.2); no body means that the note was cleared.
 public struct NoteDocument: Hashable, Sendable {
+    /// Texts in document order.
     public var bodies: [NoteBody]
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
+    /// Creates a note; by default a cleared one.
     public init(bodies: [NoteBody] = [], attributes: [XMLAttribute] = [], extensions: ExtensionBlock = ExtensionBlock()) {
         self.bodies = bodies
         self.attributes = attributes
@@ -63,9 +75,11 @@ private enum NoteNames {
 // MARK: decode
 
 extension NoteDocument: MSRTCDocument {
+    /// Root element `note` of ``XMLCore/XMLNamespace/msNote``.
     public static let rootName = NoteNames.note
     static let rule: StaticString = "MS-PRES 4.2"
 
+    /// Reads the `note` element; throws ``DocumentError`` for another root or a value that the schema does not allow.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init(attributes: AttributeReader(element, rule: Self.rule).others(besides: []))
@@ -94,6 +108,7 @@ extension NoteBody {
 // MARK: encode
 
 extension NoteDocument {
+    /// Writes the `note` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("note")
         writer.namespace("", .msNote)

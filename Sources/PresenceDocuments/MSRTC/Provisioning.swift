@@ -1,16 +1,18 @@
-// vnd-microsoft-provisioning-v2: what a client asks its home server to prescribe, and the answer.
+// vnd-microsoft-provisioning-v2: settings that a client requests from its home server, and the answer.
 
 import XMLCore
 
-/// The names of the groups that a client wants (body of the SUBSCRIBE).
+/// Names of the groups that a client requests (body of the SUBSCRIBE).
 public struct ProvisioningGroupListDocument: Hashable, Sendable {
+    /// Group names in document order.
     public var groups: [String]
 
     public init(groups: [String]) { self.groups = groups }
 }
 
-/// The groups with their settings (body of the answer and of notifications); here every group is empty.
+/// Groups with their settings (body of the answer and of notifications); here every group is empty.
 public struct ProvisionGroupListDocument: Hashable, Sendable {
+    /// Group names in document order.
     public var groups: [String]
 
     public init(groups: [String]) { self.groups = groups }
@@ -24,10 +26,13 @@ private enum ProvisioningNames {
 }
 
 extension ProvisioningGroupListDocument: MSRTCDocument {
+    /// Root element `provisioningGroupList` of ``XMLCore/XMLNamespace/msProvisioningGroupList``.
     public static let rootName = ProvisioningNames.request
+    /// Same media type as that of ``ProvisionGroupListDocument``.
     public static let mediaType = ProvisionGroupListDocument.mediaType
     static let rule: StaticString = "vnd-microsoft-provisioning-v2"
 
+    /// Reads the `provisioningGroupList` element; requires `name` of each group.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init(groups: [])
@@ -37,6 +42,7 @@ extension ProvisioningGroupListDocument: MSRTCDocument {
         }
     }
 
+    /// Writes the `provisioningGroupList` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("provisioningGroupList")
         writer.namespace("", .msProvisioningGroupList)
@@ -50,10 +56,13 @@ extension ProvisioningGroupListDocument: MSRTCDocument {
 }
 
 extension ProvisionGroupListDocument: MSRTCDocument {
+    /// Root element `provisionGroupList` of ``XMLCore/XMLNamespace/msProvisionGroupList``.
     public static let rootName = ProvisioningNames.answer
+    /// Media type `application/vnd-microsoft-roaming-provisioning-v2+xml`.
     public static let mediaType = DocumentMediaType("application/vnd-microsoft-roaming-provisioning-v2+xml")
     static let rule: StaticString = "vnd-microsoft-provisioning-v2"
 
+    /// Reads the `provisionGroupList` element; requires `name` of each group, settings are ignored.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init(groups: [])
@@ -63,6 +72,7 @@ extension ProvisionGroupListDocument: MSRTCDocument {
         }
     }
 
+    /// Writes the `provisionGroupList` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("provisionGroupList")
         writer.namespace("", .msProvisionGroupList)

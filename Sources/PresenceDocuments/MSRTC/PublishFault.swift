@@ -2,15 +2,15 @@
 
 import XMLCore
 
-/// One stale operation of a refused request (MS-PRES 2.2.2.2.3).
+/// Stale operation of a refused request (MS-PRES 2.2.2.2.3).
 public struct FaultOperation: Hashable, Sendable {
     /// Position in the request, counted from 1 (MS-PRES 4.2.1).
     public var index: UInt32
-    /// The version that the request named.
+    /// Version in the request.
     public var version: UInt32
-    /// The version that is stored; a retry must name it.
+    /// Stored version, which a retry must name.
     public var currentVersion: UInt32
-    /// The stored data of a publication.
+    /// Stored data of a publication; nil when absent.
     public var currentData: XMLFragment?
 
     public init(index: UInt32, version: UInt32, currentVersion: UInt32, currentData: XMLFragment? = nil) {
@@ -21,18 +21,20 @@ public struct FaultOperation: Hashable, Sendable {
     }
 }
 
-/// Why a versioned request was refused (MS-PRES 2.2.2.2.3).
+/// Refusal of a versioned request (MS-PRES 2.2.2.2.3).
 public struct FaultDocument: Hashable, Sendable {
-    /// `Client.BadCall.WrongDelta`; the standard prints it in two forms (MS-PRES 2.2.2.2.3, 2.2.2.10.4).
+    /// Fault code `Client.BadCall.WrongDelta`; the standard prints it in two forms (MS-PRES 2.2.2.2.3, 2.2.2.10.4).
     public var faultCode: String
+    /// Stale operations in document order.
     public var operations: [FaultOperation]
 
+    /// Creates a refusal; by default with ``wrongDelta``.
     public init(faultCode: String = FaultDocument.wrongDelta, operations: [FaultOperation]) {
         self.faultCode = faultCode
         self.operations = operations
     }
 
-    /// The form that this gateway writes.
+    /// Fault code that this gateway writes.
     public static let wrongDelta = "Client.BadCall.WrongDelta"
 
     /// Whether the fault is about versions, in either printed form.
@@ -48,11 +50,13 @@ private enum FaultNames {
 // MARK: decode
 
 extension FaultDocument: MSRTCDocument {
-    /// In no namespace (MS-PRES 2.2.2.2.3); deployed servers write one, so that readers compare local names.
+    /// Root element `Fault`, in no namespace (MS-PRES 2.2.2.2.3); deployed servers write one, so readers compare local names only.
     public static let rootName = FaultNames.fault
+    /// Media type `application/msrtc-fault+xml`.
     public static let mediaType = DocumentMediaType("application/msrtc-fault+xml")
     static let rule: StaticString = "MS-PRES 2.2.2.2.3"
 
+    /// Reads `Fault` in any namespace; requires `Faultcode`, details are optional.
     public init(reading element: XMLElement) throws(DocumentError) {
         guard element.localNameEquals("Fault") else {
             throw DocumentError.wrongRoot(element, expected: Self.rootName, rule: "\(Self.rule)")
@@ -76,6 +80,7 @@ extension FaultDocument: MSRTCDocument {
 // MARK: encode
 
 extension FaultDocument {
+    /// Writes the `Fault` element, in no namespace.
     public func write(to writer: inout XMLWriter) {
         writer.start("Fault")
         writer.element("Faultcode", faultCode)

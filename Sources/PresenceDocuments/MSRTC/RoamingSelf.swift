@@ -1,27 +1,33 @@
-// MS-PRES 2.2.2.3, 6.6 and 6.7: what a user's own endpoint asks for and gets.
+// MS-PRES 2.2.2.3, 6.6 and 6.7: data of a user for the user's own endpoints.
 
 import XMLCore
 
-/// A part of the user's own data (MS-PRES 2.2.2.3.1).
+/// Part of the user's own data (MS-PRES 2.2.2.3.1).
 public struct RoamingScope: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
+    /// Categories that the user published.
     public static let categories: RoamingScope = "categories"
+    /// Containers with their members.
     public static let containers: RoamingScope = "containers"
+    /// Subscribers to the user's presence.
     public static let subscribers: RoamingScope = "subscribers"
-    /// Asked for by `roamingEx`, of another namespace.
+    /// Delegates; requested by `roamingEx`, of another namespace.
     public static let delegates: RoamingScope = "delegates"
 
     public var description: String { rawValue }
 }
 
-/// The self subscription request: which parts the endpoint wants (MS-PRES 2.2.2.3.1, 6.6).
+/// Self subscription request: the parts that the endpoint requests (MS-PRES 2.2.2.3.1, 6.6).
 public struct RoamingListDocument: Hashable, Sendable {
+    /// Parts in document order, each once; at least one when parsed.
     public var scopes: [RoamingScope]
-    /// What follows the scopes, `presenceSeparator` included.
+    /// Elements other than scopes, `presenceSeparator` included, and attributes.
     public var foreign: ForeignContent
 
     public init(scopes: [RoamingScope], foreign: ForeignContent = ForeignContent()) {
@@ -30,14 +36,20 @@ public struct RoamingListDocument: Hashable, Sendable {
     }
 }
 
-/// The user's own data: answer to publish and self subscriptions, body of self notifications (MS-PRES 2.2.2.3.2, 6.7).
+/// Data of the user: answer to publish and self subscriptions, body of self notifications (MS-PRES 2.2.2.3.2, 6.7).
 public struct RoamingDataDocument: Hashable, Sendable {
+    /// Categories; nil if the document has none.
     public var categories: CategoriesDocument?
+    /// Containers; nil if the document has none.
     public var containers: ContainersDocument?
+    /// Subscribers; nil if the document has none.
     public var subscribers: SubscribersDocument?
+    /// Delegates; nil if the document has none.
     public var delegates: DelegatesDocument?
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
+    /// Creates a document; by default without parts.
     public init(
         categories: CategoriesDocument? = nil, containers: ContainersDocument? = nil, subscribers: SubscribersDocument? = nil,
         delegates: DelegatesDocument? = nil, foreign: ForeignContent = ForeignContent()
@@ -62,10 +74,13 @@ private enum RoamingNames {
 // MARK: decode
 
 extension RoamingListDocument: MSRTCDocument {
+    /// Root element `roamingList` of ``XMLCore/XMLNamespace/msRoamingSelf``.
     public static let rootName = RoamingNames.roamingList
+    /// Same media type as that of ``RoamingDataDocument``.
     public static let mediaType = RoamingDataDocument.mediaType
     static let rule: StaticString = "MS-PRES 6.6"
 
+    /// Reads the `roamingList` element; requires at least one scope, repeated ones count once.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init(scopes: [])
@@ -87,15 +102,18 @@ extension RoamingListDocument: MSRTCDocument {
 }
 
 extension RoamingDataDocument: MSRTCDocument {
+    /// Root element `roamingData` of ``XMLCore/XMLNamespace/msRoamingSelf``.
     public static let rootName = RoamingNames.roamingData
+    /// Media type `application/vnd-microsoft-roaming-self+xml`.
     public static let mediaType = DocumentMediaType("application/vnd-microsoft-roaming-self+xml")
     static let rule: StaticString = "MS-PRES 6.7"
 
+    /// Reads the document with category bodies kept byte for byte.
     public init(reading element: XMLElement) throws(DocumentError) {
         try self.init(reading: element, bodies: .raw)
     }
 
-    /// Reads the document from its root element, the bodies of its categories as wanted.
+    /// Reads the document, with category bodies as specified.
     public init(reading element: XMLElement, bodies: CategoryBodyReading) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init()
@@ -113,8 +131,8 @@ extension RoamingDataDocument: MSRTCDocument {
 }
 
 extension RoamingDataDocument {
-    /// Reads a roamingData document, or its categories or its containers where they stand alone, for tools.
-    /// - Parameter bodies: How the bodies of categories are read.
+    /// Reads a roamingData document, or a categories or containers document alone, for tools.
+    /// - Parameter bodies: Treatment of category bodies.
     public init(parsingPart bytes: [UInt8], bodies: CategoryBodyReading = .raw) throws(DocumentError) {
         let root: XMLElement
         do { root = try XMLTree.parse(bytes).root } catch { throw DocumentError(error) }
@@ -138,6 +156,7 @@ extension RoamingDataDocument {
 // MARK: encode
 
 extension RoamingListDocument {
+    /// Writes the `roamingList` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("roamingList")
         writer.namespace("", .msRoamingSelf)
@@ -155,6 +174,7 @@ extension RoamingListDocument {
 }
 
 extension RoamingDataDocument {
+    /// Writes the `roamingData` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("roamingData")
         writer.namespace("", .msRoamingSelf)

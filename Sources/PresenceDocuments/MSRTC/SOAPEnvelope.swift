@@ -2,20 +2,20 @@
 
 import XMLCore
 
-/// The envelope around one operation.
+/// SOAP envelope around one operation.
 ///
-/// Read leniently: SOAP 1.1 with or without the slash at the end of its namespace (MS-PRES prints both, 2.2.1 and 8), and SOAP 1.2.
+/// Accepts SOAP 1.1 with or without the slash at the end of its namespace (MS-PRES prints both, 2.2.1 and 8), and SOAP 1.2.
 public struct SOAPEnvelope: Sendable {
-    /// The first child of Body.
+    /// First child of Body.
     public var operation: XMLElement
-    /// What stands beside it in Body, such as the arrays that an operation refers to.
+    /// Other children of Body, such as the arrays that an operation refers to.
     public var others: [XMLElement]
 
-    /// `application/SOAP+xml`, compared without case.
+    /// Media type `application/SOAP+xml`, compared ignoring case.
     public static let mediaType = DocumentMediaType("application/soap+xml")
 
-    /// Reads the envelope from the document element.
-    /// - Throws: ``DocumentError`` when the root is no envelope or its Body holds nothing.
+    /// Reads the envelope.
+    /// - Throws: ``DocumentError`` if the root is not an envelope, or its Body is missing or empty.
     public init(reading root: XMLElement) throws(DocumentError) {
         guard Self.isSOAP(root, "Envelope") else {
             throw DocumentError.wrongRoot(root, expected: Names.envelope, rule: "SOAP 1.1 4")
@@ -30,21 +30,21 @@ public struct SOAPEnvelope: Sendable {
         while let other = children.next() { others.append(other) }
     }
 
-    /// Parses and reads.
+    /// Parses and reads an envelope.
     public init(parsing bytes: [UInt8], limits: XMLLimits = .standard) throws(DocumentError) {
         let tree: XMLTree
         do { tree = try XMLTree.parse(bytes, limits: limits) } catch { throw DocumentError(error) }
         try self.init(reading: tree.root)
     }
 
-    /// An envelope as bytes, its Body written by `body`; the prefix `m` is bound to the namespace of the operations.
+    /// Encodes an envelope with the Body that `body` writes; the prefix `m` is bound to the namespace of the operations.
     public static func encode(_ body: (inout XMLWriter) -> Void) -> [UInt8] {
         var writer = XMLWriter(declaration: false, capacity: 512)
         write(to: &writer, body)
         return writer.finish()
     }
 
-    /// The same into a writer.
+    /// Same, into a writer.
     static func write(to writer: inout XMLWriter, _ body: (inout XMLWriter) -> Void) {
         writer.start("SOAP-ENV:Envelope")
         writer.namespace("SOAP-ENV", .soapEnvelope)
@@ -67,11 +67,11 @@ public struct SOAPEnvelope: Sendable {
     }
 }
 
-/// Why an operation was refused, as the body of the answer (MS-PRES 4.1.2).
+/// Refusal of an operation, as the body of the answer (MS-PRES 4.1.2).
 public struct SOAPFault: Hashable, Sendable {
-    /// `Client.BadCall`, `Server.UnknownError` and the like.
+    /// Code, such as `Client.BadCall` or `Server.UnknownError`.
     public var code: String
-    /// The current version of what the operation wanted to change, when the fault is about versions.
+    /// Current version of the changed object, if the fault is about versions.
     public var currentDeltaNum: UInt32?
 
     public init(code: String, currentDeltaNum: UInt32? = nil) {
@@ -79,15 +79,15 @@ public struct SOAPFault: Hashable, Sendable {
         self.currentDeltaNum = currentDeltaNum
     }
 
-    /// The request could not be carried out as it is.
+    /// The request cannot be carried out as it is.
     public static let badCall = SOAPFault(code: "Client.BadCall")
 
-    /// The request named another version than the current one, the code that MS-PRES 2.2.2.10.4 gives to the same fault.
+    /// The request named another version than the current one; the code is that of MS-PRES 2.2.2.10.4 for the same fault.
     public static func wrongDelta(current: UInt32) -> SOAPFault {
         SOAPFault(code: "Client.BadCall.WrongDelta", currentDeltaNum: current)
     }
 
-    /// The whole envelope.
+    /// Fault as a SOAP envelope.
     public func encoded() -> [UInt8] {
         SOAPEnvelope.encode { writer in
             writer.start("SOAP-ENV:Fault")
@@ -109,7 +109,7 @@ extension XMLNamespace {
     public static let msSIPOperations = XMLNamespace("http://schemas.microsoft.com/winrtc/2002/11/sip")
 }
 
-/// The child elements of an operation, found by local name: clients differ in prefixes and in the case of `URI`.
+/// Reader of the child elements of an operation by local name: clients differ in prefixes and in the case of `URI`.
 struct OperationReader {
     let element: XMLElement
     let rule: StaticString
@@ -119,7 +119,7 @@ struct OperationReader {
         self.rule = rule
     }
 
-    /// The child of that name, compared without case.
+    /// First child with that name, ignoring case.
     func child(_ name: StaticString) -> XMLElement? {
         element.children.first { child in
             let local = child.localName.utf8
@@ -130,7 +130,7 @@ struct OperationReader {
 
     func string(_ name: StaticString) -> String? { child(name)?.trimmedText }
 
-    /// The text of a child that must be there and not be empty.
+    /// Text of a required child; an empty one is refused.
     func requiredString(_ name: StaticString) throws(DocumentError) -> String {
         guard let child = child(name) else { throw element.missing(element: name, rule: rule) }
         let text = child.trimmedText

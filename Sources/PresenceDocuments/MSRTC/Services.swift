@@ -2,11 +2,15 @@
 
 import XMLCore
 
-/// One address of a user and what it can do (MS-PRES 2.2.2.7.3).
+/// Address of a user and its capabilities (MS-PRES 2.2.2.7.3).
 public struct ServiceElement: Hashable, Sendable {
+    /// URI of the service; nil when absent.
     public var uri: String?
+    /// Capabilities of the service; nil when absent.
     public var capabilities: CapabilityList?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -20,12 +24,17 @@ public struct ServiceElement: Hashable, Sendable {
     }
 }
 
-/// What a user can be reached by (MS-PRES 2.2.2.7.3); in practice the list may be empty.
+/// Services by which a user can be reached (MS-PRES 2.2.2.7.3); the list may be empty.
 public struct ServicesDocument: Hashable, Sendable {
+    /// Services in document order.
     public var services: [ServiceElement]
+    /// Major schema version as written; nil when absent.
     public var majorVersion: UInt32?
+    /// Minor schema version as written; nil when absent.
     public var minorVersion: UInt32?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -51,9 +60,11 @@ private enum ServiceNames {
 // MARK: decode
 
 extension ServicesDocument: MSRTCDocument {
+    /// Root element `services` of ``XMLCore/XMLNamespace/msService``.
     public static let rootName = ServiceNames.services
     static let rule: StaticString = "MS-PRES 7.5"
 
+    /// Reads the `services` element; throws ``DocumentError`` for another root or a value that the schema does not allow.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -91,6 +102,7 @@ extension ServiceElement {
 // MARK: encode
 
 extension ServicesDocument {
+    /// Writes the `services` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("services")
         writer.namespace("", .msService)

@@ -1,17 +1,20 @@
-// MS-PRES 2.2.2.5.2 and 6.11: the request that changes who sees a container.
+// MS-PRES 2.2.2.5.2 and 6.11: the request that changes the members of containers.
 
 import XMLCore
 
-/// A member to add to or to remove from a container (MS-PRES 2.2.2.5.2).
+/// Member to add to or to remove from a container (MS-PRES 2.2.2.5.2).
 public struct ContainerMemberChange: Hashable, Sendable {
-    /// What to do; the schema says `remove`, the text `delete`: both are read, `remove` is written (MS-PRES 2.2.2.5.2, 6.11).
+    /// Action; the schema has `remove`, the text `delete`: both are read, `remove` is written (MS-PRES 2.2.2.5.2, 6.11).
     public enum Action: Hashable, Sendable {
         case add
         case remove
     }
 
+    /// Whether to add or to remove the member.
     public var action: Action
+    /// Member to add or to remove.
     public var member: ContainerMember
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
     public init(_ action: Action, _ member: ContainerMember, foreign: ForeignContent = ForeignContent()) {
@@ -21,13 +24,15 @@ public struct ContainerMemberChange: Hashable, Sendable {
     }
 }
 
-/// The changes of one container (MS-PRES 2.2.2.5.2).
+/// Changes of one container (MS-PRES 2.2.2.5.2).
 public struct ContainerChange: Hashable, Sendable {
-    /// Never 0: that container has no member list.
+    /// Number of the container; not 0, which has no member list.
     public var id: ContainerID
-    /// The version of the membership that the sender believes to be current; 0 for a new container.
+    /// Version of the membership that the sender believes to be current; 0 for a new container.
     public var version: UInt32
+    /// Changes in order; at least one when parsed.
     public var changes: [ContainerMemberChange]
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
     public init(
@@ -40,9 +45,11 @@ public struct ContainerChange: Hashable, Sendable {
     }
 }
 
-/// Changes of container memberships, committed whole or not at all (MS-PRES 2.2.2.5.2, 3.5.5.2).
+/// Changes of container memberships, committed as a whole or not at all (MS-PRES 2.2.2.5.2, 3.5.5.2).
 public struct SetContainerMembersDocument: Hashable, Sendable {
+    /// Containers to change; at least one when parsed.
     public var containers: [ContainerChange]
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
     public init(containers: [ContainerChange], foreign: ForeignContent = ForeignContent()) {
@@ -62,10 +69,13 @@ private enum SetMembersNames {
 // MARK: decode
 
 extension SetContainerMembersDocument: MSRTCDocument {
+    /// Root element `setContainerMembers` of ``XMLCore/XMLNamespace/msContainerManagement``.
     public static let rootName = SetMembersNames.setContainerMembers
+    /// Media type `application/msrtc-setcontainermembers+xml`.
     public static let mediaType = DocumentMediaType("application/msrtc-setcontainermembers+xml")
     static let rule: StaticString = "MS-PRES 6.11"
 
+    /// Reads the request; requires at least one container, each with a change, and refuses container 0 and unknown member types.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init(containers: [])
@@ -124,6 +134,7 @@ extension ContainerMemberChange {
 // MARK: encode
 
 extension SetContainerMembersDocument {
+    /// Writes the `setContainerMembers` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("setContainerMembers")
         writer.namespace("", .msContainerManagement)

@@ -1,25 +1,28 @@
-// MS-PRES 2.2.2.10.2 and 6.14: the request that changes who may act for a user.
+// MS-PRES 2.2.2.10.2 and 6.14: the request that changes the delegates of a user.
 
 import XMLCore
 
-/// What to do with one delegate (MS-PRES 2.2.2.10.2).
+/// Change of one delegate (MS-PRES 2.2.2.10.2).
 public struct DelegateChange: Hashable, Sendable {
+    /// Kind of change.
     public enum Action: String, Hashable, Sendable {
-        /// The delegate is new; also accepted for one that is there (MS-PRES 3.9.5.1).
+        /// Adds a delegate; also accepted for an existing one (MS-PRES 3.9.5.1).
         case add
-        /// The delegate changes; also accepted for one that is not there (MS-PRES 3.9.5.1).
+        /// Changes a delegate; also accepted for one that does not exist (MS-PRES 3.9.5.1).
         case modify
         case remove
     }
 
-    /// The delegate, as written.
+    /// Delegate URI as written, trimmed.
     public var uri: String
+    /// Kind of change.
     public var action: Action
-    /// Whether the delegate may publish; an absent element means no (MS-PRES 3.9.5.1).
+    /// Whether the delegate may publish; false without the element (MS-PRES 3.9.5.1).
     public var mayPublish: Bool
-    /// Whether the delegate may name delegates; an absent element means no.
+    /// Whether the delegate may name delegates; false without the element.
     public var mayRedelegate: Bool
 
+    /// Creates a change; by default without permissions.
     public init(uri: String, action: Action, mayPublish: Bool = false, mayRedelegate: Bool = false) {
         self.uri = uri
         self.action = action
@@ -28,11 +31,13 @@ public struct DelegateChange: Hashable, Sendable {
     }
 }
 
-/// The change of exactly one delegate (MS-PRES 2.2.2.10.2).
+/// Change of exactly one delegate (MS-PRES 2.2.2.10.2).
 public struct SetDelegatesDocument: Hashable, Sendable {
-    /// The version of the list that the sender believes to be current; 0 for the first change.
+    /// Version of the list that the sender believes to be current; 0 for the first change.
     public var version: UInt32
+    /// The one change of the request.
     public var change: DelegateChange
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
     public init(version: UInt32, change: DelegateChange, foreign: ForeignContent = ForeignContent()) {
@@ -54,11 +59,14 @@ private enum SetDelegatesNames {
 // MARK: decode
 
 extension SetDelegatesDocument: MSRTCDocument {
+    /// Root element `setDelegates` of ``XMLCore/XMLNamespace/msDelegateManagement``.
     public static let rootName = SetDelegatesNames.setDelegates
-    /// Compared without case; the standard prints `setDelegate`, once with a blank before the plus sign (MS-PRES 2.2.2.10.2).
+    /// Media type, compared ignoring case; the standard prints `setDelegate`, once with a blank before the plus sign (MS-PRES
+    /// 2.2.2.10.2).
     public static let mediaType = DocumentMediaType("application/msrtc-setdelegate+xml")
     static let rule: StaticString = "MS-PRES 6.14"
 
+    /// Reads the request; requires `version` and exactly one delegate.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -106,6 +114,7 @@ extension DelegateChange {
 // MARK: encode
 
 extension SetDelegatesDocument {
+    /// Writes the `setDelegates` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("setDelegates")
         writer.namespace("", .msDelegateManagement)
@@ -128,6 +137,6 @@ extension SetDelegatesDocument {
 }
 
 extension XMLNamespace {
-    /// setDelegates request (MS-PRES 6.14).
+    /// Request setDelegates (MS-PRES 6.14).
     public static let msDelegateManagement = XMLNamespace("http://schemas.microsoft.com/2007/09/sip/delegate-management")
 }

@@ -2,10 +2,11 @@
 
 import XMLCore
 
-/// The acknowledgement of exactly one subscriber (MS-PRES 2.2.2.6.2).
+/// Acknowledgement of exactly one subscriber (MS-PRES 2.2.2.6.2).
 public struct SetSubscribersDocument: Hashable, Sendable {
-    /// Who is acknowledged, with or without its scheme, as written.
+    /// URI of the subscriber, with or without its scheme, as written.
     public var user: String
+    /// Attributes and elements without a field here; kept and written again.
     public var foreign: ForeignContent
 
     public init(user: String, foreign: ForeignContent = ForeignContent()) {
@@ -24,10 +25,13 @@ private enum SetSubscribersNames {
 // MARK: decode
 
 extension SetSubscribersDocument: MSRTCDocument {
+    /// Root element `setSubscribers` of ``XMLCore/XMLNamespace/msSubscribers``.
     public static let rootName = SetSubscribersNames.setSubscribers
+    /// Media type `application/msrtc-presence-setsubscriber+xml`.
     public static let mediaType = DocumentMediaType("application/msrtc-presence-setsubscriber+xml")
     static let rule: StaticString = "MS-PRES 6.12"
 
+    /// Reads the request; requires exactly one subscriber with `acknowledged` true.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         let subscribers = element.all(SetSubscribersNames.subscriber)
@@ -52,6 +56,7 @@ extension SetSubscribersDocument: MSRTCDocument {
 // MARK: encode
 
 extension SetSubscribersDocument {
+    /// Writes the `setSubscribers` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("setSubscribers")
         writer.namespace("", .msSubscribers)

@@ -2,53 +2,66 @@
 
 import XMLCore
 
-/// The `xsi:type` of a state (MS-PRES 2.2.2.7.1).
+/// Value of `xsi:type` of a state (MS-PRES 2.2.2.7.1).
 public struct StateType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
     /// Set by the user.
     public static let userState: StateType = "userState"
-    /// How active one endpoint is.
+    /// Activity of one endpoint.
     public static let machineState: StateType = "machineState"
-    /// What the calendar says.
+    /// State of the calendar.
     public static let calendarState: StateType = "calendarState"
     /// Voice and video conversations.
     public static let phoneState: StateType = "phoneState"
     /// The user is presenting.
     public static let presentingState: StateType = "presentingState"
-    /// The whole user, computed by the server.
+    /// State of the whole user, computed by the server.
     public static let aggregateState: StateType = "aggregateState"
-    /// All devices of the user, computed by the server.
+    /// State of all devices of the user, computed by the server.
     public static let aggregateMachineState: StateType = "aggregateMachineState"
 
     public var description: String { rawValue }
 }
 
-/// A token that clients translate into an activity text (MS-PRES 7.2); any other token is legal.
+/// Token that clients translate into an activity text (MS-PRES 7.2); other tokens are allowed.
 public struct ActivityToken: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
+    /// In a call.
     public static let onThePhone: ActivityToken = "on-the-phone"
+    /// In a conference.
     public static let inAConference: ActivityToken = "in-a-conference"
+    /// In a meeting.
     public static let inAMeeting: ActivityToken = "in-a-meeting"
+    /// Out of the office; shown in the away band.
     public static let outOfOffice: ActivityToken = "out-of-office"
+    /// Busy, but reachable for urgent matters.
     public static let urgentInterruptionsOnly: ActivityToken = "urgent-interruptions-only"
+    /// Off work; shown in the away band.
     public static let offWork: ActivityToken = "off-work"
+    /// Presenting; shown in the do-not-disturb band.
     public static let inPresentation: ActivityToken = "in-presentation"
 
     public var description: String { rawValue }
 }
 
-/// The kind of device behind a machine state (MS-PRES 7.2); any other token is legal.
+/// Kind of device of a machine state (MS-PRES 7.2); other tokens are allowed.
 public struct DeviceType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
@@ -60,22 +73,25 @@ public struct DeviceType: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public var description: String { rawValue }
 }
 
-/// A bound of the availabilities for which an activity holds (MS-PRES 7.2 `unboundedType`).
+/// Bound of the availabilities at which an activity applies (MS-PRES 7.2 `unboundedType`).
 public enum AvailabilityBound: Hashable, Sendable {
     case value(UInt32)
     case unbounded
 }
 
-/// An activity of a state: a token or a text per language, with the availabilities for which it holds (MS-PRES 2.2.2.7.1).
+/// Activity of a state: a token or a text per language, with the availabilities at which it applies (MS-PRES 2.2.2.7.1).
 public struct StateActivity: Hashable, Sendable {
+    /// Token of the activity; nil if only texts are given.
     public var token: ActivityToken?
-    /// Lowest availability for which the activity holds; absent means 0.
+    /// Lowest availability at which the activity applies; nil means 0.
     public var minimumAvailability: AvailabilityBound?
-    /// Highest availability for which the activity holds; absent means unbounded.
+    /// Highest availability at which the activity applies; nil means unbounded.
     public var maximumAvailability: AvailabilityBound?
-    /// Free texts, one per language, used when there is no token.
+    /// Texts, one per language, used without a token.
     public var custom: [LocalizedText]
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
+    /// Elements without a field here, by schema generation (MS-PRES 7.1); kept and written again.
     public var extensions: ExtensionBlock
 
     public init(
@@ -90,7 +106,8 @@ public struct StateActivity: Hashable, Sendable {
         self.extensions = extensions
     }
 
-    /// Whether the activity holds at an availability, with the defaults 0 and unbounded (MS-PRES 3.8.5.1.2.3).
+    /// Whether the activity applies at an availability, with the defaults 0 and unbounded (MS-PRES 3.8.5.1.2.3); false if the
+    /// minimum is unbounded.
     public func isValid(at availability: UInt32) -> Bool {
         switch minimumAvailability {
         case .value(let minimum) where availability < minimum: return false
@@ -102,41 +119,52 @@ public struct StateActivity: Hashable, Sendable {
     }
 }
 
-/// One state of a user, a device or a calendar (MS-PRES 2.2.2.7.1, 7.2).
+/// State of a user, a device or a calendar (MS-PRES 2.2.2.7.1, 7.2).
 public struct StateDocument: Hashable, Sendable {
-    /// `xsi:type`, without its prefix; absent only in documents that break the schema.
+    /// Value of `xsi:type` without its prefix; nil only in documents that violate the schema.
     public var type: StateType?
-    /// Whether the user set the state by hand; absent means false.
+    /// Whether the user set the state manually; nil means false.
     public var manual: Bool?
-    /// When the state became effective, in UTC.
+    /// Time at which the state took effect, in UTC.
     public var startTime: DateTime?
-    /// When the user became unavailable, whole seconds in UTC (aggregateState).
+    /// Time at which the user became unavailable, in UTC; written with whole seconds (aggregateState).
     public var lastActive: DateTime?
     /// Mailbox of a calendarState or tel URI of a phoneState.
     public var uri: String?
-    /// The endpoint that an aggregateMachineState was taken from.
+    /// Endpoint from which an aggregateMachineState was taken.
     public var endpointID: String?
+    /// Major schema version as written; nil when absent.
     public var majorVersion: UInt32?
+    /// Minor schema version as written; nil when absent.
     public var minorVersion: UInt32?
-    /// The availability number: 3000 to 4499 is online, 18000 and more offline; its bands are data of the mapping tables.
+    /// Availability number: 3000 to 4499 is online, 18000 and more offline; the mapping tables define the bands.
     public var availability: UInt32?
+    /// Activities in document order.
     public var activities: [StateActivity]
-    /// `office`, `mobile`, `home`, `none` or free text; may be empty.
+    /// Location: `office`, `mobile`, `home`, `none` or free text; may be empty.
     public var endpointLocation: String?
+    /// Subject of the meeting; nil when absent.
     public var meetingSubject: LocalizedText?
+    /// Place of the meeting; nil when absent.
     public var meetingLocation: LocalizedText?
-    /// UTC minus local time, in minutes.
+    /// UTC minus local time, in minutes; nil when absent.
     public var timeZoneBias: Int64?
+    /// Name of the time zone; nil when absent.
     public var timeZoneName: String?
+    /// Abbreviation of the time zone; nil when absent.
     public var timeZoneAbbreviation: String?
+    /// Kind of device; nil when absent.
     public var device: DeviceType?
+    /// Location hint, as written; nil when absent.
     public var treatLocationAsProximate: String?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute]
-    /// The `extension` of the state's own namespace, which belongs to the base type.
+    /// Element `extension` of the state's own namespace, which belongs to the base type.
     public var stateExtension: XMLFragment?
-    /// Elements of generations that are not known here; the first two hold the time zone block and the location hint.
+    /// Elements of generations without fields here; the first two hold the time zone and the location hint.
     public var extensions: ExtensionBlock
 
+    /// Creates a state; omitted elements and attributes are absent.
     public init(
         type: StateType?, availability: UInt32? = nil, activities: [StateActivity] = [], manual: Bool? = nil,
         startTime: DateTime? = nil, lastActive: DateTime? = nil, uri: String? = nil, endpointID: String? = nil,
@@ -191,9 +219,11 @@ private enum StateNames {
 // MARK: decode
 
 extension StateDocument: MSRTCDocument {
+    /// Root element `state` of ``XMLCore/XMLNamespace/msState``.
     public static let rootName = StateNames.state
     static let rule: StaticString = "MS-PRES 7.2"
 
+    /// Reads the `state` element; throws ``DocumentError`` for another root or a value that the schema does not allow.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         var attributes = AttributeReader(element, rule: Self.rule)
@@ -232,8 +262,8 @@ extension StateDocument: MSRTCDocument {
 }
 
 extension StateType {
-    /// The local part of a QName; every prefix is taken as that of the state namespace (MS-PRES 7.2). Of a value with several colons,
-    /// which is no QName, what follows the last: a type never contains a colon, so it is written as it was read.
+    /// Creates a type from the local part of a QName, whatever its prefix (MS-PRES 7.2). A value with several colons, which is not
+    /// a QName, yields the part after the last: a type contains no colon, so that it is written as it was read.
     init(qualifiedName: String) {
         let local = qualifiedName.utf8.lastIndex(of: UInt8(ascii: ":")).map { qualifiedName.utf8.index(after: $0) }
         self.init(rawValue: local.map { String(qualifiedName[$0...]) } ?? qualifiedName)
@@ -270,6 +300,7 @@ extension AttributeReader {
 // MARK: encode
 
 extension StateDocument {
+    /// Writes the `state` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("state")
         writer.namespace("", .msState)

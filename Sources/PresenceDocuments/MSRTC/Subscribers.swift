@@ -1,33 +1,41 @@
-// MS-PRES 2.2.2.6.1 and 6.4: the list of those who subscribed to a user, and its acknowledgement.
+// MS-PRES 2.2.2.6.1 and 6.4: the list of a user's subscribers, and its acknowledgement.
 
 import XMLCore
 
-/// Where a subscriber comes from (MS-PRES 2.2.2.6.1).
+/// Origin of a subscriber (MS-PRES 2.2.2.6.1).
 public struct SubscriberType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Token as written in documents, case included.
     public let rawValue: String
 
+    /// Wraps a token; tokens that are not listed here are kept.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: StaticString) { rawValue = value.description }
 
+    /// The presentity's enterprise.
     public static let sameEnterprise: SubscriberType = "sameEnterprise"
+    /// A federated domain.
     public static let federated: SubscriberType = "federated"
+    /// A public cloud.
     public static let publicCloud: SubscriberType = "publicCloud"
+    /// An origin that the server cannot tell.
     public static let unknown: SubscriberType = "unknown"
 
     public var description: String { rawValue }
 }
 
-/// One who subscribed (MS-PRES 2.2.2.6.1).
+/// Subscriber to a user's presence (MS-PRES 2.2.2.6.1).
 public struct SubscriberElement: Hashable, Sendable {
     /// URI without its scheme.
     public var user: String
+    /// Display name of the subscriber.
     public var displayName: String
-    /// Whether the presentity was asked and has answered.
+    /// Whether the presentity has answered the question about this subscriber.
     public var acknowledged: Bool
+    /// Origin of the subscriber; nil when absent.
     public var type: SubscriberType?
-    /// Content of the context of the subscription.
+    /// Content of the subscription's context; nil when absent.
     public var context: XMLFragment?
-    /// Attributes of other namespaces; none on the wire, but a store may note something beside the entry.
+    /// Attributes without a field here; absent in messages, but a store may add notes to an entry.
     public var attributes: [XMLAttribute]
 
     public init(
@@ -43,8 +51,9 @@ public struct SubscriberElement: Hashable, Sendable {
     }
 }
 
-/// Everybody who subscribed, always complete (MS-PRES 6.4).
+/// Complete list of subscribers (MS-PRES 6.4).
 public struct SubscribersDocument: Hashable, Sendable {
+    /// Subscribers in document order.
     public var subscribers: [SubscriberElement]
 
     public init(subscribers: [SubscriberElement] = []) {
@@ -63,9 +72,11 @@ private enum SubscriberNames {
 // MARK: decode
 
 extension SubscribersDocument: MSRTCDocument {
+    /// Root element `subscribers` of ``XMLCore/XMLNamespace/msSubscribers``.
     public static let rootName = SubscriberNames.subscribers
     static let rule: StaticString = "MS-PRES 6.4"
 
+    /// Reads the `subscribers` element; requires `user`, `displayName` and `acknowledged` of each subscriber.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init()
@@ -85,6 +96,7 @@ extension SubscribersDocument: MSRTCDocument {
 // MARK: encode
 
 extension SubscribersDocument {
+    /// Writes the `subscribers` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("subscribers")
         writer.namespace("", .msSubscribers)

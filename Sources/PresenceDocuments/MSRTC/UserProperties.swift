@@ -2,15 +2,15 @@
 
 import XMLCore
 
-/// What the server tells a user about himself, most of it from a directory (MS-PRES 2.2.2.7.4).
+/// Properties that the server sends to the user, mostly from a directory (MS-PRES 2.2.2.7.4).
 public struct UserPropertiesDocument: Hashable, Sendable {
-    /// A telephone line.
+    /// Telephone line.
     public struct Line: Hashable, Sendable {
-        /// A `tel:` URI.
+        /// Line as a `tel:` URI.
         public var uri: String
-        /// `Uc`, `UcPrivate`, `Rcc` or `Dual`; any other token is legal.
+        /// Kind of line: `Uc`, `UcPrivate`, `Rcc` or `Dual`; other tokens are allowed.
         public var type: String
-        /// The SIP URI of the line server.
+        /// SIP URI of the line server; nil when absent.
         public var server: String?
 
         public init(_ uri: String, type: String, server: String? = nil) {
@@ -20,21 +20,25 @@ public struct UserPropertiesDocument: Hashable, Sendable {
         }
     }
 
+    /// Telephone lines in document order.
     public var lines: [Line]
-    /// `None`, `Uc`, `Rcc`, `Dual` or `NoAudioVideo`; any other token is legal.
+    /// Mode: `None`, `Uc`, `Rcc`, `Dual` or `NoAudioVideo`; other tokens are allowed.
     public var telephonyMode: String?
+    /// Fax number; nil when absent.
     public var facsimileTelephoneNumber: String?
+    /// Street address; nil when absent.
     public var streetAddress: String?
-    /// The element `l`.
+    /// City, the element `l`; nil when absent.
     public var city: String?
-    /// The element `st`.
+    /// State or province, the element `st`; nil when absent.
     public var state: String?
-    /// Two letters (ISO 3166).
+    /// Country code of two letters (ISO 3166); nil when absent.
     public var countryCode: String?
+    /// Postal code; nil when absent.
     public var postalCode: String?
-    /// The element `wWWHomePage`.
+    /// URL of the home page, the element `wWWHomePage`; nil when absent.
     public var webPage: String?
-    /// Elements of the category that this gateway has no name for, voice mail and conference data among them.
+    /// Elements without a field here, such as voice mail and conference data; kept and written again.
     public var others: [XMLFragment]
 
     public init(
@@ -54,7 +58,7 @@ public struct UserPropertiesDocument: Hashable, Sendable {
         self.others = others
     }
 
-    /// The elements with one text, in the order of the schema.
+    /// Elements with one text, in the order of the schema.
     private static var texts: [(name: XMLName, path: WritableKeyPath<UserPropertiesDocument, String?>)] {
         [
             (XMLName("telephonyMode", in: .msCategories), \.telephonyMode),
@@ -76,10 +80,12 @@ private enum PropertiesNames {
 // MARK: decode
 
 extension UserPropertiesDocument: MSRTCDocument {
-    /// In the namespace of the categories document, which bodies inherit from their parent (MS-PRES 7.6).
+    /// Root element `userProperties`, in the namespace of the categories document, which bodies inherit from their parent (MS-PRES
+    /// 7.6).
     public static let rootName = XMLName("userProperties", in: .msCategories)
     static let rule: StaticString = "MS-PRES 7.6"
 
+    /// Reads the `userProperties` element; requires `lineType` of each line.
     public init(reading element: XMLElement) throws(DocumentError) {
         try element.expect(Self.rootName, rule: Self.rule)
         self.init()
@@ -87,7 +93,7 @@ extension UserPropertiesDocument: MSRTCDocument {
             if child.is(PropertiesNames.lines) {
                 for line in child.all(PropertiesNames.line) {
                     var attributes = AttributeReader(line, rule: Self.rule)
-                    // Values stand between line breaks in practice (MS-PRES 2.2.2.7.4).
+                    // Line breaks surround values in practice (MS-PRES 2.2.2.7.4).
                     lines.append(
                         Line(
                             line.trimmedText, type: try attributes.requiredString("lineType"), server: attributes.string("lineServer")))
@@ -104,6 +110,7 @@ extension UserPropertiesDocument: MSRTCDocument {
 // MARK: encode
 
 extension UserPropertiesDocument {
+    /// Writes the `userProperties` element with its namespace declared.
     public func write(to writer: inout XMLWriter) {
         writer.start("userProperties")
         writer.namespace("", .msCategories)

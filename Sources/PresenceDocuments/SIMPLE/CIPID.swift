@@ -5,36 +5,43 @@ import XMLCore
 
 /// Contact information of a person, tuple or, in old documents, of the presence element (RFC 4482 3).
 public struct CIPID: Hashable, Sendable {
-    /// One reference for all, and none for an element without CIPID.
+    /// Single reference to all values; nil for an element without CIPID.
     private var box: Box?
 
+    /// Creates CIPID with a display name only, or empty.
     public init(displayName: String? = nil) {
         if let displayName { self.displayName = displayName }
     }
 
+    /// Whether there are no elements.
     public var isEmpty: Bool { box.map { $0.values == Values() } ?? true }
 
-    /// URI of a business card.
+    /// URI of a business card; nil when absent.
     public var card: String? {
         get { box?.values.card }
         set { change { $0.card = newValue } }
     }
+    /// Display name; nil when absent.
     public var displayName: String? {
         get { box?.values.displayName }
         set { change { $0.displayName = newValue } }
     }
+    /// URI of a home page; nil when absent.
     public var homepage: String? {
         get { box?.values.homepage }
         set { change { $0.homepage = newValue } }
     }
+    /// URI of an icon; nil when absent.
     public var icon: String? {
         get { box?.values.icon }
         set { change { $0.icon = newValue } }
     }
+    /// URI of a map; nil when absent.
     public var map: String? {
         get { box?.values.map }
         set { change { $0.map = newValue } }
     }
+    /// URI of a sound; nil when absent.
     public var sound: String? {
         get { box?.values.sound }
         set { change { $0.sound = newValue } }
@@ -78,7 +85,7 @@ enum CIPIDName {
 }
 
 extension CIPID {
-    /// Takes an element in when it is CIPID's and not there yet.
+    /// Reads an element of CIPID unless its value is present; false if the element was not used.
     mutating func read(_ element: XMLElement) throws(DocumentError) -> Bool {
         guard element.isIn(.cipid) else { return false }
         var values = box?.values ?? Values()
@@ -101,7 +108,7 @@ extension CIPID {
         return isNew
     }
 
-    /// Writes every element with the prefix `ci`, which must be declared.
+    /// Writes the elements with the prefix `ci`, which must be declared.
     func write(to writer: inout XMLWriter) {
         if let card { writer.element("ci:card", card) }
         if let displayName { writer.element("ci:display-name", displayName) }
@@ -113,7 +120,7 @@ extension CIPID {
 }
 
 extension XMLElement {
-    /// Offers the element to both vocabularies that persons, tuples and devices share.
+    /// Offers the element to both vocabularies that persons, tuples and devices share; false if neither used it.
     func read(into rpid: inout RPID, _ cipid: inout CIPID) throws(DocumentError) -> Bool {
         if try rpid.read(self) { return true }
         return try cipid.read(self)

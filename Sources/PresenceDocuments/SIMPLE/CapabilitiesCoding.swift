@@ -83,7 +83,7 @@ extension ServiceCapabilities {
 }
 
 extension CapabilitySet {
-    /// Empty elements named by the value; for languages `l` and for schemes `s` elements with text.
+    /// Reads empty elements named by the value; for languages `l` and for schemes `s`, elements with text.
     init(_ element: XMLElement) {
         self.init()
         for child in element.children {
@@ -137,7 +137,7 @@ extension PriorityCapability {
             }
             switch child.localName {
             case "equals": rules.append(.equals(try number("value")))
-            // The schema of RFC 5196 really spells it without its t.
+            // The schema of RFC 5196 spells this name without a t.
             case "higherhan", "higherthan": rules.append(.higherThan(try number("minvalue")))
             case "lowerthan": rules.append(.lowerThan(try number("maxvalue")))
             case "range": rules.append(.range(try number("minvalue"), try number("maxvalue")))

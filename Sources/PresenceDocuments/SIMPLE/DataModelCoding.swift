@@ -11,7 +11,7 @@ enum DataModelName {
 }
 
 extension PIDFPerson {
-    /// - Parameter number: Names a person without `id`, which the schema wants but some senders leave out.
+    /// - Parameter number: Number for the id of a person without `id`, which the schema requires but some senders omit.
     init(_ element: XMLElement, number: Int) throws(DocumentError) {
         self.init(id: element.attribute("id") ?? "person\(number)")
         attributes = element.attributes(besides: DataModelName.ownAttributes)

@@ -5,7 +5,9 @@ import XMLCore
 
 /// Other identities of the presentity (MS-PRES 2.2.2.8).
 public struct LinkedIdentities: Hashable, Sendable {
+    /// Primary identity; nil when absent.
     public var primaryID: String?
+    /// Secondary identities in document order.
     public var secondary: [String]
 
     public init(primaryID: String? = nil, secondary: [String] = []) {
@@ -42,7 +44,7 @@ extension LinkedIdentities {
 }
 
 extension RPID {
-    /// What the draft form writes elsewhere taken out.
+    /// Elements without those that the draft form writes elsewhere.
     var withoutDraftParts: RPID {
         var rest = self
         rest.activities = []
@@ -53,7 +55,7 @@ extension RPID {
 }
 
 extension PIDFTuple {
-    /// Takes an element of the draft's tuple namespace in.
+    /// Reads an element of the draft's tuple namespace; false if it was not used.
     mutating func readDraft(_ element: XMLElement) -> Bool {
         switch element {
         case DraftName.class: rpid.classes.append(RPIDText(element.trimmedText))
@@ -65,7 +67,7 @@ extension PIDFTuple {
         return true
     }
 
-    /// Activities as text; the draft has no `other`, so its text stands for itself.
+    /// Writes activities as text; the draft has no `other`, so its text is written as an activity.
     func writeDraftStatus(to writer: inout XMLWriter) {
         for list in rpid.activities {
             writer.start("ep:activities")

@@ -3,32 +3,35 @@ import XMLCore
 // RFC 3863, Presence Information Data Format
 // namespace urn:ietf:params:xml:ns:pidf, media type application/pidf+xml
 
-/// A presence document (RFC 3863 4.1) with the vocabulary of RFC 4479 to 4482 and 5196 read out of it.
+/// Presence document (RFC 3863 4.1), with the vocabulary of RFC 4479 to 4482 and 5196 as fields.
 ///
-/// Elements and attributes that are not understood are kept where they stood, as fragments; they come back when it is encoded.
+/// Unknown elements and attributes are kept in their place as fragments, and written again.
 public struct PIDFDocument: Hashable, Sendable {
-    /// Which shape the document has, or is to be written in.
+    /// Shape of the document, as read or as to be written.
     public enum Form: Hashable, Sendable {
-        /// RFC 3863 with the data model.
+        /// RFC 3863 with the data model of RFC 4479.
         case standard
         /// One tuple and draft namespaces (MS-PRES 2.2.2.8).
         case draft
     }
 
-    /// The presentity's URI as written, for instance `sip:alice@example.com` or `pres:alice@example.com`.
+    /// Presentity URI as written, such as `sip:alice@example.com` or `pres:alice@example.com`.
     public var entity: String
+    /// Tuples in document order.
     public var tuples: [PIDFTuple] = []
+    /// Notes for people, in document order.
     public var notes: [PIDFNote] = []
-    /// RFC 4479; one describes the presentity, several are reports in conflict.
+    /// Persons (RFC 4479); one describes the presentity, several are conflicting reports.
     public var persons: [PIDFPerson] = []
+    /// Devices (RFC 4479) in document order.
     public var devices: [PIDFDevice] = []
-    /// RPID elements that stood directly under `presence`, where no standard puts them.
+    /// RPID elements directly under `presence`, which no standard allows.
     public var rpid = RPID()
-    /// CIPID elements that stood directly under `presence`, as MS-PRES 2.2.2.8 does with the display name.
+    /// CIPID elements directly under `presence`, where MS-PRES 2.2.2.8 puts the display name.
     public var cipid = CIPID()
-    /// MS-PRES 2.2.2.8
+    /// Other identities of the presentity (MS-PRES 2.2.2.8); nil when absent.
     public var linkedIdentities: LinkedIdentities?
-    /// MS-PRES 2.2.2.8
+    /// Element `cid` (MS-PRES 2.2.2.8); nil when absent.
     public var cid: String?
     /// Exact values of the enhanced model, see ``PresenceExact``.
     public var exact: PresenceExact?
@@ -36,42 +39,50 @@ public struct PIDFDocument: Hashable, Sendable {
     public var extensions: [XMLFragment] = []
     /// Unknown attributes of `presence`.
     public var attributes: [XMLAttribute] = []
-    /// Ids of tuples that were left out because an extension in them had to be understood and was not (RFC 3863 4.1.6).
+    /// Ids of tuples omitted because of an unknown extension that must be understood (RFC 3863 4.2).
     public var notUnderstood: [String] = []
+    /// Shape that ``encode()`` writes; `draft` if draft activities were read.
     public var form = Form.standard
 
+    /// Creates a document in standard form, without tuples.
     public init(entity: String) { self.entity = entity }
 }
 
-/// One tuple: a service, or any other carrier of a status (RFC 3863 4.1.2).
+/// Tuple: a service, or another carrier of a status (RFC 3863 4.1.2).
 public struct PIDFTuple: Hashable, Sendable {
-    /// Unique in its document; an `xs:ID`.
+    /// Id, an `xs:ID`, unique in the document.
     public var id: String
-    /// Nil when the status says nothing about it, which is not closed (RFC 3863 4.1.4).
+    /// Basic status; nil if the status has none, which does not mean closed (RFC 3863 4.1.4).
     public var basic: BasicStatus?
+    /// Contact address with its priority; nil when absent.
     public var contact: PIDFContact?
+    /// Notes for people, in document order.
     public var notes: [PIDFNote] = []
+    /// Time of the report; nil when absent.
     public var timestamp: DateTime?
-    /// RFC 4480; also what the draft form has inside `status`.
+    /// RPID elements (RFC 4480), in the draft form those inside `status` too.
     public var rpid = RPID()
+    /// Elements of CIPID (RFC 4482).
     public var cipid = CIPID()
-    /// RFC 5196
+    /// Capabilities of the service (RFC 5196); nil when absent.
     public var capabilities: ServiceCapabilities? {
         get { if case .said(let capabilities) = ownCapabilities { capabilities } else { nil } }
         set { ownCapabilities = newValue.map { .said($0) } ?? .unsaid }
     }
     private var ownCapabilities = OwnCapabilities.unsaid
-    /// RFC 4481
+    /// Statuses of the past and future (RFC 4481).
     public var timedStatuses: [TimedStatus] = []
     /// Devices that the service runs on (RFC 4479 3.4).
     public var deviceIDs: [String] = []
-    /// Draft RPID `contact-type`: device, presentity, service, in-person.
+    /// Element `contact-type` of draft RPID: device, presentity, service, in-person.
     public var contactType: String?
     /// Unknown elements of the tuple.
     public var extensions: [XMLFragment] = []
     /// Unknown elements of the tuple's `status`.
     public var statusExtensions: [XMLFragment] = []
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute] = []
+    /// Attributes of `status` without a field here; kept and written again.
     public var statusAttributes: [XMLAttribute] = []
 
     public init(id: String, basic: BasicStatus? = nil) {
@@ -79,31 +90,36 @@ public struct PIDFTuple: Hashable, Sendable {
         self.basic = basic
     }
 
-    /// Behind one reference: few tuples have them, and tuples are copied.
+    /// Stored behind a reference: few tuples have capabilities, and tuples are copied.
     private indirect enum OwnCapabilities: Hashable, Sendable {
         case unsaid
         case said(ServiceCapabilities)
     }
 
-    /// Whether ``capabilities`` are there; makes no copy of them.
+    /// Whether ``capabilities`` are present; does not copy them.
     var hasCapabilities: Bool { if case .said = ownCapabilities { true } else { false } }
 }
 
-/// Open or closed (RFC 3863 4.1.4).
+/// Basic status: open or closed (RFC 3863 4.1.4).
 public struct BasicStatus: Hashable, Sendable, CustomStringConvertible {
+    /// Name as spelled in documents.
     public let name: String
     private init(_ name: String) { self.name = name }
     public var description: String { name }
 
+    /// Ready for communication (RFC 3863 4.1.4).
     public static let open = BasicStatus("open")
+    /// Not ready for communication (RFC 3863 4.1.4).
     public static let closed = BasicStatus("closed")
 }
 
-/// A communication address with its priority (RFC 3863 4.1.5).
+/// Communication address with its priority (RFC 3863 4.1.5).
 public struct PIDFContact: Hashable, Sendable {
+    /// Address as written, trimmed.
     public var uri: String
-    /// Thousandths, 0 to 1000; nil when there is none.
+    /// Priority in thousandths, 0 to 1000; nil when absent.
     public var priority: Int?
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute] = []
 
     public init(uri: String, priority: Int? = nil) {
@@ -114,8 +130,9 @@ public struct PIDFContact: Hashable, Sendable {
 
 /// Text for people, in one language (RFC 3863 4.1.6, RFC 4480 3.1).
 public struct PIDFNote: Hashable, Sendable {
+    /// Text, trimmed when parsed.
     public var text: String
-    /// Tag of RFC 5646, from `xml:lang`.
+    /// Language tag (RFC 5646) of `xml:lang`; nil when absent.
     public var language: String?
 
     public init(_ text: String, language: String? = nil) {

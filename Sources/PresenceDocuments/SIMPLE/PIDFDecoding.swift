@@ -19,7 +19,7 @@ enum PIDFName {
 extension PIDFDocument: PresenceDocument {
     private static let ownAttributes: [StaticString] = ["entity"]
 
-    /// Reads a `presence` element, in any order of its children.
+    /// Reads a `presence` element, with its children in any order; requires `entity`.
     public init(_ root: XMLElement) throws(DocumentError) {
         guard root.is(PIDFName.presence) else { throw .wrongRoot(root, expected: PIDFName.presence, rule: "RFC 3863 4.1.1") }
         guard let entity = root.attribute("entity") else { throw .missing("entity", in: root, rule: "RFC 3863 4.1.1") }
@@ -58,13 +58,13 @@ extension PIDFDocument: PresenceDocument {
 }
 
 extension XMLElement {
-    /// `pidf:mustUnderstand` on an element that we do not know (RFC 3863 4.2.4).
+    /// Whether an unknown element has `pidf:mustUnderstand` (RFC 3863 4.2).
     var mustBeUnderstood: Bool {
         guard attributeCount > 0, let value = attribute(PIDFName.mustUnderstand) else { return false }
         return value.trimmed == "1" || value.trimmed == "true"
     }
 
-    /// Open or closed.
+    /// Text as open or closed; refuses others.
     func basicStatus() throws(DocumentError) -> BasicStatus {
         if textEquals("open") { return .open }
         if textEquals("closed") { return .closed }
@@ -76,7 +76,7 @@ extension PIDFTuple {
     private static let ownAttributes: [StaticString] = ["id"]
     private static let noAttributes: [StaticString] = []
 
-    /// Nil when something in the tuple had to be understood and was not.
+    /// nil if an unknown part of the tuple must be understood.
     init?(_ element: XMLElement, usesDraft: inout Bool) throws(DocumentError) {
         self.init(id: try element.required("id", rule: "RFC 3863 4.1.2"))
         attributes = element.attributes(besides: Self.ownAttributes)

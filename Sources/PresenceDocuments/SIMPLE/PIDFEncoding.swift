@@ -1,10 +1,10 @@
 import XMLCore
 
 extension PIDFDocument {
-    /// Writes the document in its own ``form``.
+    /// Encodes the document in its own ``form``.
     public func encode() -> [UInt8] { encode(as: form) }
 
-    /// Writes the document in schema order, each namespace declared once on the root.
+    /// Encodes the document in schema order, with each namespace declared once on the root.
     public func encode(as form: Form) -> [UInt8] {
         var writer = XMLWriter(declaration: true)
         write(to: &writer, as: form)
@@ -70,7 +70,7 @@ extension PIDFDocument {
     }
 }
 
-/// Prefixes that a document needs.
+/// Namespaces that need a prefix in a document.
 struct UsedNamespaces: OptionSet {
     let rawValue: Int
     static let dataModel = UsedNamespaces(rawValue: 1)

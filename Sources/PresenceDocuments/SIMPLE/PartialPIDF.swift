@@ -1,10 +1,10 @@
 import XMLCore
 
-/// Partial presence (RFC 5262): what a notifier writes instead of whole PIDF documents (RFC 5263 4.4).
+/// Partial presence (RFC 5262): documents that a notifier sends in place of whole PIDF documents (RFC 5263 4.4).
 ///
-/// A difference names whole components - tuples, persons, devices, notes, extensions - and replaces, adds or removes them by XML patch
-/// operations (RFC 5261). Selectors begin with `*`, so that they hold for a copy whose root is `presence` as for one whose root is `pidf-full`.
-/// The version is that of a subscription and comes last, so that one value serves all watchers of a presentity.
+/// A difference replaces, adds or removes whole components (tuples, persons, devices, notes, extensions) by XML patch operations
+/// (RFC 5261). Selectors begin with `*`, so that they apply to a copy with the root `presence` or `pidf-full`. The version belongs
+/// to a subscription and is added last, so that one value serves all watchers of a presentity.
 public struct PartialPIDF: Sendable {
     private enum Content: Sendable {
         case full([XMLFragment])
@@ -15,7 +15,7 @@ public struct PartialPIDF: Sendable {
     private var prefixes = Prefixes()
     private var content: Content
 
-    /// The content of a PIDF document, under the root `pidf-full`.
+    /// Creates a full document from a PIDF document; its root is `pidf-full`.
     public init(full document: XMLElement) {
         let parts = document.children.map { $0.fragment() }
         attributes = document.attributes
@@ -23,10 +23,10 @@ public struct PartialPIDF: Sendable {
         content = .full(parts)
     }
 
-    /// The operations that turn one PIDF document into another, under the root `pidf-diff`.
+    /// Creates the operations that turn one PIDF document into another; the root is `pidf-diff`.
     ///
-    /// nil when there are none (another entity, reordered or ambiguous components) or when they are no shorter than the new document:
-    /// ``init(full:)`` is to be sent.
+    /// nil if operations cannot express it (another entity, reordered or ambiguous components) or are not shorter than the new
+    /// document; send ``init(full:)`` then.
     public init?(from old: XMLElement, to new: XMLElement) {
         guard old.attributes == new.attributes, let before = Self.components(of: old), let after = Self.components(of: new) else {
             return nil
@@ -39,8 +39,8 @@ public struct PartialPIDF: Sendable {
         guard encoded(version: .max).count < new.sourceBytes.count else { return nil }
     }
 
-    /// The document.
-    /// - Parameter version: From 1, one more with every partial document of a subscription (RFC 5263 4.4).
+    /// Encodes the document.
+    /// - Parameter version: From 1, incremented with every partial document of a subscription (RFC 5263 4.4).
     public func encoded(version: UInt32) -> [UInt8] {
         var writer = XMLWriter(declaration: true)
         switch content {
@@ -70,7 +70,7 @@ public struct PartialPIDF: Sendable {
         let kept = Set(after.map(\.key)).intersection(known)
         guard before.map(\.key).filter(kept.contains) == after.map(\.key).filter(kept.contains) else { return nil }
         var operations: [Operation] = []
-        // From the end, so that the place of what stands before does not move.
+        // From the end, so that the positions of earlier elements do not change.
         for component in before.reversed() where !kept.contains(component.key) {
             guard let selector = prefixes.selector(component.key) else { return nil }
             operations.append(Operation(name: "remove", selector: selector))
@@ -95,7 +95,7 @@ public struct PartialPIDF: Sendable {
 
     // MARK: components
 
-    /// What a selector can name: an element by its `id`, or by its place among its like.
+    /// Identity of a component for selectors: its `id`, or its position among elements with the same name.
     private struct Key: Hashable {
         var namespace: String
         var localName: String
@@ -115,7 +115,7 @@ public struct PartialPIDF: Sendable {
         var content: XMLFragment?
     }
 
-    /// The children of a document; nil when two have the same key or one has text between.
+    /// Children of a document; nil if two have the same key, or if there is text between them.
     private static func components(of document: XMLElement) -> [Component]? {
         guard document.trimmedText.isEmpty else { return nil }
         var places: [Key: Int] = [:]
@@ -131,19 +131,19 @@ public struct PartialPIDF: Sendable {
             guard seen.insert(key).inserted else { return nil }
             result.append(Component(key: key, fragment: child.fragment()))
         }
-        // A place is counted among all elements of that name, so names with and without ids do not mix.
+        // A position counts all elements with that name, so elements with and without ids do not mix.
         let byID = Set(result.filter { $0.key.id != nil }.map { $0.key.namespace + " " + $0.key.localName })
         guard !result.contains(where: { $0.key.id == nil && byID.contains($0.key.namespace + " " + $0.key.localName) }) else { return nil }
         return result
     }
 
-    /// Which prefix means what on the root; selectors and components share them (RFC 5261 4.2).
+    /// Prefixes declared on the root; selectors and components share them (RFC 5261 4.2).
     private struct Prefixes: Sendable {
         private var declared: [XMLFragment.Declaration] = [
             .init(prefix: "", uri: XMLNamespace.pidf.uri), .init(prefix: "p", uri: XMLNamespace.pidfDiff.uri),
         ]
 
-        /// Takes over the prefixes of the components, as far as they agree.
+        /// Adds the prefixes of the components, unless they are declared otherwise.
         mutating func note(_ fragments: [XMLFragment]) {
             for declaration in fragments.flatMap(\.inherited) where !declared.contains(where: { $0.prefix == declaration.prefix }) {
                 declared.append(declaration)
@@ -154,7 +154,7 @@ public struct PartialPIDF: Sendable {
             for declaration in declared { writer.namespace(declaration.prefix, declaration.uri) }
         }
 
-        /// nil: the id holds both kinds of quotes, or the element is in no namespace.
+        /// Selector of a component; nil if its id contains both kinds of quotes, or if it is in no namespace.
         mutating func selector(_ key: Key) -> String? {
             guard !key.namespace.isEmpty else { return nil }
             var name = key.localName

@@ -1,10 +1,10 @@
 import XMLCore
 
-/// Why a partial document is of no use; always the sender's fault, or a sign that the two copies differ.
+/// Refusal of a partial document: the sender is at fault, or the two copies differ.
 public enum PartialPIDFError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The document itself cannot be read, or what it makes is no PIDF.
+    /// The document cannot be read, or its result is not PIDF.
     case document(DocumentError)
-    /// One of its operations cannot be done (RFC 5261 5).
+    /// An operation cannot be applied (RFC 5261 5).
     case patch(XMLPatchError)
 
     public var description: String {
@@ -15,26 +15,30 @@ public enum PartialPIDFError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A document of type `application/pidf-diff+xml` as it came (RFC 5262): whole, or operations on the document before.
+/// Received document of type `application/pidf-diff+xml` (RFC 5262): the whole state, or operations on the previous document.
 ///
 /// ``PartialPIDF`` writes them.
 public struct PartialPIDFDocument: Sendable {
+    /// Content of the document.
     public enum Content: Sendable {
-        /// `pidf-full`, as a PIDF document.
+        /// Whole state, as a PIDF document; root `pidf-full`.
         case full([UInt8])
-        /// `pidf-diff`
+        /// Operations on the previous document; root `pidf-diff`.
         case difference(XMLPatch)
     }
 
+    /// Whole state or operations.
     public var content: Content
-    /// In notifications always there (RFC 5263 4.4), in publications of no meaning (RFC 5264 4).
+    /// Version; required in notifications (RFC 5263 4.4), without meaning in publications (RFC 5264 4).
     public var version: UInt32?
 
     static let full = XMLName("pidf-full", in: .pidfDiff)
     private static let difference = XMLName("pidf-diff", in: .pidfDiff)
-    /// Selectors call the root by its name in a PIDF document or in the first partial one (RFC 5262 3.2).
+    /// Selectors name the root as in a PIDF document or as in the first partial one (RFC 5262 3.2).
     private static let dialect = XMLPatch.Dialect(rootAliases: [PIDFName.presence, full], identifier: "id")
 
+    /// Parses a document; throws ``PartialPIDFError`` if it is malformed, beyond the limits, or neither `pidf-full` nor
+    /// `pidf-diff`.
     public init(_ bytes: [UInt8], limits: XMLPatch.Limits = XMLPatch.Limits()) throws(PartialPIDFError) {
         let root: XMLElement
         do throws(XMLError) { root = try XMLTree.parse(bytes, limits: limits.document).root } catch {
@@ -57,10 +61,10 @@ public struct PartialPIDFDocument: Sendable {
         } catch { throw .patch(error) }
     }
 
-    /// The PIDF document that this one makes.
+    /// PIDF document that results from this one.
     /// - Parameters:
-    ///   - before: The PIDF document that a difference is applied to; not looked at when this one is whole.
-    ///   - limits: Of that document; must keep space, so that no text is lost.
+    ///   - before: PIDF document to which a difference is applied; ignored for a whole state.
+    ///   - limits: Limits of that document; must keep space, so that no text is lost.
     public func document(after before: [UInt8], limits: XMLLimits = .keepingSpace) throws(PartialPIDFError) -> [UInt8] {
         guard case .difference(let patch) = content else {
             if case .full(let bytes) = content { return bytes }
@@ -74,30 +78,31 @@ public struct PartialPIDFDocument: Sendable {
     }
 }
 
-/// A subscriber's copy of a presence document that partial notifications keep up to date (RFC 5262, RFC 5263 4.4).
+/// Subscriber's copy of a presence document, updated by partial notifications (RFC 5262, RFC 5263 4.4).
 ///
 ///     nothing --pidf-full--> version n --pidf-diff n+1--> version n+1
 ///                               |
 ///                               +--- older or the same: outdated; any other, or one that fails: the full state is to be fetched
 ///
-/// Versions are of one subscription and survive its refreshes; after 4294967295 comes 0.
+/// Versions belong to one subscription and continue across its refreshes; 0 follows 4294967295.
 public struct PartialPIDFCopy: Hashable, Sendable {
+    /// Result of a notified document.
     public enum Outcome: Hashable, Sendable {
-        /// The presence as it is now.
+        /// Current presence.
         case document(PIDFDocument)
-        /// Nothing new: of a version that was seen.
+        /// Nothing new: the version was received before, or is older.
         case outdated
-        /// Something was lost in between; a refresh brings the full state.
+        /// A document was lost; a refresh requests the full state.
         case gap
     }
 
-    /// Of the last document taken over; nil before the first.
+    /// Version of the last document applied; nil before the first.
     public private(set) var version: UInt32?
     private var bytes: [UInt8] = []
 
     public init() {}
 
-    /// As ``receive(_:limits:reader:)``, strictly.
+    /// Same as ``receive(_:limits:reader:)``, with a strict reader.
     public mutating func receive(
         _ document: [UInt8], limits: XMLPatch.Limits = XMLPatch.Limits()
     ) throws(PartialPIDFError) -> Outcome {
@@ -105,9 +110,10 @@ public struct PartialPIDFCopy: Hashable, Sendable {
         return try receive(document, limits: limits, reader: &reader)
     }
 
-    /// Takes a notified document over.
-    /// - Parameter reader: Reads the document that results; a difference itself is applied as it is, or not at all (RFC 5261 5).
-    /// - Throws: When it cannot be read or applied; the copy is then as before, and the full state is to be fetched.
+    /// Applies a notified document.
+    /// - Parameter reader: Reads the resulting document; a difference is applied as a whole or not at all (RFC 5261 5).
+    /// - Throws: ``PartialPIDFError`` if it cannot be read or applied; the copy is unchanged then, and the full state must be
+    ///   requested.
     public mutating func receive(
         _ document: [UInt8], limits: XMLPatch.Limits = XMLPatch.Limits(), reader: inout DocumentReader
     ) throws(PartialPIDFError) -> Outcome {

@@ -1,9 +1,9 @@
 import XMLCore
 
-// Ours: exact values of the enhanced model inside PIDF, so that two gateways in a row lose nothing
+// Isthmus extension: exact values of the enhanced model inside PIDF, so that two gateways in series lose nothing
 // namespace urn:isthmus:xml:ns:presence-exact, one element directly under presence
 
-/// What MS-PRES 7.2 can say and RPID cannot: the availability number, and activities with bounds and texts per language.
+/// Values of MS-PRES 7.2 that RPID lacks: the availability number, and activities with bounds and texts per language.
 ///
 /// ```xml
 /// <exact xmlns="urn:isthmus:xml:ns:presence-exact" availability="6900">
@@ -11,11 +11,15 @@ import XMLCore
 /// </exact>
 /// ```
 public struct PresenceExact: Hashable, Sendable {
+    /// Activity with the availabilities at which it applies.
     public struct Activity: Hashable, Sendable {
+        /// Activity token; nil when absent.
         public var token: String?
-        /// Nil when unbounded or absent.
+        /// Lowest availability; nil if unbounded or absent.
         public var minimum: UInt32?
+        /// Highest availability; nil if unbounded or absent.
         public var maximum: UInt32?
+        /// Texts, one per language.
         public var customs: [Custom] = []
 
         public init(token: String? = nil, minimum: UInt32? = nil, maximum: UInt32? = nil, customs: [Custom] = []) {
@@ -26,9 +30,11 @@ public struct PresenceExact: Hashable, Sendable {
         }
     }
 
-    /// A text in the language of a Windows locale id.
+    /// Text in the language of a Windows locale id.
     public struct Custom: Hashable, Sendable {
+        /// Windows locale id, such as 1033.
         public var lcid: UInt32
+        /// Text as written, with white space.
         public var text: String
 
         public init(lcid: UInt32, text: String) {
@@ -37,10 +43,13 @@ public struct PresenceExact: Hashable, Sendable {
         }
     }
 
+    /// Availability number; nil when absent.
     public var availability: UInt32?
+    /// Activities in document order.
     public var activities: [Activity] = []
-    /// Elements that a later version may add.
+    /// Elements that a later version may add; kept and written again.
     public var extensions: [XMLFragment] = []
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute] = []
 
     public init(availability: UInt32? = nil, activities: [Activity] = []) {

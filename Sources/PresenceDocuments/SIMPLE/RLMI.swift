@@ -3,15 +3,19 @@ import XMLCore
 // RFC 4662 5, Resource List Meta-Information, with the additions of MS-PRES 2.2.2.4
 // namespace urn:ietf:params:xml:ns:rlmi, media type application/rlmi+xml, first part of multipart/related
 
-/// The state of a list subscription (RFC 4662 5.2).
+/// State of a list subscription (RFC 4662 5.2).
 public struct RLMIDocument: Hashable, Sendable {
+    /// URI of the list.
     public var uri: String
-    /// Grows by one with each notification of a subscription.
+    /// Version; incremented with each notification of a subscription.
     public var version: UInt32
+    /// Whether the document contains every resource of the list.
     public var fullState: Bool
-    /// Content-ID of a part that holds the list's own state.
+    /// Content-ID of the part with the list's own state; nil when absent.
     public var cid: String?
+    /// Names of the list, one per language.
     public var names: [PIDFNote] = []
+    /// Resources in document order.
     public var resources: [RLMIResource] = []
 
     public init(uri: String, version: UInt32, fullState: Bool) {
@@ -21,10 +25,13 @@ public struct RLMIDocument: Hashable, Sendable {
     }
 }
 
-/// One resource of the list (RFC 4662 5.4).
+/// Resource of the list (RFC 4662 5.4).
 public struct RLMIResource: Hashable, Sendable {
+    /// URI of the resource.
     public var uri: String
+    /// Names of the resource, one per language.
     public var names: [PIDFNote] = []
+    /// Virtual subscriptions in document order.
     public var instances: [RLMIInstance] = []
 
     public init(uri: String, instances: [RLMIInstance] = []) {
@@ -33,28 +40,38 @@ public struct RLMIResource: Hashable, Sendable {
     }
 }
 
-/// One virtual subscription to a resource (RFC 4662 5.5).
+/// Virtual subscription to a resource (RFC 4662 5.5).
 public struct RLMIInstance: Hashable, Sendable {
+    /// State of a virtual subscription; other tokens are kept.
     public struct State: PresenceToken {
+        /// Name as spelled in documents.
         public let name: String
+        /// Wraps a name; names that are not listed here are kept.
         public init(_ name: String) { self.name = name }
 
+        /// Accepted (RFC 4662 5.5).
         public static let active = State("active")
+        /// Not authorized yet (RFC 4662 5.5).
         public static let pending = State("pending")
+        /// Ended, for the given reason (RFC 4662 5.5).
         public static let terminated = State("terminated")
-        /// MS-PRES 2.2.2.4: subscribe again, at `poolFqdn` when that is given.
+        /// MS-PRES 2.2.2.4: subscribe again, at `poolFqdn` if present.
         public static let resubscribe = State("resubscribe")
+        /// Values that the standard registers.
         public static let registered: [State] = [.active, .pending, .terminated, .resubscribe]
     }
 
+    /// Id of the virtual subscription.
     public var id: String
+    /// State of the virtual subscription.
     public var state: State
+    /// Reason for the end; nil when absent.
     public var reason: String?
     /// Content-ID of the part with the state (RFC 4662), or the resource's URI (MS-PRES 2.2.2.4).
     public var cid: String?
-    /// MS-PRES 2.2.2.4: SIP status of a subscription that failed.
+    /// SIP status of a failed subscription, 0 to 999 (MS-PRES 2.2.2.4); nil when absent.
     public var statusCode: Int?
-    /// MS-PRES 2.2.2.4: GRUU or name of the pool to subscribe at.
+    /// GRUU or name of the pool to subscribe at (MS-PRES 2.2.2.4); nil when absent.
     public var poolFqdn: String?
 
     public init(id: String, state: State, reason: String? = nil, cid: String? = nil, statusCode: Int? = nil, poolFqdn: String? = nil) {
@@ -76,6 +93,7 @@ enum RLMIName {
 }
 
 extension RLMIDocument: PresenceDocument {
+    /// Reads a `list` element; requires `uri`, `version` and `fullState`.
     public init(_ root: XMLElement) throws(DocumentError) {
         let rule = "RFC 4662 5.2"
         guard root.is(RLMIName.list) else { throw .wrongRoot(root, expected: RLMIName.list, rule: rule) }
@@ -96,6 +114,7 @@ extension RLMIDocument: PresenceDocument {
         }
     }
 
+    /// Encodes the document; unknown elements and attributes that were read are not kept.
     public func encode() -> [UInt8] {
         var writer = XMLWriter(declaration: true)
         writer.start("list")

@@ -3,61 +3,74 @@ import XMLCore
 // RFC 4480, RPID: Rich Presence Extensions to PIDF
 // namespace urn:ietf:params:xml:ns:pidf:rpid, inside PIDF
 
-/// Every RPID element of one person, tuple or device (RFC 4480 3), several instances of each.
+/// RPID elements of one person, tuple or device (RFC 4480 3), several of each kind.
 ///
-/// Each may be bounded in time; which one is valid now is for the reader of the document to decide.
+/// Each may be bounded in time; the reader of the document decides which one is valid now.
 public struct RPID: Hashable, Sendable {
-    /// One reference for all the lists, and none for an element without RPID: documents are copied far more often than changed.
+    /// Single reference to all lists; nil for an element without RPID: documents are copied far more often than changed.
     private var box: Box?
 
     public init() {}
 
+    /// Whether there are no elements.
     public var isEmpty: Bool { box.map { $0.lists == Lists() } ?? true }
 
+    /// Elements `activities` in document order (RFC 4480 3.2).
     public var activities: [RPIDList<RPIDActivity>] {
         get { box?.lists.activities ?? [] }
         _modify { yield &own.activities }
     }
+    /// Elements `class` in document order (RFC 4480 3.3).
     public var classes: [RPIDText] {
         get { box?.lists.classes ?? [] }
         _modify { yield &own.classes }
     }
+    /// Elements `mood` in document order (RFC 4480 3.5).
     public var moods: [RPIDList<RPIDMood>] {
         get { box?.lists.moods ?? [] }
         _modify { yield &own.moods }
     }
+    /// Elements `place-is` in document order (RFC 4480 3.6).
     public var placeIs: [RPIDPlaceIs] {
         get { box?.lists.placeIs ?? [] }
         _modify { yield &own.placeIs }
     }
+    /// Elements `place-type` in document order (RFC 4480 3.7).
     public var placeTypes: [RPIDList<LocationType>] {
         get { box?.lists.placeTypes ?? [] }
         _modify { yield &own.placeTypes }
     }
+    /// Elements `privacy` in document order (RFC 4480 3.8).
     public var privacies: [RPIDPrivacy] {
         get { box?.lists.privacies ?? [] }
         _modify { yield &own.privacies }
     }
+    /// Elements `relationship` in document order (RFC 4480 3.9).
     public var relationships: [RPIDList<RPIDRelationship>] {
         get { box?.lists.relationships ?? [] }
         _modify { yield &own.relationships }
     }
+    /// Elements `service-class` in document order (RFC 4480 3.10).
     public var serviceClasses: [RPIDList<RPIDServiceClass>] {
         get { box?.lists.serviceClasses ?? [] }
         _modify { yield &own.serviceClasses }
     }
+    /// Elements `sphere` in document order (RFC 4480 3.11).
     public var spheres: [RPIDList<RPIDSphere>] {
         get { box?.lists.spheres ?? [] }
         _modify { yield &own.spheres }
     }
+    /// Elements `status-icon` in document order (RFC 4480 3.12).
     public var statusIcons: [RPIDText] {
         get { box?.lists.statusIcons ?? [] }
         _modify { yield &own.statusIcons }
     }
+    /// Elements `time-offset` in document order (RFC 4480 3.13).
     public var timeOffsets: [RPIDTimeOffset] {
         get { box?.lists.timeOffsets ?? [] }
         _modify { yield &own.timeOffsets }
     }
+    /// Elements `user-input` in document order (RFC 4480 3.14).
     public var userInputs: [RPIDUserInput] {
         get { box?.lists.userInputs ?? [] }
         _modify { yield &own.userInputs }
@@ -69,12 +82,12 @@ public struct RPID: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(box?.lists ?? Lists()) }
 
-    /// The lists, for writing: copied first when shared.
+    /// Lists for writing; copied first if shared.
     private var own: Lists {
         get { box?.lists ?? Lists() }
         _modify {
             if !isKnownUniquelyReferenced(&box) { box = Box(box?.lists ?? Lists()) }
-            // The line above made it; without it there is nothing to change.
+            // The line above created it; without it there is nothing to change.
             if let box {
                 yield &box.lists
             } else {
@@ -99,28 +112,34 @@ public struct RPID: Hashable, Sendable {
         var userInputs: [RPIDUserInput] = []
     }
 
-    /// Changed only while one reference exists.
+    /// Changed only while a single reference exists.
     private final class Box: @unchecked Sendable {
         var lists: Lists
         init(_ lists: Lists) { self.lists = lists }
     }
 }
 
-/// What any RPID element may carry (RFC 4480 3.1).
+/// Attributes and notes that any RPID element may have (RFC 4480 3.1).
 public struct RPIDInfo: Hashable, Sendable {
+    /// Id of the element; nil when absent.
     public var id: String?
+    /// Start of validity, included; nil: unbounded.
     public var from: DateTime?
+    /// End of validity, excluded; nil: unbounded.
     public var until: DateTime?
+    /// Notes for people, in document order.
     public var notes: [PIDFNote] = []
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute] = []
 
+    /// Creates attributes; by default unbounded and without notes.
     public init(from: DateTime? = nil, until: DateTime? = nil, notes: [PIDFNote] = []) {
         self.from = from
         self.until = until
         self.notes = notes
     }
 
-    /// Whether the element applies at that moment: `from` included, `until` excluded.
+    /// Whether the element applies at a moment: `from` is included, `until` excluded.
     public func isValid(at moment: DateTime) -> Bool {
         if let from, moment < from { return false }
         if let until, moment >= until { return false }
@@ -128,14 +147,15 @@ public struct RPIDInfo: Hashable, Sendable {
     }
 }
 
-/// An element that lists values as child elements: activities, mood, place-type, relationship, service-class, sphere.
+/// Element with values as child elements: activities, mood, place-type, relationship, service-class, sphere.
 public struct RPIDList<Token: PresenceToken>: Hashable, Sendable {
+    /// Attributes and notes common to RPID elements.
     public var info: RPIDInfo
-    /// In document order, `other` left out.
+    /// Values in document order, without `other`.
     public var values: [Token]
     /// Texts of `other`.
     public var others: [PIDFNote]
-    /// Children of namespaces that are not RPID's.
+    /// Children of namespaces other than RPID; kept and written again.
     public var extensions: [XMLFragment] = []
 
     public init(_ values: [Token] = [], others: [PIDFNote] = [], info: RPIDInfo = RPIDInfo()) {
@@ -145,9 +165,11 @@ public struct RPIDList<Token: PresenceToken>: Hashable, Sendable {
     }
 }
 
-/// An element with text only: class (RFC 4480 3.3), status-icon (3.12).
+/// Element with text only: class (RFC 4480 3.3), status-icon (3.12).
 public struct RPIDText: Hashable, Sendable {
+    /// Attributes and notes common to RPID elements.
     public var info: RPIDInfo
+    /// Text, trimmed when parsed.
     public var text: String
 
     public init(_ text: String, info: RPIDInfo = RPIDInfo()) {
@@ -156,15 +178,17 @@ public struct RPIDText: Hashable, Sendable {
     }
 }
 
-/// What communication the place allows (RFC 4480 3.6).
+/// Media that the place allows (RFC 4480 3.6).
 public struct RPIDPlaceIs: Hashable, Sendable {
+    /// Attributes and notes common to RPID elements.
     public var info = RPIDInfo()
-    /// noisy, ok, quiet, unknown
+    /// Audio: noisy, ok, quiet or unknown; nil when absent.
     public var audio: String?
-    /// toobright, ok, dark, unknown
+    /// Video: toobright, ok, dark or unknown; nil when absent.
     public var video: String?
-    /// uncomfortable, inappropriate, ok, unknown
+    /// Text: uncomfortable, inappropriate, ok or unknown; nil when absent.
     public var text: String?
+    /// Elements without a field here; kept and written again.
     public var extensions: [XMLFragment] = []
 
     public init(audio: String? = nil, video: String? = nil, text: String? = nil) {
@@ -176,11 +200,17 @@ public struct RPIDPlaceIs: Hashable, Sendable {
 
 /// Media that others are unlikely to intercept (RFC 4480 3.8).
 public struct RPIDPrivacy: Hashable, Sendable {
+    /// Attributes and notes common to RPID elements.
     public var info = RPIDInfo()
+    /// Whether audio is private.
     public var audio = false
+    /// Whether text is private.
     public var text = false
+    /// Whether video is private.
     public var video = false
+    /// Whether the privacy is unknown.
     public var unknown = false
+    /// Elements without a field here; kept and written again.
     public var extensions: [XMLFragment] = []
 
     public init(audio: Bool = false, text: Bool = false, video: Bool = false, unknown: Bool = false) {
@@ -191,12 +221,13 @@ public struct RPIDPrivacy: Hashable, Sendable {
     }
 }
 
-/// Offset of the person's clock from UTC (RFC 4480 3.13).
+/// Offset of the person's local time from UTC (RFC 4480 3.13).
 public struct RPIDTimeOffset: Hashable, Sendable {
+    /// Attributes and notes common to RPID elements.
     public var info = RPIDInfo()
-    /// Minutes, positive east of Greenwich.
+    /// Minutes, positive east of Greenwich; -10,080 to 10,080 when parsed.
     public var minutes: Int
-    /// A label of the zone, for people.
+    /// Label of the zone, for people; nil when absent.
     public var description: String?
 
     public init(minutes: Int, description: String? = nil) {
@@ -207,10 +238,13 @@ public struct RPIDTimeOffset: Hashable, Sendable {
 
 /// Whether the person uses the device or service (RFC 4480 3.14).
 public struct RPIDUserInput: Hashable, Sendable {
+    /// Attributes and notes common to RPID elements.
     public var info = RPIDInfo()
+    /// Whether the user is idle; otherwise active.
     public var isIdle: Bool
-    /// Seconds without input that count as idle; positive.
+    /// Seconds without input that count as idle, at least 1 when parsed; nil when absent.
     public var idleThreshold: Int?
+    /// Time of the last input; nil when absent.
     public var lastInput: DateTime?
 
     public init(isIdle: Bool, idleThreshold: Int? = nil, lastInput: DateTime? = nil) {

@@ -23,9 +23,9 @@ enum RPIDName {
 }
 
 extension RPID {
-    /// Takes an element in when it is RPID's, of RFC 4480 or, for activities, of the draft.
+    /// Reads an element of RPID (RFC 4480), or `activities` of the draft.
     ///
-    /// - Returns: False when the element is something else and was left alone.
+    /// - Returns: false if the element is another one and was not used.
     mutating func read(_ element: XMLElement) throws(DocumentError) -> Bool {
         if element.isIn(.rpid) {
             switch element {
@@ -64,7 +64,7 @@ extension RPIDInfo {
 }
 
 extension RPIDList {
-    /// Reads values named by child elements, `activity` children with text of the draft, or, without children, a bare text.
+    /// Reads values named by child elements, `activity` children with text as in the draft, or, without children, the text.
     init(_ element: XMLElement, alsoIn second: XMLNamespace = .rpid) throws(DocumentError) {
         self.init(info: try RPIDInfo(element))
         var hasChildren = false
@@ -111,7 +111,7 @@ extension RPIDPlaceIs {
 }
 
 extension XMLElement {
-    /// The local name of the first child element, or the text when there is none.
+    /// Local name of the first child element; the text if there is none.
     fileprivate var value: String {
         for child in children { return child.localName }
         return trimmedText

@@ -1,7 +1,7 @@
 import XMLCore
 
 extension RPID {
-    /// Writes every element with the prefix `rpid`, which must be declared, as must `lt` for place types.
+    /// Writes the elements with the prefix `rpid`, and place types with `lt`; both must be declared.
     func write(to writer: inout XMLWriter) {
         for list in activities { list.write("rpid:activities", to: &writer) }
         for text in classes { text.write("rpid:class", to: &writer) }
@@ -19,7 +19,7 @@ extension RPID {
 }
 
 extension RPIDInfo {
-    /// The attributes; call right after the element is opened.
+    /// Writes the attributes; call directly after the element is opened.
     func writeAttributes(to writer: inout XMLWriter) {
         writer.attribute("id", ifPresent: id)
         writer.attribute("from", ifPresent: from?.text)
@@ -47,7 +47,7 @@ extension RPIDList {
 }
 
 extension PresenceToken {
-    /// Whether the token, perhaps read from text, can be the name of an element.
+    /// Whether the token, which may come from text, can be an element name.
     var isElementName: Bool {
         guard let first = name.utf8.first, first.isLetter else { return false }
         return name.utf8.allSatisfy { $0.isLetter || ($0 >= 0x30 && $0 <= 0x39) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }

@@ -3,40 +3,45 @@ import XMLCore
 // RFC 4826 3, resource lists
 // namespace urn:ietf:params:xml:ns:resource-lists, media type application/resource-lists+xml; body of a SUBSCRIBE to a list (RFC 5367 4)
 
-/// Lists of resources (RFC 4826 3.1): as kept in an XCAP document, and as the body that names what to subscribe to (RFC 5367).
+/// Lists of resources (RFC 4826 3.1): an XCAP document, or the body that names the resources of a SUBSCRIBE (RFC 5367).
 public struct ResourceListsDocument: Hashable, Sendable {
+    /// Lists in document order.
     public var lists: [ResourceList]
 
+    /// Creates a document; by default without lists.
     public init(lists: [ResourceList] = []) { self.lists = lists }
 
-    /// The flat form of RFC 5363 4: one list without a name.
+    /// Creates the flat form of RFC 5363 4: one list without a name.
     public init(entries uris: [String]) {
         lists = [ResourceList(members: uris.map { .entry(ResourceListEntry(uri: $0)) })]
     }
 
-    /// Every entry, in document order, those of inner lists too; what is said elsewhere (`external`, `entry-ref`) is not among them.
+    /// Entries in document order, those of inner lists included, references to other documents (`external`, `entry-ref`) excluded.
     public var entries: [ResourceListEntry] { lists.flatMap(\.entries) }
 
-    /// Whether a part of a list is said elsewhere.
+    /// Whether a part of a list is in another document.
     public var refersElsewhere: Bool { lists.contains(where: \.refersElsewhere) }
 }
 
-/// A list, which may hold other lists (RFC 4826 3.1).
+/// List, which may contain other lists (RFC 4826 3.1).
 public struct ResourceList: Hashable, Sendable {
+    /// Member of a list.
     public enum Member: Hashable, Sendable {
         case entry(ResourceListEntry)
         case list(ResourceList)
-        /// `external`: the absolute URI of a list in another document.
+        /// Element `external`: absolute URI of a list in another document.
         case external(anchor: String?, displayName: PIDFNote?)
-        /// `entry-ref`: the path of an entry, relative to the XCAP root.
+        /// Element `entry-ref`: path of an entry, relative to the XCAP root.
         case reference(path: String, displayName: PIDFNote?)
-        /// An element that is not understood.
+        /// Unknown element.
         case other(XMLFragment)
     }
 
-    /// Unique among the lists beside it.
+    /// Name, unique among sibling lists; nil when absent.
     public var name: String?
+    /// Display name; nil when absent.
     public var displayName: PIDFNote?
+    /// Members in document order.
     public var members: [Member]
 
     public init(name: String? = nil, displayName: PIDFNote? = nil, members: [Member] = []) {
@@ -45,6 +50,7 @@ public struct ResourceList: Hashable, Sendable {
         self.members = members
     }
 
+    /// Entries in document order, those of inner lists included.
     public var entries: [ResourceListEntry] {
         members.flatMap { member -> [ResourceListEntry] in
             switch member {
@@ -66,12 +72,15 @@ public struct ResourceList: Hashable, Sendable {
     }
 }
 
-/// One resource (RFC 4826 3.1).
+/// Resource (RFC 4826 3.1).
 public struct ResourceListEntry: Hashable, Sendable {
+    /// URI of the resource.
     public var uri: String
+    /// Display name; nil when absent.
     public var displayName: PIDFNote?
-    /// Such as `copyControl` of RFC 5364.
+    /// Attributes without a field here, such as `copyControl` of RFC 5364; kept and written again.
     public var attributes: [XMLAttribute] = []
+    /// Elements without a field here; kept and written again.
     public var extensions: [XMLFragment] = []
 
     public init(uri: String, displayName: PIDFNote? = nil) {
@@ -91,9 +100,10 @@ enum ResourceListsName {
 }
 
 extension ResourceListsDocument: PresenceDocument {
-    /// Lists nest at most 16 deep; how many entries may be used is the caller's to say.
+    /// Standard limits, with an XML depth of 20; the caller limits the number of entries.
     public static var limits: XMLLimits { XMLLimits(depth: 20) }
 
+    /// Reads a `resource-lists` element; requires `uri` of each entry and `ref` of each reference.
     public init(_ root: XMLElement) throws(DocumentError) {
         guard root.is(ResourceListsName.resourceLists) else {
             throw .wrongRoot(root, expected: ResourceListsName.resourceLists, rule: "RFC 4826 3.1")
@@ -102,6 +112,7 @@ extension ResourceListsDocument: PresenceDocument {
         for child in root.children where child.is(ResourceListsName.list) { lists.append(try ResourceList(child)) }
     }
 
+    /// Encodes the lists in order.
     public func encode() -> [UInt8] {
         var writer = XMLWriter(declaration: true)
         writer.start("resource-lists")

@@ -3,17 +3,24 @@ import XMLCore
 // RFC 4481, Timed Presence Extensions to PIDF
 // namespace urn:ietf:params:xml:ns:pidf:timed-status, inside a tuple
 
-/// A status of the past or the future (RFC 4481 2); never the current one.
+/// Status of the past or the future (RFC 4481 2), not the current one.
 public struct TimedStatus: Hashable, Sendable {
+    /// Start of the status.
     public var from: DateTime
-    /// Nil when the end is open.
+    /// End of the status; nil if open.
     public var until: DateTime?
+    /// Basic status; nil when absent.
     public var basic: BasicStatus?
+    /// Notes for people, in document order.
     public var notes: [PIDFNote] = []
+    /// Elements of RPID (RFC 4480).
     public var rpid = RPID()
+    /// Elements without a field here; kept and written again.
     public var extensions: [XMLFragment] = []
+    /// Attributes without a field here; kept and written again.
     public var attributes: [XMLAttribute] = []
 
+    /// Creates a status; by default with an open end.
     public init(from: DateTime, until: DateTime? = nil, basic: BasicStatus? = nil) {
         self.from = from
         self.until = until

@@ -1,13 +1,15 @@
 import XMLCore
 
-// xpidf, the format of an expired draft that old watchers ask for
+// xpidf, the format of an expired draft that old watchers request
 // no namespace, media type application/xpidf+xml
 
-/// An xpidf document: one presentity and its atoms, which hold addresses with a status each.
+/// Document of xpidf: one presentity, and atoms that hold addresses with a status each.
 public struct XPIDFDocument: Hashable, Sendable {
-    /// Usually with `;method=SUBSCRIBE` at its end.
+    /// Presentity URI, usually with `;method=SUBSCRIBE` at its end.
     public var presentity: String
+    /// Display name; nil when absent.
     public var displayName: String?
+    /// Atoms in document order.
     public var atoms: [XPIDFAtom] = []
 
     public init(presentity: String) { self.presentity = presentity }
@@ -16,8 +18,11 @@ public struct XPIDFDocument: Hashable, Sendable {
     public var entity: String { String(presentity.prefix { $0 != ";" }) }
 }
 
+/// Atom of xpidf: a group of addresses.
 public struct XPIDFAtom: Hashable, Sendable {
+    /// Id, from `id` or `atomid`; nil when absent.
     public var id: String?
+    /// Addresses in document order.
     public var addresses: [XPIDFAddress] = []
 
     public init(id: String? = nil, addresses: [XPIDFAddress] = []) {
@@ -26,12 +31,17 @@ public struct XPIDFAtom: Hashable, Sendable {
     }
 }
 
+/// Address of xpidf with its status.
 public struct XPIDFAddress: Hashable, Sendable {
+    /// URI of the address.
     public var uri: String
-    /// Thousandths, 0 to 1000.
+    /// Priority in thousandths, 0 to 1000; nil when absent.
     public var priority: Int?
+    /// Status; nil when absent.
     public var status: XPIDFStatus?
+    /// Detailed status (MS-SIP 2.2.2); nil when absent.
     public var substatus: XPIDFSubstatus?
+    /// Note for people; nil when absent.
     public var note: String?
 
     public init(uri: String, status: XPIDFStatus? = nil, substatus: XPIDFSubstatus? = nil) {
@@ -41,20 +51,26 @@ public struct XPIDFAddress: Hashable, Sendable {
     }
 }
 
+/// Status of an xpidf address; other tokens are kept.
 public struct XPIDFStatus: PresenceToken {
+    /// Name as spelled in documents.
     public let name: String
+    /// Wraps a name; names that are not listed here are kept.
     public init(_ name: String) { self.name = name }
 
     public static let open = XPIDFStatus("open")
     public static let closed = XPIDFStatus("closed")
     public static let inUse = XPIDFStatus("inuse")
     public static let inactive = XPIDFStatus("inactive")
+    /// Values that the standard registers.
     public static let registered: [XPIDFStatus] = [.open, .closed, .inUse, .inactive]
 }
 
-/// The msnsubstatus of MS-SIP 2.2.2.
+/// Detailed status of an xpidf address, `msnsubstatus` (MS-SIP 2.2.2).
 public struct XPIDFSubstatus: PresenceToken {
+    /// Name as spelled in documents.
     public let name: String
+    /// Wraps a name; names that are not listed here are kept.
     public init(_ name: String) { self.name = name }
 
     public static let online = XPIDFSubstatus("online")
@@ -65,12 +81,13 @@ public struct XPIDFSubstatus: PresenceToken {
     public static let onThePhone = XPIDFSubstatus("onthephone")
     public static let outToLunch = XPIDFSubstatus("outtolunch")
     public static let hide = XPIDFSubstatus("hide")
+    /// Values that the standard registers.
     public static let registered: [XPIDFSubstatus] = [
         .online, .away, .idle, .busy, .beRightBack, .onThePhone, .outToLunch, .hide, XPIDFSubstatus("unknown"),
     ]
 }
 
-/// Names of xpidf; old senders put them in no namespace.
+/// Names of xpidf, in no namespace as old senders write them.
 enum XPIDFName {
     static let presence = XMLName("presence")
     static let presentity = XMLName("presentity")
@@ -84,9 +101,10 @@ enum XPIDFName {
 }
 
 extension XPIDFDocument: PresenceDocument {
-    /// A DOCTYPE line is common and is passed over.
+    /// Standard limits; a DOCTYPE line is common and is skipped.
     public static var limits: XMLLimits { .skippingDoctype }
 
+    /// Reads a `presence` element; requires `presentity` with `uri`, and `uri` of each address.
     public init(_ root: XMLElement) throws(DocumentError) {
         guard root.is(XPIDFName.presence) else { throw .wrongRoot(root, expected: XPIDFName.presence, rule: XPIDFName.rule) }
         guard let presentity = root.first(XPIDFName.presentity) else { throw .missing("presentity", in: root, rule: XPIDFName.rule) }
@@ -99,6 +117,7 @@ extension XPIDFDocument: PresenceDocument {
         }
     }
 
+    /// Encodes the document, without DOCTYPE.
     public func encode() -> [UInt8] {
         var writer = XMLWriter(declaration: true)
         writer.start("presence")

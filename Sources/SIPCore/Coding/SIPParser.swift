@@ -261,7 +261,7 @@ private struct ParserState {
         cSeqMethod = method
     }
 
-    // MARK: The whole
+    // MARK: Whole message
 
     private mutating func checkMandatory(_ bytes: UnsafeBufferPointer<UInt8>) {
         for (known, name) in Self.mandatory where seen & (1 << UInt64(known.rawValue & 63)) == 0 {

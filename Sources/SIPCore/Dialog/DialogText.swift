@@ -37,7 +37,7 @@ struct DialogText: Equatable, Sendable {
 
     private static func joined(_ routes: [NameAddr]) -> String { routes.map(\.description).joined(separator: ",") }
 
-    // MARK: where things lie
+    // MARK: ranges
 
     private var localParty: Range<Int> { 0..<Int(ends.0) }
     private var localTagged: Range<Int> { 0..<Int(ends.1) }
@@ -54,7 +54,7 @@ struct DialogText: Equatable, Sendable {
         return start < end ? text(start..<end) : ""
     }
 
-    // MARK: the parts
+    // MARK: parts
 
     var id: DialogID { DialogID(callID: callID, localTag: tag(after: localParty, to: Int(ends.1)), remoteTag: remoteTag) }
     var remoteTag: String { tag(after: remoteParty, to: Int(ends.3)) }

@@ -208,7 +208,7 @@ extension TransactionLayer {
         return answer(response, to: request, source, now)
     }
 
-    // MARK: Answers of the layer itself
+    // MARK: Responses of the layer
 
     private func refusal(of request: SIPRequest, _ status: SIPStatus) -> SIPResponse {
         SIPResponse(to: request, status: status, toTag: tokens.repeatableTag(for: request))

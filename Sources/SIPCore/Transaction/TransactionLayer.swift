@@ -186,7 +186,7 @@ public struct TransactionLayer: Sendable {
         return lastID
     }
 
-    // MARK: Requests of ours
+    // MARK: Sent requests
 
     /// Sends a request as a new client transaction: prepends Via and keeps the bytes for retransmission.
     ///
@@ -268,7 +268,7 @@ public struct TransactionLayer: Sendable {
     /// Removes a client transaction without a report; late responses are dropped.
     public mutating func forget(_ id: ClientTransactionID) { removeClient(id.rawValue) }
 
-    // MARK: Answers of ours
+    // MARK: Sent responses
 
     /// Sends the user's response; a second final response, or one to an unknown transaction, is dropped.
     public mutating func respond(_ id: ServerTransactionID, _ response: SIPResponse, at now: Instant) -> [TransactionAction] {

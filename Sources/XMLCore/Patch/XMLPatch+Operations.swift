@@ -122,7 +122,7 @@ extension XMLPatch.Operation {
         }
     }
 
-    // MARK: what is put in
+    // MARK: inserted content
 
     private func element(_ node: XMLSelector.Node) throws(XMLPatchError) -> XMLSelector.Place {
         if case .element(let place) = node { return place }

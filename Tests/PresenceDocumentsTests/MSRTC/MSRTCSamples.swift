@@ -1,7 +1,7 @@
 import PresenceDocuments
 import XMLCore
 
-/// Documents in the structure of MS-PRES with values of our own.
+/// Documents with the structure of MS-PRES and sample values.
 enum MSRTCSamples {
     static let aggregateState = """
         <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -180,7 +180,7 @@ enum MSRTCSamples {
         </userProperties>
         """
 
-    /// Every sample with a reader that throws away what it reads.
+    /// Samples, each with a reader that discards the document.
     static let readers: [(name: String, text: String, read: @Sendable ([UInt8]) throws(DocumentError) -> Void)] = [
         ("state", aggregateState, { bytes throws(DocumentError) in _ = try StateDocument(parsing: bytes) }),
         ("note", note, { bytes throws(DocumentError) in _ = try NoteDocument(parsing: bytes) }),
@@ -215,11 +215,11 @@ extension MSRTCDocument {
 
     var text: String { String(decoding: encoded(), as: UTF8.self) }
 
-    /// What is read from what this value writes.
+    /// Document read from the encoded form of this value.
     var again: Self { get throws { try Self(parsing: encoded()) } }
 }
 
-/// The error that reading throws, or nil.
+/// Error that reading throws, or nil.
 func refusal<Document: MSRTCDocument>(_ type: Document.Type, _ text: String) -> DocumentError? {
     do {
         _ = try Document(text)

@@ -234,7 +234,7 @@ import XMLCore
 }
 
 @Suite struct ForeignContentTests {
-    /// Puts a foreign attribute into every start tag of the sample and a foreign element before every end tag of the named elements.
+    /// Adds a foreign attribute to every start tag of the sample, and a foreign element before every end tag of the named elements.
     private static func strange(_ text: String, in names: [String], withElements: Bool) -> String {
         var result = text
         for name in names {

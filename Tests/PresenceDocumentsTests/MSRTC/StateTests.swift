@@ -140,7 +140,7 @@ import XMLCore
 }
 
 extension String {
-    /// How often `part` occurs.
+    /// Number of occurrences of `part`.
     func components(_ part: String) -> Int {
         let text = Array(utf8)
         let wanted = Array(part.utf8)
