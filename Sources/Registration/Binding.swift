@@ -1,22 +1,26 @@
 import SIPCore
 
-/// Where one endpoint of a user can be reached, and until when (RFC 3261 10.3).
+/// The binding of one endpoint of a user to its Contact, with its expiry (RFC 3261 10.3).
 public struct Binding: Hashable, Sendable {
     /// The user's address of record as a key (`SIPURI.aorKey`).
     public let user: String
-    /// nil: a client of RFC 3261, known by its Contact alone.
+    /// The endpoint identifier; nil: a client of RFC 3261, identified by its Contact URI.
     public let endpoint: EndpointID?
     /// The Contact as it was registered.
     public internal(set) var contact: NameAddr
+    /// Call-ID of the last REGISTER.
     public internal(set) var callID: String
+    /// CSeq number of the last REGISTER.
     public internal(set) var cSeq: UInt32
+    /// Time at which the granted interval ends.
     public internal(set) var expiry: Instant
-    /// Where the last REGISTER came from.
+    /// Source of the last REGISTER.
     public internal(set) var source: MessageSource
-    /// When the binding ends because its connection closed, unless the endpoint registers again.
+    /// Time at which the binding ends because its connection closed, or was lost in a restart; nil otherwise. A new REGISTER clears
+    /// it.
     public internal(set) var goneAt: Instant?
 
-    /// When it ends by itself.
+    /// Time at which the binding ends without a further REGISTER: the earlier of ``expiry`` and ``goneAt``.
     public var deadline: Instant { goneAt.map { min($0, expiry) } ?? expiry }
 
     var key: Key { Key(user: user, place: endpoint.map(Place.endpoint) ?? .contact(contact.uri)) }
@@ -31,6 +35,7 @@ public struct Binding: Hashable, Sendable {
         case contact(SIPURI)
     }
 
+    /// Creates a binding, for example from a stored record; ``Registrar/restore(_:)`` adds it to a registrar.
     public init(
         user: String, endpoint: EndpointID?, contact: NameAddr, callID: String, cSeq: UInt32, expiry: Instant, source: MessageSource,
         goneAt: Instant? = nil

@@ -1,14 +1,14 @@
 import SIPCore
 import SIPSecurity
 
-/// The identifier of one endpoint of a user: a UUID, compared without regard to case (MS-SIPRE 3.3.3, MS-PRES 2.2.2.1).
+/// The identifier of one endpoint of a user: a UUID, compared ignoring case (MS-SIPRE 3.3.3, MS-PRES 2.2.2.1).
 ///
-/// It comes from the `+sip.instance` of a Contact, from a GRUU, or from the `epid` of From by derivation.
+/// Sources: `+sip.instance` of Contact, a GRUU, or by derivation the `epid` of From.
 public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
-    /// The 16 octets of the GUID in the order in which Windows keeps them: the first three fields with the least octet first.
+    /// The 16 octets of the GUID in Windows order: the first three fields are little-endian.
     let guid: [UInt8]
 
-    /// As text in lower case, `8-4-4-4-12` digits.
+    /// The UUID as text in lower case, with `8-4-4-4-12` digits.
     public var description: String {
         var text = ""
         for (place, index) in [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].enumerated() {
@@ -19,7 +19,7 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// Reads `8-4-4-4-12` hexadecimal digits, also as `urn:uuid:...` and within angle brackets; nil for anything else.
+    /// Parses `8-4-4-4-12` hexadecimal digits, optionally with `urn:uuid:` and angle brackets; nil for anything else.
     public init?(_ text: String) {
         var rest = Substring(text)
         if rest.first == "<", rest.last == ">" { rest = rest.dropFirst().dropLast() }
@@ -37,8 +37,8 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
         guid = Self.swapped(octets)
     }
 
-    /// The identifier that belongs to an `epid`: a name-based UUID of version 5 whose both ends are in the order of Windows, so that
-    /// a plain RFC 4122 routine finds another one (MS-SIPRE 3.3.3).
+    /// Derives the identifier from an `epid`: a name-based UUID of version 5. Namespace and result are in Windows octet
+    /// order, so that a plain RFC 4122 routine returns another value (MS-SIPRE 3.3.3).
     public init(epid: String) {
         let space: [UInt8] = [0x03, 0xFB, 0xAC, 0xFC, 0x73, 0x8A, 0xEF, 0x46, 0x91, 0xB1, 0xE5, 0xEB, 0xEE, 0xAB, 0xA4, 0xFE]
         var octets = Array(HashAlgorithm.sha1.digest(space + Array(epid.utf8)).prefix(16))
@@ -56,7 +56,7 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
         return uri
     }
 
-    /// The endpoint that a GRUU names; nil for any other URI.
+    /// The endpoint of a GRUU; nil for any other URI.
     public init?(gruu: SIPURI) {
         guard gruu.isGRUU, let opaque = gruu.opaqueParameter, opaque.hasPrefix(Self.opaquePrefix),
             let octets = Self.octets(ofToken: opaque.dropFirst(Self.opaquePrefix.count)), octets.count == 18, octets[16] == 0,
@@ -68,7 +68,7 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
     private static let opaquePrefix = "user:epid:"
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The 16 octets and two zeros in base64url: 24 characters.
+    /// The 16 octets and two zero octets in base64url: 24 characters.
     private var token: String {
         let octets = guid + [0, 0]
         var text: [UInt8] = []
@@ -93,9 +93,9 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
         return octets
     }
 
-    // MARK: octets
+    // MARK: Octets
 
-    /// From the order of the text to that of Windows.
+    /// Converts octets from text order to Windows order; the conversion is its own inverse.
     private static func swapped(_ octets: [UInt8]) -> [UInt8] {
         [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map { octets[$0] }
     }
@@ -111,7 +111,8 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension EndpointID {
-    /// The endpoint that sends a request, as far as the request says it: `+sip.instance`, else the GRUU, of Contact, else `epid` of From.
+    /// The endpoint that sent a request: `+sip.instance` of Contact, else the GRUU of Contact, else `epid` of From; nil if
+    /// none is valid.
     public init?(of headers: SIPHeaders) {
         if let contact = headers.contact {
             if let instance = contact.sipInstance, let id = EndpointID(instance) {
@@ -127,6 +128,6 @@ extension EndpointID {
         self.init(epid: epid)
     }
 
-    /// Characters of an `epid` at most (MS-SIPRE 2.2.1).
+    /// Longest accepted `epid` in octets (MS-SIPRE 2.2.1).
     public static let longestEPID = 16
 }

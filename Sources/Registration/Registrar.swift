@@ -1,9 +1,9 @@
 import SIPCore
 import SIPEvents
 
-/// The bindings of the users of one shard (RFC 3261 10.3, MS-SIPREGE 3.2): who is signed in where, and until when.
+/// The bindings of the users of one shard (RFC 3261 10.3, MS-SIPREGE 3.2).
 ///
-/// Pure: a REGISTER, a closed connection or the passing of time goes in; which bindings came and went comes out.
+/// Pure: inputs are REGISTER requests, closed connections and the time; results are the added and ended bindings.
 ///
 ///     absent --REGISTER--> bound --REGISTER--> bound
 ///                            | Expires 0, expiry
@@ -11,15 +11,18 @@ import SIPEvents
 ///                            v                          | grace over
 ///                          ended <----------------------+
 public struct Registrar: Sendable {
+    /// Limits of a registrar; a change applies to later requests.
     public struct Policy: Hashable, Sendable {
+        /// Minimum, maximum and default interval.
         public var expiry: ExpiryPolicy
-        /// Bindings of one user; beyond it 403.
+        /// Largest number of bindings of one user; 403 beyond it.
         public var bindingsPerUser: Int
-        /// Bindings of the shard; beyond it 503.
+        /// Largest number of bindings of the shard; 503 beyond it.
         public var bindings: Int
-        /// How long a binding outlives the connection that it was made over.
+        /// How long a binding outlives its connection.
         public var connectionGrace: TimeSpan
 
+        /// Creates a policy.
         public init(expiry: ExpiryPolicy, bindingsPerUser: Int, bindings: Int, connectionGrace: TimeSpan) {
             self.expiry = expiry
             self.bindingsPerUser = bindingsPerUser
@@ -28,52 +31,59 @@ public struct Registrar: Sendable {
         }
     }
 
-    /// A binding that is no more.
+    /// A binding that ended.
     public struct Ended: Hashable, Sendable {
+        /// The binding as it was.
         public var binding: Binding
-        /// The user has no binding left.
+        /// Whether the user has no binding left.
         public var isLast: Bool
     }
 
-    /// What `presence-state` tells (MS-SIPREGE).
+    /// The value of `presence-state` in the response (MS-SIPREGE).
     public enum Action: String, Hashable, Sendable {
         case added, refreshed
     }
 
+    /// The result of a REGISTER.
     public struct Outcome: Hashable, Sendable {
-        /// nil: nothing was bound.
+        /// `added` or `refreshed`; nil if nothing was bound.
         public var action: Action?
-        /// The endpoint was bound by a client that knows nothing of this one, as after a crash: the Call-ID is another one.
+        /// Whether the endpoint was bound with another Call-ID before: the client restarted and has lost its state.
         public var isNewClient = false
         /// All bindings of the user, those of the request first.
         public var bindings: [Binding] = []
+        /// Bindings that the request removed.
         public var ended: [Ended] = []
-        /// Seconds granted; 0 when the request removed or asked.
+        /// The longest granted interval in seconds; 0 for a removal or a query.
         public var expires = 0
     }
 
+    /// The limits in force.
     public var policy: Policy
     private var users: [String: [Binding]] = [:]
     private var connections: [ConnectionID: Set<Binding.Key>] = [:]
     private var deadlines = DeadlineQueue<Binding.Key>()
+    /// Number of bindings of all users.
     public private(set) var count = 0
 
+    /// Creates a registrar without bindings.
     public init(policy: Policy) { self.policy = policy }
 
-    // MARK: questions
+    // MARK: Queries
 
-    /// The bindings of a user, oldest first.
+    /// The bindings of a user in the order of their last REGISTER or of ``restore(_:)``; empty for an unknown user.
     public func bindings(of user: String) -> [Binding] { users[user] ?? [] }
 
-    /// The binding of an endpoint; nil when it is not registered.
+    /// The binding of an endpoint; nil if it is not registered.
     public func binding(of user: String, endpoint: EndpointID) -> Binding? { users[user]?.first { $0.endpoint == endpoint } }
 
-    /// Every binding, for a store; in no order.
+    /// All bindings in no particular order.
     public var all: [Binding] { users.values.flatMap { $0 } }
 
     // MARK: REGISTER
 
-    /// Does what a REGISTER asks, whole or not at all.
+    /// Applies a REGISTER completely, or refuses it and changes nothing.
+    /// - Throws: 423 below the minimum interval, 403 or 503 at a limit of ``Policy``, 500 for a CSeq that is out of order.
     public mutating func register(
         _ request: RegistrationRequest, user: String, from source: MessageSource, at now: Instant
     ) throws(RegistrationRefusal) -> Outcome {
@@ -94,7 +104,7 @@ public struct Registrar: Sendable {
         return outcome
     }
 
-    /// Everything that can forbid the request; what it grants to each Contact.
+    /// Checks everything that can refuse the request, and returns the granted interval of each Contact in seconds.
     private func check(
         _ wanted: [RegistrationRequest.Requested], _ request: RegistrationRequest, user: String
     ) throws(RegistrationRefusal) -> [Int] {
@@ -122,7 +132,7 @@ public struct Registrar: Sendable {
         return grants
     }
 
-    /// A request of the same client that is not newer than the last one is out of order (RFC 3261 10.3 step 7).
+    /// Refuses a request that repeats the Call-ID of the binding without a higher CSeq (RFC 3261 10.3 step 7).
     private static func checkOrder(_ request: RegistrationRequest, after binding: Binding) throws(RegistrationRefusal) {
         guard request.callID == binding.callID, request.cSeq <= binding.cSeq else { return }
         throw RegistrationRefusal(.serverInternalError, "RFC 3261 10.3: CSeq is out of order")
@@ -153,15 +163,16 @@ public struct Registrar: Sendable {
         outcome.bindings.append(binding)
     }
 
-    // MARK: ends
+    // MARK: Ends
 
-    /// The users who have bindings, in no order.
+    /// The keys of the users that have bindings, in no particular order.
     public var boundUsers: [String] { Array(users.keys) }
 
-    /// Ends every binding of a user who may have none any more (MS-PRES 1.3.1.3.10: administrative offline).
+    /// Ends all bindings of a user (MS-PRES 1.3.1.3.10: administrative offline).
     public mutating func endAll(of user: String) -> [Ended] { bindings(of: user).map { end($0) } }
 
-    /// A connection closed: what was bound over it ends after the grace, unless it registers again.
+    /// Marks the bindings of a closed connection to end after ``Policy/connectionGrace`` unless the endpoint registers
+    /// again.
     public mutating func connectionClosed(_ connection: ConnectionID, at now: Instant) {
         for key in connections.removeValue(forKey: connection) ?? [] {
             guard let index = users[key.user]?.firstIndex(where: { $0.key == key }) else { continue }
@@ -170,12 +181,12 @@ public struct Registrar: Sendable {
         }
     }
 
-    /// When ``advance(to:)`` next has something to do.
+    /// Time at which ``advance(to:)`` has work; nil without bindings.
     public var nextDeadline: Instant? {
         mutating get { deadlines.next }
     }
 
-    /// Ends what has expired.
+    /// Ends the bindings that are due, and returns them.
     public mutating func advance(to now: Instant) -> [Ended] {
         var ended: [Ended] = []
         while let key = deadlines.popDue(at: now) {
@@ -185,19 +196,19 @@ public struct Registrar: Sendable {
         return ended
     }
 
-    /// Brings a stored binding back.
+    /// Adds a stored binding; replaces a binding of the same endpoint or Contact.
     public mutating func restore(_ binding: Binding) {
         if let known = users[binding.user]?.first(where: { $0.key == binding.key }) { remove(known) }
         insert(binding)
     }
 
-    /// Puts a user's bindings back to what they were.
+    /// Replaces the bindings of a user with former ones, to undo a request that could not be stored.
     public mutating func reset(_ user: String, to former: [Binding]) {
         for binding in bindings(of: user) { remove(binding) }
         for binding in former { insert(binding) }
     }
 
-    // MARK: tables
+    // MARK: Tables
 
     private mutating func end(_ binding: Binding) -> Ended {
         remove(binding)

@@ -1,15 +1,16 @@
 import SIPCore
 
-/// Why a REGISTER is refused: the sender's fault, nothing was changed.
+/// The refusal of a REGISTER because of the request or a limit; nothing was changed.
 public struct RegistrationRefusal: Error, Hashable, Sendable {
+    /// The status of the response.
     public var status: SIPStatus
-    /// What is wrong, with the rule.
+    /// The error with the section of its rule.
     public var explanation: String
-    /// MS-OCER number for ms-diagnostics; nil: the status says enough.
+    /// Error number of MS-OCER for ms-diagnostics; nil: the response has none.
     public var errorID: UInt32?
-    /// Seconds for Min-Expires of a 423.
+    /// Min-Expires of a 423 in seconds; nil for other statuses.
     public var minimumExpires: Int?
-    /// Option tags for Require of a 421.
+    /// Option tags of Require in a 421.
     public var required: [String] = []
 
     init(_ status: SIPStatus, _ explanation: String, errorID: UInt32? = nil) {
@@ -19,41 +20,50 @@ public struct RegistrationRefusal: Error, Hashable, Sendable {
     }
 }
 
-/// A REGISTER as the registrar reads it (RFC 3261 10.2, MS-SIPREGE 2.2.1).
+/// A parsed REGISTER (RFC 3261 10.2, MS-SIPREGE 2.2.1).
 public struct RegistrationRequest: Hashable, Sendable {
-    /// Whose client asks.
+    /// The kind of client, which decides how an endpoint is identified.
     public enum Model: Hashable, Sendable {
-        /// An enhanced presence client, which must name its endpoint.
+        /// Enhanced presence client; must send `epid` or `+sip.instance`.
         case enterprise
-        /// RFC 3261: a binding is its Contact.
+        /// Client of RFC 3261; the Contact URI identifies the binding.
         case simple
     }
 
+    /// The requested operation.
     public enum Wish: Hashable, Sendable {
-        /// No Contact: say what is bound.
+        /// No Contact: the response lists the bindings.
         case query
-        /// `Contact: *` with Expires 0.
+        /// `Contact: *` with Expires 0: remove all bindings.
         case removeAll
+        /// Add, refresh or remove one binding per Contact.
         case bind([Requested])
     }
 
-    /// One Contact.
+    /// One Contact of the request.
     public struct Requested: Hashable, Sendable {
+        /// The Contact as received.
         public var contact: NameAddr
+        /// The endpoint identifier; nil for ``Model/simple``.
         public var endpoint: EndpointID?
-        /// Seconds; nil: not said.
+        /// Requested interval in seconds, from the Contact or else from Expires; nil if neither has one; 0 removes the
+        /// binding.
         public var expires: Int?
     }
 
+    /// The requested operation.
     public var wish: Wish
+    /// Call-ID of the request.
     public var callID: String
+    /// CSeq number of the request.
     public var cSeq: UInt32
-    /// The client speaks categories (MS-SIPREGE 2.2.1.5).
+    /// Whether Supported has `msrtc-event-categories` (MS-SIPREGE 2.2.1.5).
     public var speaksCategories: Bool
-    /// The client asked for keep-alive by the hop (MS-CONMGMT 2.2.1).
+    /// Whether the client requests hop-by-hop keep-alive (MS-CONMGMT 2.2.1).
     public var asksKeepAlive: Bool
 
-    /// Checks the form of a REGISTER.
+    /// Parses and validates a REGISTER.
+    /// - Throws: 400, 421 or 489 with the broken rule.
     public init(_ request: SIPRequest, model: Model) throws(RegistrationRefusal) {
         let headers = request.headers
         guard let callID = headers.callID, let cSeq = headers.cSeq else {
@@ -84,7 +94,7 @@ public struct RegistrationRequest: Hashable, Sendable {
         }
     }
 
-    /// The endpoint that asks: by `+sip.instance` or `epid`, which must agree when both are there (MS-SIPRE 3.3.5.2).
+    /// The endpoint of the client from `+sip.instance` or `epid`, which must agree if both are present (MS-SIPRE 3.3.5.2).
     private static func identity(_ headers: SIPHeaders) throws(RegistrationRefusal) -> EndpointID {
         var byInstance: EndpointID?
         if let text = headers.contact?.sipInstance {
