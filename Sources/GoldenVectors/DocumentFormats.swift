@@ -1,9 +1,10 @@
 import PresenceDocuments
 import XMLCore
 
-/// Reads a document of the `documents` suite and writes it again; by the name that vectors and fuzz targets use for it.
+/// Codecs of the `documents` suite: parse a document and encode it again, by the format name used in vectors and fuzz
+/// targets.
 public enum DocumentFormats {
-    /// Every kind of document of `PresenceDocuments`. A codec throws what the reader throws.
+    /// One codec per document type of `PresenceDocuments`. A codec rethrows the error of the parser.
     public static let codecs: [String: @Sendable ([UInt8]) throws -> [UInt8]] = [
         "categories": { try CategoriesDocument(parsing: $0).encoded() },
         "legacy-interop": { try LegacyInteropDocument(parsing: $0).encoded() },
@@ -42,7 +43,8 @@ public enum DocumentFormats {
         "user-properties": { try UserPropertiesDocument(parsing: $0).encoded() },
     ]
 
-    /// Reads the operation of an envelope; a reader gives nil for an operation that is not its own.
+    /// Rewrites the operation of a SOAP envelope; throws `wrongDocument` if the reader returns nil because the operation is
+    /// another one.
     private static func operation(
         _ bytes: [UInt8], _ rewrite: (XMLElement) throws(DocumentError) -> [UInt8]?
     ) throws(DocumentError) -> [UInt8] {

@@ -2,12 +2,12 @@ import Foundation
 import PresenceDocuments
 import PresenceMapping
 
-/// Finds and reads golden vectors: every `.json` below the suites' folders is a case, nothing is registered.
+/// Finds and parses golden vectors: every `.json` file in the folders of the suites is a case.
 public enum VectorLoader {
-    /// The suites that this loader knows; other folders belong to other readers.
+    /// The suites that this loader reads; it ignores other folders.
     public static let suites = ["aggregation", "conversion", "documents", "mapping", "resolution", "sip"]
 
-    /// The paths of all cases, as ids, sorted.
+    /// The sorted ids of all cases below a folder; empty if the folder does not exist.
     public static func ids(in root: URL) -> [String] {
         var ids: [String] = []
         for suite in suites {
@@ -21,7 +21,8 @@ public enum VectorLoader {
         return ids.sorted()
     }
 
-    /// Reads one case.
+    /// Parses one case.
+    /// - Throws: ``VectorError`` if the file cannot be read, has unknown members, or lacks members that its suite requires.
     public static func load(_ id: String, in root: URL) throws(VectorError) -> VectorCase {
         func fail(_ message: String) -> VectorError { VectorError(id: id, message: message) }
         let file = root.appendingPathComponent(id + ".json")
@@ -99,7 +100,7 @@ public enum VectorLoader {
         "watcher", "network", "category", "decision",
     ]
 
-    /// The patterns of `known-gaps.json` with their reasons; a pattern ends in `*` or is an id.
+    /// The patterns of `known-gaps.json` with their reasons, in file order; empty if there is no such file.
     public static func knownGaps(in root: URL) throws(VectorError) -> [(pattern: String, reason: String)] {
         let file = root.appendingPathComponent("known-gaps.json")
         guard let data = try? Data(contentsOf: file) else { return [] }
@@ -115,7 +116,7 @@ public enum VectorLoader {
         return gaps
     }
 
-    /// Whether an id fits a pattern: `*` at its end stands for anything.
+    /// Whether an id matches a pattern: with a trailing `*` by prefix, otherwise by substring.
     public static func matches(_ id: String, _ pattern: String) -> Bool {
         pattern.hasSuffix("*") ? id.hasPrefix(pattern.dropLast()) : id == pattern || id.contains(pattern)
     }

@@ -1,33 +1,40 @@
 import Foundation
 import PresenceMapping
 
-/// What became of one case.
+/// The result of one case.
 public struct VectorResult: Sendable, Hashable {
+    /// The outcome of a case.
     public enum Outcome: Sendable, Hashable {
         case passed
         case failed(String)
-        /// A known gap, with its reason.
+        /// A case that fails and is listed in `known-gaps.json`, with the reason given there.
         case skipped(String)
     }
 
+    /// The id of the case; `known-gaps` or the folder for errors that belong to no case.
     public var id: String
+    /// The outcome.
     public var outcome: Outcome
 }
 
-/// What became of a run.
+/// The result of a run.
 public struct VectorReport: Sendable {
+    /// One result per case, in the order of the ids, and errors that belong to no case.
     public var results: [VectorResult]
-    /// Ids of the mapping rows that cases used.
+    /// Ids of the mapping rows that the cases used.
     public var hitRows: Set<String>
 
+    /// Number of cases that passed.
     public var passed: Int { results.count { $0.outcome == .passed } }
+    /// Number of failures, including errors that belong to no case.
     public var failed: Int { results.count { if case .failed = $0.outcome { true } else { false } } }
+    /// Number of known gaps that still fail.
     public var skipped: Int { results.count { if case .skipped = $0.outcome { true } else { false } } }
 
-    /// Whether the run is good: something ran and nothing failed.
+    /// Whether the run succeeded: at least one result and no failure.
     public var isGood: Bool { failed == 0 && !results.isEmpty }
 
-    /// One line per case that did not pass, and the count as the last line.
+    /// One line per failed or skipped case, then ``summary``.
     public var text: String {
         var lines: [String] = []
         for result in results {
@@ -45,11 +52,12 @@ public struct VectorReport: Sendable {
     public var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
 }
 
-/// Runs all golden vectors of a directory (`isthmus verify`).
+/// Runs the golden vectors of a folder (`isthmus verify`).
 public enum VectorRunner {
-    /// Runs the cases whose id fits `only`.
+    /// Runs the cases that match `only`, or all of them.
     ///
-    /// A case that `known-gaps.json` names is skipped while it fails; when it passes, and when a pattern fits no case, the run fails.
+    /// A case listed in `known-gaps.json` is skipped while it fails. The run fails if such a case passes, or if a pattern
+    /// matches no case.
     public static func run(_ directory: String, only: String? = nil, tables: MappingTables = .embedded) -> VectorReport {
         let root = URL(fileURLWithPath: directory, isDirectory: true)
         let verifier = VectorVerifier(tables: tables)
@@ -84,10 +92,11 @@ public enum VectorRunner {
         return VectorReport(results: results, hitRows: verifier.hitRows)
     }
 
-    /// Writes the expected file of one case from what the case gives now.
+    /// Overwrites the expected file of a case with its present output.
     ///
-    /// Recording is not passing: the caller counts it as a failure and shows the difference.
-    /// - Returns: What was written and the difference from before.
+    /// The caller counts a recorded case as a failure and prints the returned text.
+    /// - Returns: the name of the written file and the failure before writing.
+    /// - Throws: ``VectorError`` if the case has no expected file or no output, or the file cannot be written.
     public static func bless(_ id: String, in directory: String, tables: MappingTables = .embedded) throws(VectorError) -> String {
         let root = URL(fileURLWithPath: directory, isDirectory: true)
         let vector = try VectorLoader.load(id, in: root)

@@ -5,23 +5,24 @@ import PresenceMapping
 import SIPCore
 import XMLCore
 
-/// Runs one case and says what is wrong with it, if anything.
+/// Runs single cases and reports the first failure of each; collects the mapping rows used. Not thread-safe.
 public final class VectorVerifier {
     private let converter: Converter
-    /// Ids of mapping rows that the cases run so far have used.
+    /// Ids of the mapping rows used by all cases run so far.
     public private(set) var hitRows: Set<String> = []
 
+    /// Creates a verifier that converts with these mapping tables.
     public init(tables: MappingTables = .embedded) {
         converter = Converter(mapper: PresenceMapper(tables: tables))
     }
 
-    /// What the case gives now, or how it is refused.
+    /// The output of a case, or its error message.
     enum Outcome {
         case document([UInt8], losses: [MappingLoss], rows: [String])
         case refused(String)
     }
 
-    /// The first thing wrong with a case; nil when it passes.
+    /// Runs a case and describes its first failure; nil if it passes.
     public func fault(of vector: VectorCase) -> String? {
         guard let input = try? Data(contentsOf: vector.inputURL) else { return "\(vector.input) cannot be read" }
         let bytes = [UInt8](input)
@@ -37,7 +38,7 @@ public final class VectorVerifier {
         }
     }
 
-    /// What the case gives now, for `--bless`; nil where it gives no document.
+    /// The output of a case for `--bless`; nil if the input is refused or cannot be read.
     public func output(of vector: VectorCase) -> [UInt8]? {
         guard let input = try? Data(contentsOf: vector.inputURL), case .document(let document, _, _) = run(vector, [UInt8](input)) else {
             return nil
@@ -89,7 +90,7 @@ public final class VectorVerifier {
         }
     }
 
-    /// The decision as text, from the data that a user's own endpoint gets: containers with members, and what they hold.
+    /// The decision as text, resolved from a roamingData document with containers, members and categories.
     private func resolve(_ vector: VectorCase, _ bytes: [UInt8]) throws(DocumentError) -> [UInt8] {
         let data = try RoamingDataDocument(parsing: bytes)
         var memberships: [ContainerID: ContainerMembership] = [:]
@@ -120,7 +121,7 @@ public final class VectorVerifier {
         } else if vector.suite == "documents" {
             if let difference = difference(vector, expected: input, actual: document) { return difference }
         } else if vector.suite == "sip" {
-            // Without an expected file the message must come out as one that reads the same.
+            // Without an expected file, parsing the output must return an equal message.
             guard case .success(let first) = SIPParser.parse(input), case .success(let second) = SIPParser.parse(document),
                 SIPSerializer.serialize(first) == SIPSerializer.serialize(second)
             else { return "the serialised message reads differently" }
