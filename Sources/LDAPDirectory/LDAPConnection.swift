@@ -4,26 +4,26 @@ import CLDAP
     import Glibc
 #endif
 
-/// One entry as the server gave it: the values of the attributes that were asked for, in lower case names.
+/// One entry of a search result: its DN and the requested attributes by lower-case name.
 struct LDAPEntry {
     var name: String
     var values: [String: [String]]
 }
 
-/// A connection to a directory service, used by one thread. Every wait is bounded by the timeout.
+/// A connection to a directory service, used by one thread. Each operation is limited by ``LDAPSettings/timeout``.
 final class LDAPConnection {
     private let handle: OpaquePointer
     private let timeout: Int
 
-    /// Opens and binds.
-    /// - Parameter password: Of the bind DN; ignored without one.
+    /// Connects, starts TLS if configured, and binds.
+    /// - Parameter password: the password of the bind DN; ignored without a bind DN.
     init(_ settings: LDAPSettings, password: String) throws(LDAPFailure) {
         var handle: OpaquePointer?
         let code = ldap_initialize(&handle, settings.url)
         guard code == isthmus_ldap_success(), let handle else { throw Self.failure("open", code) }
         self.handle = handle
         timeout = settings.timeout
-        // From here on a failure ends the connection by deinit.
+        // All properties are set: deinit closes the connection if a later step throws.
         try configure(settings)
         if settings.startTLS { try check("STARTTLS", ldap_start_tls_s(handle, nil, nil)) }
         try bind(settings.bindDN ?? "", password: settings.bindDN == nil ? "" : password)
@@ -35,7 +35,7 @@ final class LDAPConnection {
         try set(LDAP_OPT_PROTOCOL_VERSION, to: Int32(LDAP_VERSION3))
         try set(LDAP_OPT_NETWORK_TIMEOUT, to: span)
         try set(LDAP_OPT_TIMEOUT, to: span)
-        // Other servers are not asked: they were not configured, and would be given the password.
+        // Referrals are not followed: the bind would send the password to servers that are not configured.
         try check("option", ldap_set_option(handle, LDAP_OPT_REFERRALS, isthmus_ldap_opt_off()))
         if let trust = settings.trust {
             try check("trust", trust.withCString { ldap_set_option(handle, LDAP_OPT_X_TLS_CACERTFILE, $0) })
@@ -59,10 +59,10 @@ final class LDAPConnection {
         try check("bind", code)
     }
 
-    // MARK: search
+    // MARK: Search
 
-    /// Every entry below `base` that the filter holds for, page by page (RFC 2696).
-    /// - Throws: Also when there are more than `limit`: part of a directory would be a wrong one.
+    /// Returns every entry below `base` that matches the filter, page by page (RFC 2696).
+    /// - Throws: `LDAPFailure`, also for more than `entryLimit` entries: a part of a directory would be a wrong directory.
     func search(_ settings: LDAPSettings, attributes: [String]) throws(LDAPFailure) -> [LDAPEntry] {
         var entries: [LDAPEntry] = []
         var cookie: [UInt8] = []
@@ -107,7 +107,7 @@ final class LDAPConnection {
         try check("search", ldap_parse_result(handle, result, &code, nil, nil, nil, &controls, 0))
         defer { if let controls { ldap_controls_free(controls) } }
         try check("search", code)
-        // A server without paging has given everything at once.
+        // A server without paging has returned all entries in one response.
         guard let controls, let control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, nil) else { return [] }
         var count: ber_int_t = 0
         var cookie = berval()
@@ -141,7 +141,7 @@ final class LDAPConnection {
         return entries
     }
 
-    // MARK: errors
+    // MARK: Errors
 
     private func check(_ operation: String, _ code: Int32) throws(LDAPFailure) {
         guard code != isthmus_ldap_success() else { return }

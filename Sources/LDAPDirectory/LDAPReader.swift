@@ -4,24 +4,29 @@ import SIPCore
 import SIPSecurity
 import UserDirectory
 
-/// The users that a directory service has, and what of it could not be used.
+/// The users read from a directory service, and the problems found.
 public struct LDAPSnapshot: Hashable, Sendable {
+    /// The users of the requested domains.
     public var directory: UserDirectory
-    /// Entries that are no users here, and texts that were left out; each names the entry, at most ``problemLimit`` of them.
+    /// Entries and texts that were left out, each with the DN of the entry; at most ``problemLimit``.
     public var problems: [String]
+    /// Number of all problems, including those beyond ``problemLimit``.
     public var problemCount: Int
 
+    /// Largest number of problems described.
     public static let problemLimit = 20
 }
 
-/// Reads users from a directory service.
+/// Reads the users of a directory service.
 public enum LDAPReader {
-    /// Reads every user now. Blocks for as long as the service takes, at most its timeout for each page.
+    /// Reads every user. Blocks the calling thread; each LDAP operation is limited by ``LDAPSettings/timeout``.
     ///
-    /// An entry that is no user, by the rules of `DirectoryUser`, is left out and reported; so is a text of one.
+    /// Entries that break the rules of `DirectoryUser` are left out and reported, and so are single texts.
     /// - Parameters:
-    ///   - domains: The domains whose users are wanted, in lower case; those of others are left out without a word.
+    ///   - domains: The SIP domains to read, in lower case; users of other domains are left out without a report.
     ///   - now: The time of the snapshot.
+    /// - Throws: ``LDAPFailure`` if the service cannot be reached, refuses an operation, or has more than
+    ///   ``LDAPSettings/entryLimit`` entries.
     public static func read(_ settings: LDAPSettings, domains: Set<String>, at now: DateTime) throws(LDAPFailure) -> LDAPSnapshot {
         let connection = try LDAPConnection(settings, password: try password(settings))
         let attributes = Set(settings.attributes.values).sorted()
@@ -46,7 +51,7 @@ public enum LDAPReader {
     }
 }
 
-/// Entries on their way to being users.
+/// Converts entries to users and collects problems.
 struct LDAPReading {
     let settings: LDAPSettings
     let domains: Set<String>
@@ -80,7 +85,7 @@ struct LDAPReading {
                 note(entry, error.description)
             }
         }
-        // Proxy addresses of other kinds than mail have other prefixes; the one in capitals is the primary.
+        // Proxy addresses other than mail have other prefixes than `smtp:`; `SMTP:` marks the primary address.
         for address in values(.otherEmails) {
             let mail = address.lowercased().hasPrefix("smtp:") ? String(address.dropFirst(5)) : address
             if DirectoryField.email.rule(brokenBy: mail) == nil, !mail.contains(":") { user.otherEmails.append(mail) }

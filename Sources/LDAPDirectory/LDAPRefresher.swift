@@ -3,14 +3,16 @@ import Foundation
 import PresenceDocuments
 import UserDirectory
 
-/// Reads the users of a directory service again and again, on a thread of its own: no event loop ever waits for the service.
+/// Reads the users of a directory service periodically on its own thread, so that no event loop waits for the service.
 public final class LDAPRefresher: Sendable {
+    /// A snapshot, or the reason the read failed.
     public typealias Outcome = Result<LDAPSnapshot, LDAPFailure>
 
     private let stopping = DispatchSemaphore(value: 0)
 
-    /// Starts reading at once.
-    /// - Parameter deliver: Called on the refresher's thread with each outcome, in order; a failed one changes nothing.
+    /// Starts the first read at once; later reads follow ``LDAPSettings/refresh`` seconds after the end of the previous
+    /// one.
+    /// - Parameter deliver: Called on the refresher's thread with each outcome, in order; failures are delivered too.
     public init(_ settings: LDAPSettings, domains: Set<String>, deliver: @escaping @Sendable (Outcome) -> Void) {
         let stopping = stopping
         let thread = Thread {
@@ -22,7 +24,7 @@ public final class LDAPRefresher: Sendable {
         thread.start()
     }
 
-    /// No reading begins after this; one that is under way may still be delivered.
+    /// Starts no further read; a read in progress is still delivered.
     public func stop() { stopping.signal() }
 
     private static func read(_ settings: LDAPSettings, _ domains: Set<String>) -> Outcome {

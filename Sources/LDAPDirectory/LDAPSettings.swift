@@ -1,6 +1,6 @@
 import UserDirectory
 
-/// What a user may be read from: a field of text, or one of the few others.
+/// A property of a user that is read from an attribute: a text of `DirectoryField`, or one of the others listed here.
 public enum LDAPField: Hashable, Sendable, CaseIterable {
     case uri
     case text(DirectoryField)
@@ -9,10 +9,11 @@ public enum LDAPField: Hashable, Sendable, CaseIterable {
     case otherEmails
     case verifiers
 
+    /// All fields: `uri`, the texts, then the others.
     public static let allCases: [LDAPField] =
         [.uri] + DirectoryField.allCases.map(LDAPField.text) + [.enabled, .secondaryURIs, .otherEmails, .verifiers]
 
-    /// The key in configuration files.
+    /// The key of the field in configuration files.
     public var name: String {
         switch self {
         case .uri: "uri"
@@ -24,7 +25,7 @@ public enum LDAPField: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The attribute of the user objects that MS-PRES 8.3 names; nil: there is no usual one.
+    /// The default attribute: that of the user objects in MS-PRES 8.3; nil for `verifiers`, which have no usual attribute.
     public var usualAttribute: String? {
         switch self {
         case .uri: "msRTCSIP-PrimaryUserAddress"
@@ -37,33 +38,34 @@ public enum LDAPField: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Where and how users are read from a directory service.
+/// Connection, search and mapping of a directory service.
 public struct LDAPSettings: Hashable, Sendable {
     /// `ldap://HOST:PORT` or `ldaps://HOST:PORT`.
     public var url: String
-    /// The entry under which users are looked for, to any depth.
+    /// The DN under which users are searched, to any depth.
     public var base: String
-    /// Which entries are users (RFC 4515).
+    /// The search filter that selects users (RFC 4515).
     public var filter = "(msRTCSIP-PrimaryUserAddress=*)"
-    /// Who asks; nil: anonymously.
+    /// The DN for a simple bind; nil: bind anonymously.
     public var bindDN: String?
-    /// A file with the password in its first line; read anew for each refresh.
+    /// A file with the password of the bind DN in its first line, read again for each refresh; nil: an empty password.
     public var passwordFile: String?
-    /// Turn an `ldap` connection into an encrypted one before anything is said (RFC 4511 4.14).
+    /// Whether to start TLS on an `ldap` connection before the bind (RFC 4511 4.14).
     public var startTLS = false
-    /// A file of certificates (PEM) that the server's must stand on; nil: those that the system trusts.
+    /// A PEM file of trusted certificates for the server's certificate; nil: the system's.
     public var trust: String?
-    /// Seconds between two readings.
+    /// Seconds between the end of one read and the start of the next.
     public var refresh = 300
-    /// Seconds that the server may take to answer one request.
+    /// Timeout of one operation in seconds.
     public var timeout = 10
-    /// Entries asked for at a time (RFC 2696).
+    /// Entries per page (RFC 2696).
     public var pageSize = 500
-    /// Entries read at most; a directory with more is refused whole.
+    /// Largest number of entries; a read with more fails.
     public var entryLimit = 100_000
-    /// The attribute of each field; a field that is not here is not read.
+    /// The attribute of each field; fields without an attribute are not read.
     public var attributes: [LDAPField: String]
 
+    /// Creates settings with the usual attributes.
     public init(url: String, base: String) {
         self.url = url
         self.base = base
@@ -72,17 +74,19 @@ public struct LDAPSettings: Hashable, Sendable {
     }
 }
 
-/// Why users could not be read.
+/// The reason users could not be read.
 public struct LDAPFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was being done: `bind`, `search` and so on.
+    /// The failed step: `open`, `option`, `trust`, `STARTTLS`, `bind`, `search` or `users`.
     public var operation: String
-    /// The words of the library or the server.
+    /// The error text of the library or server, or a message of Isthmus.
     public var reason: String
 
+    /// Creates a failure.
     public init(operation: String, reason: String) {
         self.operation = operation
         self.reason = reason
     }
 
+    /// `OPERATION: REASON`.
     public var description: String { "\(operation): \(reason)" }
 }
