@@ -1,11 +1,11 @@
 import Glibc
 
-/// The names that the machine's operator wrote into a hosts file (hosts(5)); read anew when it has changed.
+/// The names of a hosts file (hosts(5)); the file is parsed again when it has changed.
 struct HostsFile {
-    /// Octets that are read at most.
+    /// Octets after which reading stops: 1 MiB.
     private static let limit = 1 << 20
 
-    /// What tells one state of the file from another.
+    /// Identifies one state of the file: inode, modification time and size.
     private struct Stamp: Equatable {
         var file: UInt
         var seconds: Int
@@ -19,7 +19,7 @@ struct HostsFile {
 
     init(_ path: String) { self.path = path }
 
-    /// The addresses of a name in lower case, in the order of the file; nil: it does not stand there.
+    /// The addresses of a name in lower case, in file order; nil if the file does not list the name.
     mutating func addresses(of name: String) -> [String]? {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -32,12 +32,12 @@ struct HostsFile {
         return names[name]
     }
 
-    /// Names in lower case with their addresses.
+    /// Parses a hosts file into addresses by name in lower case.
     static func names(in text: String) -> [String: [String]] {
         var found: [String: [String]] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
-            // An address with a zone, such as fe80::1%eth0, leads nowhere without it.
+            // Addresses with a zone, such as fe80::1%eth0, are skipped: they cannot be reached without the zone.
             guard let address = words.first, !address.contains("%") else { continue }
             for name in Set(words.dropFirst().map { $0.lowercased() }) { found[name, default: []].append(String(address)) }
         }

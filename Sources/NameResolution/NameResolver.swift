@@ -5,10 +5,10 @@ import Glibc
 import SIPCore
 import Synchronization
 
-/// Asks the Domain Name System through c-ares, on one thread of its own.
+/// Resolves DNS questions with c-ares on one thread.
 ///
-/// Identical questions that are open at a time are asked once. Answers are read by ``FederationRouting/DNSReply``, since c-ares does not
-/// tell the lifetimes of what it parses. It keeps nothing: caches belong to those who ask.
+/// Identical open questions are sent once. ``FederationRouting/DNSReply`` parses the replies, because c-ares does not
+/// return the lifetimes of all records. Nothing is cached: callers cache.
 public final class NameResolver: NameResolving {
     private typealias Answer = @Sendable (NameAnswer) -> Void
 
@@ -19,11 +19,11 @@ public final class NameResolver: NameResolving {
     }
 
     private let state = Mutex(State())
-    /// Written to wake the thread.
+    /// Event descriptor that wakes the thread.
     private let bell: Int32
 
     /// Starts the thread.
-    /// - Throws: where a server cannot be read, or c-ares cannot start.
+    /// - Throws: ``NameResolverError`` if a server address is malformed or c-ares cannot start.
     public init(options: NameResolverOptions = NameResolverOptions()) throws(NameResolverError) {
         let bell = isthmus_eventfd()
         guard bell >= 0 else { throw NameResolverError(description: "eventfd: \(String(cString: strerror(errno)))") }
@@ -37,13 +37,15 @@ public final class NameResolver: NameResolving {
         }
         let thread = Thread { [self] in
             serve(channel)
-            // Nobody rings any more: ask() sees that it is stopped under the lock.
+            // Safe to close: after serve() returns, ask() and stop() see isStopped under the lock and do not ring.
             close(bell)
         }
         thread.name = "names"
         thread.start()
     }
 
+    /// Resolves a question. `answer` is called once: on the resolver's thread, or at once with `serverFailure` after
+    /// ``stop()``.
     public func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void) {
         let isTaken = state.withLock { state in
             guard !state.isStopped else { return false }
@@ -54,7 +56,7 @@ public final class NameResolver: NameResolving {
         if !isTaken { answer(NameAnswer(.failed(.serverFailure))) }
     }
 
-    /// Ends the thread; what is open fails.
+    /// Stops the thread; open questions fail.
     public func stop() {
         state.withLock { state in
             guard !state.isStopped else { return }
@@ -63,6 +65,7 @@ public final class NameResolver: NameResolving {
         }
     }
 
+    /// The counters as of the last wake-up of the thread.
     public var counters: NameResolverCounters { state.withLock { $0.counters } }
 
     private func ring() {
@@ -70,7 +73,7 @@ public final class NameResolver: NameResolving {
         _ = write(bell, &one, 8)
     }
 
-    // MARK: the thread
+    // MARK: Thread
 
     private func serve(_ channel: AresChannel) {
         while true {
@@ -86,7 +89,7 @@ public final class NameResolver: NameResolving {
     }
 }
 
-/// A channel of c-ares and what is open on it; everything on one thread after `init`.
+/// A c-ares channel with its open questions; used by one thread after `init`.
 private final class AresChannel: @unchecked Sendable {
     private var channel: ares_channel?
     private let options: NameResolverOptions
@@ -94,7 +97,7 @@ private final class AresChannel: @unchecked Sendable {
     private var open: [NameQuestion: [@Sendable (NameAnswer) -> Void]] = [:]
     private(set) var counters = NameResolverCounters()
 
-    /// Of c-ares, once for the process.
+    /// The status of the process-wide initialization of c-ares.
     private static let libraryStatus = ares_library_init(Int32(ARES_LIB_INIT_ALL))
 
     init(options: NameResolverOptions) throws(NameResolverError) {
@@ -120,7 +123,8 @@ private final class AresChannel: @unchecked Sendable {
         NameResolverError(description: "\(what): \(String(cString: ares_strerror(status)))")
     }
 
-    /// Takes one question; the answer comes during ``wait(for:)``, or at once.
+    /// Sends a question, or joins an identical open one; the answer arrives in ``wait(for:)``, or at once for local names
+    /// and at the limit.
     func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void) {
         if open[question] != nil {
             open[question]?.append(answer)
@@ -141,7 +145,7 @@ private final class AresChannel: @unchecked Sendable {
             let reply = bytes.map { Array(UnsafeBufferPointer(start: $0, count: Int(count))) }
             ticket.channel.finish(ticket.question, status, reply)
         }
-        // A word without a dot means a host of the own network: the system's search domains apply to it.
+        // A name without a dot is a host of the local network: apply the search domains of the system.
         if isPlainWord {
             ares_search(channel, question.name, 1, Int32(question.kind.rawValue), done, ticket)
         } else {
@@ -165,7 +169,7 @@ private final class AresChannel: @unchecked Sendable {
         case 0, 1, 4:  // ARES_SUCCESS, ARES_ENODATA, ARES_ENOTFOUND
             if let reply {
                 answer = DNSReply.answer(to: question, in: reply)
-                // Found by a search domain: the name in the reply is longer than the word that was asked for.
+                // Found through a search domain: the name in the reply is longer than the name asked.
                 if status == 0, case .noData = answer.outcome, !question.name.utf8.contains(UInt8(ascii: ".")),
                     let full = DNSReply.askedName(in: reply)
                 {
@@ -177,7 +181,7 @@ private final class AresChannel: @unchecked Sendable {
         case 6: answer = NameAnswer(.failed(.refused))  // ARES_EREFUSED
         case 8: answer = NameAnswer(.failed(.malformed))  // ARES_EBADNAME
         case 10: answer = NameAnswer(.failed(.malformed))  // ARES_EBADRESP
-        // c-ares passes over a server that answers SERVFAIL, NOTIMP or REFUSED, and does not keep which it was.
+        // c-ares skips servers that answer SERVFAIL, NOTIMP or REFUSED, and does not return which one it was.
         case 11: answer = NameAnswer(.failed(.noUsableAnswer))  // ARES_ECONNREFUSED
         case 12: answer = NameAnswer(.failed(.timeout))  // ARES_ETIMEOUT
         default: answer = NameAnswer(.failed(.serverFailure))
@@ -186,9 +190,9 @@ private final class AresChannel: @unchecked Sendable {
         for waiting in open.removeValue(forKey: question) ?? [] { waiting(answer) }
     }
 
-    // MARK: names without DNS
+    // MARK: Names without DNS
 
-    /// Addresses of `localhost` (RFC 6761 6.3) and of the names in the hosts file; nil: the DNS is to be asked.
+    /// Addresses of `localhost` (RFC 6761 6.3) and of names in the hosts file; nil for other names, which need DNS.
     private func local(_ question: NameQuestion) -> NameAnswer? {
         guard question.kind == .a || question.kind == .aaaa else { return nil }
         let minute = TimeSpan.seconds(60)
@@ -202,7 +206,7 @@ private final class AresChannel: @unchecked Sendable {
 
     // MARK: sockets
 
-    /// Waits for answers, for a timeout of c-ares, or for the bell; takes in what came.
+    /// Waits for a reply, a timeout of c-ares or the bell, and processes the replies.
     func wait(for bell: Int32) {
         guard let channel else { return }
         let limit = 16  // ARES_GETSOCK_MAXNUM
@@ -233,11 +237,11 @@ private final class AresChannel: @unchecked Sendable {
                 channel, socket.revents & (Int16(POLLIN) | errors) != 0 ? socket.fd : none,
                 socket.revents & Int16(POLLOUT) != 0 ? socket.fd : none)
         }
-        // A flood of answers must not keep what is overdue waiting.
+        // Process timeouts also while replies keep arriving.
         ares_process_fd(channel, none, none)
     }
 
-    /// Ends the channel; whatever is open fails.
+    /// Closes the channel; open questions fail.
     func destroy() {
         if let channel { ares_destroy(channel) }
         channel = nil

@@ -1,34 +1,38 @@
 import SIPCore
 
-/// Which DNS servers are asked, and how patiently.
+/// DNS servers, timeouts and limits.
 public struct NameResolverOptions: Hashable, Sendable {
-    /// `ADDRESS` or `ADDRESS:PORT`, IPv6 in brackets before a port; at most four. Empty: those of the system (/etc/resolv.conf).
+    /// `ADDRESS` or `ADDRESS:PORT`, IPv6 in brackets before a port; empty: the servers of the system (/etc/resolv.conf).
     public var servers: [String] = []
-    /// How long one server may take for its first answer; twice as long at the second try, and so on.
+    /// Timeout of the first try per server; c-ares doubles it for later tries.
     public var timeout: TimeSpan = .milliseconds(2_000)
-    /// How often each server is tried.
+    /// Number of tries per server.
     public var tries = 2
-    /// Questions that may be open at a time; what goes beyond fails at once.
+    /// Largest number of open questions; further ones fail with `overload`.
     public var outstanding = 1_000
-    /// The file of names that need no DNS; nil: none.
+    /// The hosts file that is read before DNS; nil: none.
     public var hostsFile: String? = "/etc/hosts"
 
+    /// Largest number of servers that a configuration may list; the resolver itself does not check it.
     public static let serverLimit = 4
 
+    /// Creates the default options: the system's servers, 2 s, 2 tries, 1,000 questions, `/etc/hosts`.
     public init() {}
 }
 
-/// Why names cannot be looked up.
+/// The reason the resolver cannot start.
 public struct NameResolverError: Error, Hashable, CustomStringConvertible {
+    /// The failed step and the error text.
     public var description: String
 }
 
-/// Numbers of the lookups of one process that only grow, for metrics.
+/// Counters of the lookups of one resolver, for metrics.
 public struct NameResolverCounters: Hashable, Sendable {
-    /// Questions that went to a DNS server; identical ones that are open at a time count once.
+    /// Questions sent to DNS; identical open questions count once.
     public var questions: UInt64 = 0
-    /// Of these, how many nobody answered usably.
+    /// Questions without a usable answer, including those refused because too many were open. NXDOMAIN is an answer.
     public var failures: UInt64 = 0
 
+    /// Creates counters at zero.
     public init() {}
 }
