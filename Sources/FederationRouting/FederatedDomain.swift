@@ -1,50 +1,54 @@
 import SIPCore
 
-/// What is agreed with one partner domain: who serves it, by which route, and as what its users count.
+/// The agreement with one domain: presence model, next hops, trust and rights.
 public struct FederatedDomain: Hashable, Sendable {
-    /// The presence model that the domain speaks.
+    /// The presence model of the domain.
     public enum Side: String, Hashable, Sendable, CaseIterable {
-        /// MS-PRES.
+        /// Enhanced presence (MS-PRES).
         case enterprise
-        /// PIDF and RPID.
+        /// PIDF and RPID (RFC 3863, RFC 4480).
         case simple
     }
 
-    /// As what users of the domain count when a container is looked for (MS-PRES 3.2.5.3).
+    /// The network of the domain's users, a criterion of container resolution (MS-PRES 3.2.5.3).
     public enum Network: String, Hashable, Sendable, CaseIterable {
         case sameEnterprise, federated, publicCloud
     }
 
+    /// The presence model of the domain.
     public var side: Side
     /// Whether this node is the home server of the domain's users.
     public var isHosted: Bool
-    /// The one next hop toward the domain; not needed if hosted or refused.
+    /// The only next hop; takes precedence over ``hops`` and ``discovery``. Hosted and refused domains need none.
     public var route: TransportAddress?
-    /// What its servers prove over TLS (RFC 5922), as far as it is agreed; nil: what its side usually proves.
+    /// The names and rule for the certificate of its servers (RFC 5922); nil: the usual rule of ``side``.
     public var certificate: PeerExpectation?
-    /// Several next hops, instead of one.
+    /// Several next hops; used if ``route`` is nil.
     public var hops: [ListedHop] = []
-    /// Its servers are looked up, where no hop is configured; nil: they are not.
+    /// How servers are located by DNS if no hop is configured; nil: not at all.
     public var discovery: Discovery?
-    /// Users with hops of their own; the first pattern that fits decides.
+    /// Next hops for single users; the first matching pattern decides.
     public var userRoutes: [UserRoute] = []
+    /// The network of the domain's users.
     public var network: Network
-    /// Name of the PIDF profile to be written toward the domain, such as `rpid`.
+    /// Name of the PIDF profile written toward the domain, such as `rpid`.
     public var profile: String
-    /// Everything to and from the domain is refused with this status.
+    /// Status with which every request to and from the domain is refused; nil: not refused.
     public var refusal: SIPStatus?
-    /// The pool that is named in `resubscribe` for users of this domain (MS-PRES 3.4.5.1.3).
+    /// FQDN of the pool in `resubscribe` for users of this domain (MS-PRES 3.4.5.1.3).
     public var poolFQDN: String?
-    /// By what its servers are known; empty: by its route, and by certificates that prove the domain. Of a hosted domain: from where its
-    /// users speak; empty: from everywhere but the servers of partners.
+    /// Addresses and names of its servers; empty: the addresses of its routes, and certificates for the domain. For a
+    /// hosted domain: the peers from which its users send; empty: every peer but the servers of partners.
     public var peers: [PeerPattern]
-    /// Its servers are the edge of our own enterprise, and say of others where they come from (MS-SIPRE 2.2.15).
+    /// Whether its servers are edge servers of our own enterprise, which state the network of other domains' users
+    /// (MS-SIPRE 2.2.15).
     public var isEdge: Bool
-    /// Identities are asserted in both directions (RFC 3325).
+    /// Whether asserted identities are accepted from and sent to the domain (RFC 3325).
     public var assertsIdentities: Bool
-    /// Who of its users and of others may have to do with each other.
+    /// Restrictions on watching between its users and other domains.
     public var rights: FederationRights
 
+    /// Creates an agreement; ``hops``, ``discovery`` and ``userRoutes`` are set afterwards.
     public init(
         side: Side, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
         network: Network = .federated, profile: String = "rpid",
@@ -68,11 +72,12 @@ public struct FederatedDomain: Hashable, Sendable {
     /// The next hop toward a user of the domain.
     ///
     /// - Parameters:
-    ///   - host: the user's domain, which may be one of those that `*` covers.
-    ///   - user: nil: nobody of the domain in particular, such as a pool.
-    ///   - isSecure: nothing but TLS will do (`sips`).
-    ///   - locatesNames: a configured host that is a name is looked up here; else it is left to the transport.
-    /// - Returns: nil: none is configured, or none with TLS where that is asked for.
+    ///   - host: the domain of the user, which may be one covered by `*`.
+    ///   - user: the user part; nil: no user in particular, for example a pool.
+    ///   - isSecure: whether only TLS is allowed (`sips`).
+    ///   - locatesNames: whether host names of configured hops are resolved by the core; false leaves them to the
+    ///     transport.
+    /// - Returns: nil if no next hop is configured, or none with TLS although it is required.
     public func nextHop(toward host: String, user: String? = nil, isSecure: Bool = false, locatesNames: Bool = true) -> NextHop? {
         let special = user.flatMap { user in userRoutes.first { $0.pattern.matches(user) }?.hops }
         var configured = special ?? (route.map { [ListedHop($0)] } ?? hops)
@@ -84,19 +89,20 @@ public struct FederatedDomain: Hashable, Sendable {
         return .located(HopGoal(host, way, isSecure: isSecure || discovery == .tls, allowsWeaker: discovery == .any))
     }
 
-    /// Whether the servers of a domain may be asked over TLS alone: of those that only `*` covers nobody could say later that a request
-    /// without TLS comes from them, so that a NOTIFY over our own connection would be refused.
+    /// Whether the servers of a domain are contacted over TLS only. This holds for domains that are covered by `*` and
+    /// located by DNS: their later requests could not be authenticated without TLS, so a NOTIFY over our own connection
+    /// would be refused.
     /// - Parameter entry: the name of this entry.
     public func needsTLS(as entry: String) -> Bool {
         let namesAddress = peers.contains { if case .addresses = $0 { true } else { false } }
         return entry == RoutingTable.fallbackName && discovery != nil && !namesAddress
     }
 
-    /// Whether any next hop is configured for a user, TLS or not.
+    /// Whether any next hop is configured for a user, with TLS or without.
     func hasHop(for user: String?) -> Bool {
         route != nil || !hops.isEmpty || discovery != nil || user.map { user in userRoutes.contains { $0.pattern.matches(user) } } ?? false
     }
 
-    /// A domain with which nothing is exchanged.
+    /// An agreement that refuses every request with a status.
     public static func refused(_ status: SIPStatus = .forbidden) -> FederatedDomain { FederatedDomain(side: .simple, refusal: status) }
 }

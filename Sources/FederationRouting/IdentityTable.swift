@@ -1,21 +1,23 @@
 import SIPCore
 
-/// Which URIs name one user, by configuration: other names of a domain, other schemes, telephone numbers.
+/// Maps the URIs of one user to its canonical form `sip:user@domain`, by configuration: domain aliases, other schemes,
+/// telephone numbers.
 ///
-/// The canonical form is `sip:user@domain`. Everything that is kept of a user, and everything that is decided, goes by it; how
-/// somebody asked is only kept to answer in the same words.
+/// Stored state and decisions use the canonical form; the URI of a request is kept only for answering in the same form.
 public struct IdentityTable: Hashable, Sendable {
-    /// How the users of one domain may be named besides `sip:user@domain`.
+    /// Accepted forms for the users of one domain besides `sip:user@domain`.
     public struct Forms: Hashable, Sendable {
         /// Other names of the domain.
         public var aliases: [String]
-        /// Schemes that are taken besides `sip`; `tel` goes by ``numbers`` alone.
+        /// Schemes accepted besides `sip`; `tel` depends on ``numbers`` only.
         public var schemes: Set<SIPURI.Scheme>
-        /// Prefixes of the global numbers that are users of the domain, each a `+` and digits.
+        /// Prefixes of the global numbers of the domain's users, each `+` and digits.
         public var numbers: [String]
 
+        /// The default of ``schemes``: `sips` and `pres`.
         public static let standardSchemes: Set<SIPURI.Scheme> = [.sips, .pres]
 
+        /// Creates the forms of a domain.
         public init(aliases: [String] = [], schemes: Set<SIPURI.Scheme> = standardSchemes, numbers: [String] = []) {
             self.aliases = aliases
             self.schemes = schemes
@@ -24,11 +26,12 @@ public struct IdentityTable: Hashable, Sendable {
     }
 
     private var domainOfAlias: [String: String] = [:]
-    /// Of domains that differ from the standard.
+    /// Schemes of domains that differ from the default.
     private var schemesOfDomain: [String: Set<SIPURI.Scheme>] = [:]
     private var domainOfPrefix: [String: String] = [:]
 
-    /// Of two domains that claim the same alias or prefix the first by name has it; whoever reads a configuration refuses both.
+    /// Creates a table by domain name. If two domains claim an alias or prefix, the first by name gets it; the
+    /// configuration reader refuses such conflicts.
     public init(_ domains: [String: Forms] = [:]) {
         for (name, forms) in domains.sorted(by: { $0.key < $1.key }) {
             let name = Self.key(name)
@@ -39,21 +42,21 @@ public struct IdentityTable: Hashable, Sendable {
         for name in domains.keys { domainOfAlias[Self.key(name)] = nil }
     }
 
-    /// The user behind a URI.
+    /// The result of mapping a URI.
     public struct Identity: Hashable, Sendable {
-        /// `sip:user@domain`; what was asked, if no user of a domain is meant by it.
+        /// `sip:user@domain`, or the URI as given if it belongs to no configured form.
         public var uri: SIPURI
-        /// What led from one to the other, for an operator; empty when nothing had to.
+        /// The mapping step for an operator; empty if none was needed.
         public var reason: String
 
-        /// For use as a key.
+        /// The identity as a key (`SIPURI.aorKey`).
         public var key: String { uri.aorKey }
-        /// The domain in lower case; empty when there is none.
+        /// The domain in lower case; empty if the URI has none.
         public var domain: String { uri.domainKey }
     }
 
-    /// The canonical form of a URI. Numbers are compared without their visual separators (RFC 3966 5), a SIP URI that holds one
-    /// (`user=phone`, RFC 3261 19.1.6) is the same user as the number.
+    /// Maps a URI to its canonical form. Numbers are compared without visual separators (RFC 3966 5); a SIP URI with a
+    /// number (`user=phone`, RFC 3261 19.1.6) is the same user as the number.
     public func identity(of uri: SIPURI) -> Identity {
         if uri.scheme == .tel { return identity(ofNumber: uri) }
         guard uri.scheme.hasHost else { return Identity(uri: uri, reason: "") }
@@ -71,7 +74,7 @@ public struct IdentityTable: Hashable, Sendable {
     }
 
     private func identity(ofNumber uri: SIPURI) -> Identity {
-        // An extension or a local number is nobody's address of record.
+        // Numbers with an extension or subaddress, and local numbers, identify no user.
         guard !uri.parameters.contains("ext"), !uri.parameters.contains("isub"), let number = uri.user.flatMap(Self.globalNumber),
             let (prefix, domain) = prefix(of: number)
         else { return Identity(uri: uri, reason: "") }
@@ -79,7 +82,7 @@ public struct IdentityTable: Hashable, Sendable {
             uri: SIPURI(user: number, host: domain), reason: "\(number) is a user of \(domain), whose numbers begin with \(prefix)")
     }
 
-    /// Whether the user part is a telephone number: it says so, or the domain's users have numbers and this is one of them.
+    /// Whether the user part is a telephone number: `user=phone`, or a number with a prefix of the domain.
     private func isNumber(_ uri: SIPURI, in canonical: SIPURI) -> Bool {
         if uri.parameters["user"].map({ $0.lowercased() == "phone" }) == true { return true }
         guard !domainOfPrefix.isEmpty, let user = uri.user, user.utf8.first == UInt8(ascii: "+"), let number = Self.globalNumber(user)
@@ -87,7 +90,7 @@ public struct IdentityTable: Hashable, Sendable {
         return prefix(of: number)?.domain == canonical.domainKey
     }
 
-    /// The longest prefix decides.
+    /// Finds the longest matching prefix.
     private func prefix(of number: String) -> (prefix: String, domain: String)? {
         guard !domainOfPrefix.isEmpty else { return nil }
         var candidate = number
@@ -98,18 +101,18 @@ public struct IdentityTable: Hashable, Sendable {
         return nil
     }
 
-    /// Whether the domain's users may be named in this scheme.
+    /// Whether the users of a domain may be addressed with a scheme; `sip` and `tel` are always accepted here.
     public func accepts(_ scheme: SIPURI.Scheme, for domain: String) -> Bool {
         scheme == .sip || scheme == .tel || (schemesOfDomain[domain] ?? schemesOfDomain["*"] ?? Forms.standardSchemes).contains(scheme)
     }
 
-    /// Whether any domain's users have telephone numbers.
+    /// Whether any domain has number prefixes.
     public var hasNumbers: Bool { !domainOfPrefix.isEmpty }
 
-    /// The domain that an alias stands for; any other name is its own.
+    /// The domain of an alias; any other name is returned unchanged.
     public func domain(_ name: String) -> String { domainOfAlias.isEmpty ? name : domainOfAlias[Self.key(name)] ?? name }
 
-    /// A global number (RFC 3966 5.1.4) without visual separators, `+` and 1 to 20 digits; nil: it is none.
+    /// Parses a global number (RFC 3966 5.1.4): returns `+` and 1 to 20 digits without visual separators, or nil.
     public static func globalNumber(_ text: String) -> String? {
         var digits: [UInt8] = []
         let bytes = Array((SIPURI(user: text, host: "").decodedUser ?? text).utf8)
@@ -128,8 +131,8 @@ public struct IdentityTable: Hashable, Sendable {
 }
 
 extension SIPURI {
-    /// How a document names the presentity for somebody who asked by this URI: scheme and address as he wrote them, without port, headers
-    /// and parameters, `user=phone` excepted.
+    /// The presentity URI for documents sent to a watcher that used this URI: scheme and address as received, without port,
+    /// headers and parameters other than `user`.
     public var entityForm: SIPURI {
         guard scheme.hasHost else { return scheme == .tel ? SIPURI(.tel, user: user, host: "") : self }
         var form = addressOfRecord(scheme)

@@ -1,13 +1,14 @@
 import SIPCore
 
-/// How the next hop toward a domain is found.
+/// The next hop toward a domain.
 public enum NextHop: Hashable, Sendable, CustomStringConvertible {
-    /// There is one, and where it is needs no question.
+    /// A single address that needs no lookup.
     case fixed(TransportAddress)
-    /// To be located anew for each request: among several, or by name.
+    /// One of several hops, or a name: located again for each request.
     case located(HopGoal)
 
-    /// The transport that is expected; of what is located the one that it most likely comes to.
+    /// The expected transport: that of the first listed hop, TLS for an enterprise goal, or that of a standard goal, by default TLS
+    /// for secure goals and UDP for others.
     public var transport: TransportProtocol {
         switch self {
         case .fixed(let address): return address.transport
@@ -20,6 +21,7 @@ public enum NextHop: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The address, or how the hop is located.
     public var description: String {
         switch self {
         case .fixed(let address): address.description
@@ -28,45 +30,51 @@ public enum NextHop: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Whether the servers of a domain are looked up in the Domain Name System.
+/// How the servers of a domain are located in DNS.
 public enum Discovery: String, Hashable, Sendable, CaseIterable {
-    /// Whatever the domain offers; where it offers TLS nothing less.
+    /// Any transport that the domain offers, but only TLS if it offers TLS.
     case neverWeaker = "true"
-    /// In the domain's own order, in clear too where that comes before TLS.
+    /// The domain's own order, even if it prefers a transport without TLS.
     case any
-    /// Only servers that speak TLS.
+    /// Servers with TLS only.
     case tls
 }
 
-/// Hops of their own for some users of a domain.
+/// Next hops for some users of a domain.
 public struct UserRoute: Hashable, Sendable {
+    /// The users.
     public var pattern: UserPattern
+    /// The next hops of these users; they replace those of the domain.
     public var hops: [ListedHop]
 
+    /// Creates a route for the users that match a pattern.
     public init(_ pattern: UserPattern, _ hops: [ListedHop]) {
         self.pattern = pattern
         self.hops = hops
     }
 }
 
-/// Which users of a domain are meant: a name in which `*` stands for any characters, also for none.
+/// A pattern for user parts, in which `*` matches any characters, also none.
 ///
-/// User parts are compared with regard to case, after their escapes are resolved (RFC 3261 19.1.4).
+/// User parts are compared case-sensitively, with their escapes resolved (RFC 3261 19.1.4).
 public struct UserPattern: Hashable, Sendable, CustomStringConvertible {
+    /// The pattern as text.
     public let description: String
     private let parts: [[UInt8]]
 
+    /// Creates a pattern; every text is valid.
     public init(_ text: String) {
         description = text
         parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map { Array($0) }
     }
 
+    /// Whether a user part, with its escapes resolved, matches the whole pattern.
     public func matches(_ user: String) -> Bool {
         let name = Array(user.utf8)
         guard let first = parts.first, let last = parts.last, name.starts(with: first) else { return false }
         guard parts.count > 1 else { return name == first }
         guard name.count >= first.count + last.count, name.reversed().starts(with: last.reversed()) else { return false }
-        // The earliest place for each part in the middle leaves the most room for the others.
+        // The earliest match of each inner part leaves the most characters for the later ones.
         var rest = name[first.count..<(name.count - last.count)]
         for part in parts.dropFirst().dropLast() where !part.isEmpty {
             var place = rest.startIndex

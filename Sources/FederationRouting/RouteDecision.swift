@@ -1,21 +1,25 @@
 import SIPCore
 
-/// Where a request for a URI goes, and why.
+/// The routing decision for a URI, with its reason.
 public struct RouteDecision: Hashable, Sendable, CustomStringConvertible {
+    /// The decision itself.
     public enum Outcome: Hashable, Sendable {
-        /// This node answers.
+        /// This node is the home server of the user.
         case local(FederatedDomain)
+        /// The request goes to the next hop of the domain.
         case forward(FederatedDomain, to: NextHop)
+        /// The request is refused with this status.
         case refuse(SIPStatus)
     }
 
+    /// The decision.
     public var outcome: Outcome
-    /// The entry that decided: a domain name, `*`, or empty when none did.
+    /// The name of the deciding entry: a domain, or `*`; empty if no entry matched.
     public var rule: String
-    /// One sentence for an operator.
+    /// The reason for an operator, as one sentence.
     public var reason: String
 
-    /// The domain's agreement unless it is refused.
+    /// The agreement of the domain; nil if the request is refused.
     public var domain: FederatedDomain? {
         switch outcome {
         case .local(let domain), .forward(let domain, _): return domain
@@ -23,6 +27,7 @@ public struct RouteDecision: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Decision and reason in one line.
     public var description: String {
         switch outcome {
         case .local(let domain): return "local (\(domain.side.rawValue)): \(reason)"

@@ -1,41 +1,43 @@
 import SIPCore
 
-/// The partner domains of this node: an exact name, else `*`, else refused. Decides; looks nothing up.
+/// The partner domains of this node, by exact name, else `*`; other domains are refused. Performs no lookups.
 public struct RoutingTable: Hashable, Sendable {
-    /// The entry for every domain that has none.
+    /// The name of the entry for domains without an own entry.
     public static let fallbackName = "*"
 
     private var domains: [String: FederatedDomain] = [:]
-    /// Which URIs name one user.
+    /// The configured forms of user URIs.
     public var identities: IdentityTable
-    /// Configured hosts that are names are looked up by the core; else they are left to the transport.
+    /// Whether the core resolves host names of configured hops; false leaves them to the transport.
     public var locatesNames = false
 
+    /// Creates a table; names are compared ignoring case and a final dot.
     public init(_ domains: [String: FederatedDomain] = [:], identities: IdentityTable = IdentityTable()) {
         self.identities = identities
         for (name, domain) in domains { self[name] = domain }
     }
 
-    /// The entry with exactly this name, without regard to case and to a final dot.
+    /// The entry with exactly this name, ignoring case and a final dot.
     public subscript(name: String) -> FederatedDomain? {
         get { domains[Self.key(name)] }
         set { domains[Self.key(name)] = newValue }
     }
 
-    /// Names of all entries, sorted.
+    /// The names of all entries, sorted.
     public var names: [String] { domains.keys.sorted() }
 
-    /// The entry that speaks for a domain, with its name.
+    /// The entry that applies to a domain, with its name; nil if the domain has none and there is no `*`.
     public func entry(for host: String) -> (name: String, domain: FederatedDomain)? {
         let key = Self.key(host)
         if key != Self.fallbackName, let domain = domains[key] { return (key, domain) }
         return domains[Self.fallbackName].map { (Self.fallbackName, $0) }
     }
 
-    /// Where a request for this URI goes (RFC 3261 16.5 for a node that knows its partners), whichever form of its user's names it is.
+    /// Decides where a request for a URI is sent (RFC 3261 16.5), whatever form of the user's URI it uses.
     ///
-    /// - Returns: 416 for a scheme without a domain, or one that the domain does not take; 404 for a number of nobody; 403 for a domain
-    ///   that nobody agreed on, 404 for one without a route.
+    /// - Returns: 416 for a scheme without a domain or one that the domain does not accept, 404 for a number outside all prefixes,
+    ///   403 for a domain without an entry, the configured status for a refused domain, 404 for a domain without a route, 480 if TLS
+    ///   is required and no hop has it.
     public func decide(_ uri: SIPURI) -> RouteDecision {
         let identity = identities.identity(of: uri)
         var decision = decide(uri, as: identity.uri)

@@ -1,13 +1,14 @@
 import SIPCore
 
-/// Reads a reply of the Domain Name System (RFC 1035 4.1) as the answer to one question: follows the aliases within it, finds the time
-/// for which it holds. It trusts nothing: names, lengths and compression pointers are bounded.
+/// Parses a DNS reply (RFC 1035 4.1) as the answer to one question: follows aliases within the reply and computes the
+/// lifetime. Names, lengths, records and compression pointers are bounded, because the bytes are untrusted.
 public enum DNSReply {
-    /// Aliases that are followed; a longer chain counts as a circle.
+    /// Longest chain of aliases; a longer one is treated as a loop.
     static let aliasLimit = 8
     private static let recordLimit = 512
 
-    /// - Parameter bytes: the whole message, as it came over UDP or TCP without the length.
+    /// Returns the answer to a question; `failed` for a malformed reply, a server failure or an alias loop.
+    /// - Parameter bytes: the message without the length prefix of TCP.
     public static func answer(to question: NameQuestion, in bytes: [UInt8]) -> NameAnswer {
         var reader = DNSReader(bytes)
         guard let head = reader.head(), head.isResponse else { return NameAnswer(.failed(.malformed)) }
@@ -31,20 +32,20 @@ public enum DNSReply {
         return found.answer(noSuchName: head.code == 3)
     }
 
-    /// The name of the question that a reply repeats; nil: there is none.
+    /// The name in the question section of a reply; nil if there is none or it is malformed.
     public static func askedName(in bytes: [UInt8]) -> String? {
         var reader = DNSReader(bytes)
         guard let head = reader.head(), head.questions > 0 else { return nil }
         return reader.name()
     }
 
-    /// What the sections held that bears on the question.
+    /// The records of a reply that matter for the question.
     private struct Found {
         let question: NameQuestion
         var records: [String: [NameRecord]] = [:]
         var lifetimes: [String: Int] = [:]
         var aliases: [String: String] = [:]
-        /// Of the SOA: for how long an absence holds (RFC 2308 5).
+        /// Lifetime of a negative answer in seconds, from the SOA record (RFC 2308 5).
         var absence: Int?
 
         init(_ question: NameQuestion) { self.question = question }
@@ -81,7 +82,7 @@ public enum DNSReply {
                 guard let next = aliases[name] else {
                     let absence = absence.map { TimeSpan.seconds(min($0, lifetime ?? .max)) }
                     if noSuchName { return NameAnswer(.noSuchName, timeToLive: absence) }
-                    // Without a SOA nobody said that there is nothing at the end of the aliases.
+                    // Without a SOA record the server has stated nothing about the end of the alias chain.
                     if name != question.name, absence == nil { return NameAnswer(.alias(name), timeToLive: lifetime.map { .seconds($0) }) }
                     return NameAnswer(.noData, timeToLive: absence)
                 }
@@ -92,7 +93,7 @@ public enum DNSReply {
     }
 }
 
-/// A place in a message of the Domain Name System.
+/// A read position in a DNS message.
 struct DNSReader {
     struct Head {
         var isResponse: Bool
@@ -106,7 +107,7 @@ struct DNSReader {
         var owner: String
         var type: UInt16
         var isInternet: Bool
-        /// Seconds; what has its highest bit set counts as 0 (RFC 2181 8).
+        /// Lifetime in seconds; a value with the highest bit set counts as 0 (RFC 2181 8).
         var lifetime: Int
         var data: Range<Int>
     }
@@ -136,7 +137,7 @@ struct DNSReader {
         return UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
     }
 
-    /// 32 bits as seconds.
+    /// Reads 32 bits as seconds, with the rule of RFC 2181 8.
     mutating func word() -> Int? {
         guard let high = half(), let low = half() else { return nil }
         return high & 0x8000 != 0 ? 0 : Int(high) << 16 | Int(low)
@@ -151,7 +152,8 @@ struct DNSReader {
         return Record(owner: owner, type: type, isInternet: category == 1, lifetime: lifetime, data: data)
     }
 
-    /// A name in lower case without the final dot (RFC 1035 4.1.4); nil: cut off, too long, or with pointers that do not lead backwards.
+    /// Reads a name in lower case without the final dot (RFC 1035 4.1.4); nil if it is truncated, longer than 255 octets,
+    /// or has a pointer that does not lead backwards.
     mutating func name() -> String? {
         var text: [UInt8] = []
         var at = place
@@ -169,7 +171,7 @@ struct DNSReader {
                 guard bytes.count - at >= length, text.count + length < 255 else { return nil }
                 if !text.isEmpty { text.append(UInt8(ascii: ".")) }
                 for byte in bytes[at..<(at + length)] {
-                    // What no host name holds is written so that it equals no name that is asked for.
+                    // Bytes that no host name contains become `?`, so that the name equals no name that is looked up.
                     guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: ".") else {
                         text.append(UInt8(ascii: "?"))
                         continue
@@ -188,7 +190,7 @@ struct DNSReader {
         }
     }
 
-    /// A character-string (RFC 1035 3.3).
+    /// Reads a character-string (RFC 1035 3.3).
     private mutating func string() -> String? {
         guard place < bytes.count else { return nil }
         let length = Int(bytes[place])
@@ -197,7 +199,7 @@ struct DNSReader {
         return String(decoding: bytes[(place + 1)..<(place + 1 + length)], as: UTF8.self)
     }
 
-    /// The data of a record of a kind, which end there; nil: they do not.
+    /// Reads record data of a type; nil unless it ends exactly at `end`.
     mutating func value(_ kind: NameQuestion.Kind, end: Int) -> NameRecord? {
         let value: NameRecord?
         switch kind {
@@ -228,7 +230,7 @@ struct DNSReader {
 
 /// The text form of IPv6 addresses (RFC 5952 4).
 enum IPv6Text {
-    /// - Parameter octets: sixteen.
+    /// - Parameter octets: 16 octets.
     static func text(_ octets: [UInt8]) -> String {
         let groups = stride(from: 0, to: 16, by: 2).map { UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]) }
         var longest = 0..<0

@@ -1,25 +1,28 @@
 import SIPCore
 
-/// What is to be located: the next hop toward a domain, toward a named host, or one of several that an operator listed.
+/// The input of ``HopLocator``: locate the next hop toward a domain, a named host, or one of several listed hops.
 public struct HopGoal: Hashable, Sendable, CustomStringConvertible {
+    /// The procedure.
     public enum Way: Hashable, Sendable {
-        /// RFC 3263 4: by what a URI says besides its host; what it leaves open is found by NAPTR and SRV.
+        /// RFC 3263 4: transport and port of the URI; absent ones are found by NAPTR and SRV.
         case standard(transport: TransportProtocol?, port: Int?)
-        /// An enterprise partner: `_sipfederationtls._tcp`, always TLS, the target within the partner's domain.
+        /// Enterprise partner: SRV of `_sipfederationtls._tcp`, TLS only, with targets inside the partner's domain.
         case enterprise
-        /// As configured; hosts that are names are looked up.
+        /// Configured hops; host names are resolved.
         case listed([ListedHop])
     }
 
-    /// The domain or host that is asked for, in lower case.
+    /// The domain or host in lower case.
     public var host: String
+    /// The procedure.
     public var way: Way
-    /// Nothing but TLS will do: `sips` (RFC 3261 26.2.2), or because the operator wants it so.
+    /// Whether only TLS is allowed: for `sips` (RFC 3261 26.2.2), or by configuration.
     public var isSecure: Bool
-    /// The order that the domain gives its transports counts (RFC 3263 4.1), though it offers TLS too; else a domain that offers TLS is
-    /// never asked without it.
+    /// Whether the domain's order of transports applies even if it offers TLS (RFC 3263 4.1); false: only TLS is used for a
+    /// domain that offers it.
     public var allowsWeaker: Bool
 
+    /// Creates a goal; ``isSecure`` overrides ``allowsWeaker``.
     public init(_ host: String, _ way: Way, isSecure: Bool = false, allowsWeaker: Bool = false) {
         self.host = SIPURI(host: host).domainKey
         self.way = way
@@ -27,7 +30,7 @@ public struct HopGoal: Hashable, Sendable, CustomStringConvertible {
         self.allowsWeaker = allowsWeaker && !isSecure
     }
 
-    /// For an operator: what is located, and how.
+    /// The host and the procedure, for an operator.
     public var description: String {
         switch way {
         case .standard(nil, nil): return isSecure ? "DNS for \(host), TLS only (RFC 3263)" : "DNS for \(host) (RFC 3263)"
@@ -40,20 +43,22 @@ public struct HopGoal: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One of the next hops that an operator listed for a domain.
+/// A configured next hop of a domain.
 public struct ListedHop: Hashable, Sendable, CustomStringConvertible {
-    /// The host may be a name; it is what a TLS peer has to prove unless the address says otherwise.
+    /// The address; the host may be a name, which a TLS peer must prove unless the address has another name to prove.
     public var address: TransportAddress
-    /// Lower is tried first.
+    /// Priority; lower values are tried first.
     public var priority: Int
-    /// The share among hops of one priority (RFC 2782).
+    /// Share among hops of equal priority (RFC 2782).
     public var weight: Int
 
+    /// Creates a hop, by default with priority 0 and weight 1.
     public init(_ address: TransportAddress, priority: Int = 0, weight: Int = 1) {
         self.address = address
         self.priority = priority
         self.weight = weight
     }
 
+    /// The address with priority and weight.
     public var description: String { "\(address) (priority \(priority), weight \(weight))" }
 }

@@ -1,60 +1,68 @@
 import SIPCore
 
-/// Finds the servers of one goal (RFC 3263 4.1, 4.2): says what has to be asked, takes the answers, ends with a plan or with a reason.
+/// Locates the servers of a goal (RFC 3263 4.1, 4.2): returns DNS questions, receives answers, and ends with a plan or a
+/// failure.
 ///
 ///     NAPTR ---------> SRV -------------> A, AAAA --> plan
 ///       | none, or a transport is named    ^
 ///       +---> SRV of each transport -------+
 ///       | a port is named, or no SRV ------+
 ///
-/// It keeps the answers it was given until it is done, so that a short lifetime never makes it ask twice. Questions, servers and
-/// addresses are bounded.
+/// Answers are kept until the end, so that a lifetime of 0 causes no second question. Questions, servers and addresses are
+/// bounded.
 public struct HopLocator: Sendable {
+    /// The next step.
     public enum Step: Hashable, Sendable {
-        /// These are wanted, and none is answered yet.
+        /// Questions to ask; none of them has an answer yet.
         case ask([NameQuestion])
+        /// The servers.
         case found(HopPlan)
+        /// The reason no server can be used.
         case failed(HopFailure)
     }
 
+    /// Limits of one goal.
     public struct Limits: Hashable, Sendable {
-        /// Questions for one goal; what goes beyond counts as unanswered.
+        /// Questions per goal; further ones fail with `overload`.
         public var questions = 64
-        /// NAPTR records that are followed, and SRV targets of one name.
+        /// NAPTR records followed, and SRV targets per name.
         public var records = 16
-        /// Addresses of one host name.
+        /// Addresses per host name.
         public var addresses = 8
 
+        /// Creates the default limits: 64 questions, 16 records, 8 addresses.
         public init() {}
     }
 
+    /// The goal.
     public let goal: HopGoal
     private let limits: Limits
-    /// Whether addresses of IPv6 go before those of IPv4.
+    /// Whether IPv6 addresses are tried before IPv4 addresses.
     private let prefersIPv6: Bool
     private var answers: [NameQuestion: NameAnswer] = [:]
-    // Of one evaluation:
+    // State of one evaluation:
     private var wanted: [NameQuestion] = []
     private var shortest: TimeSpan?
     private var failure: NameFailure?
     private var objection: String?
-    /// The priority from which on there might be servers for TLS that could not be found out; nil: all of them are known.
+    /// The priority from which TLS servers may exist that could not be looked up; nil: all of them are known.
     private var unknownSecure: Int?
-    /// The domain names a server for TLS, whether or not its address is found.
+    /// Whether DNS names a TLS server of the domain, with or without an address.
     private var offersSecure = false
 
+    /// Creates a locator; its first ``step()`` returns questions unless all hosts are numeric addresses.
     public init(_ goal: HopGoal, prefersIPv6: Bool = false, limits: Limits = Limits()) {
         self.goal = goal
         self.prefersIPv6 = prefersIPv6
         self.limits = limits
     }
 
-    /// Takes an answer; the first to a question counts.
+    /// Stores an answer; later answers to the same question are ignored.
     public mutating func receive(_ answer: NameAnswer, to question: NameQuestion) {
         if answers[question] == nil { answers[question] = answer }
     }
 
-    /// What is to be done by what is known now.
+    /// Evaluates the answers received so far.
     public mutating func step() -> Step {
         (wanted, shortest, failure, objection, unknownSecure) = ([], nil, nil, nil, nil)
         offersSecure = false
@@ -80,8 +88,8 @@ public struct HopLocator: Sendable {
         return .failed(HopFailure(.absent, "the Domain Name System names no SIP server of \(goal.host)", timeToLive: shortest))
     }
 
-    /// A domain that offers TLS is never asked without it: else an attacker who stops one port, or one answer of the Domain Name System,
-    /// would have the rest in clear. The order of its NAPTR records counts only where the operator allows that.
+    /// Removes servers without TLS if the domain offers TLS: otherwise an attacker could force plain text by blocking one
+    /// port or one DNS answer. With ``HopGoal/allowsWeaker`` the order of the NAPTR records applies.
     private func neverWeaker(_ servers: [HopPlan.Server]) -> [HopPlan.Server] {
         guard let first = servers.map(\.priority).min() else { return [] }
         guard goal.allowsWeaker else {
@@ -93,10 +101,10 @@ public struct HopLocator: Sendable {
         return isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers
     }
 
-    /// A question was not answered that might have led to servers for TLS.
+    /// Records that an unanswered question might have led to TLS servers.
     private mutating func missSecure(from priority: Int) { unknownSecure = min(unknownSecure ?? .max, priority) }
 
-    // MARK: the ways
+    // MARK: Procedures
 
     private mutating func listed(_ hops: [ListedHop]) -> [HopPlan.Server] {
         var servers: [HopPlan.Server] = []
@@ -139,7 +147,7 @@ public struct HopLocator: Sendable {
                 return servers
             }
         }
-        // No NAPTR for any of our transports: SRV says which there are (RFC 3263 4.1).
+        // No NAPTR record for a supported transport: query SRV for each transport (RFC 3263 4.1).
         var servers: [HopPlan.Server] = []
         var isNamed = false
         let transports: [TransportProtocol] = goal.isSecure ? [.tls] : [.tls, .tcp, .udp]
@@ -152,10 +160,10 @@ public struct HopLocator: Sendable {
         return plain(host, simplest, nil, reason: "no NAPTR, no SRV")
     }
 
-    /// Whether all that was asked so far is answered, so that what is not there is known not to be there.
+    /// Whether every question so far has an answer, so that absence is certain.
     private var mayGoOn: Bool { wanted.isEmpty && failure == nil }
 
-    /// The NAPTR records that we can use: the lowest order that has one, and the others after it (RFC 3263 4.1).
+    /// The usable NAPTR records in ascending order and preference (RFC 3263 4.1).
     private static func chosen(
         _ records: [NameRecord], isSecure: Bool
     ) -> [(name: String, transport: TransportProtocol, service: String)] {
@@ -180,16 +188,16 @@ public struct HopLocator: Sendable {
         }
     }
 
-    // MARK: the steps
+    // MARK: Steps
 
-    /// A host with one port.
+    /// A server that is a host with one port.
     private mutating func plain(_ host: String, _ transport: TransportProtocol, _ port: Int?, reason: String) -> [HopPlan.Server] {
         let found = addresses(of: host, transport, port ?? transport.defaultPort, proving: goal.host, priority: 0)
         guard !found.list.isEmpty else { return [] }
         return [.init(priority: 0, weight: 0, addresses: found.list, reason: reason, timeToLive: found.timeToLive)]
     }
 
-    /// The servers that SRV records name; nil: there are no records of that name, so that something else may be tried.
+    /// The servers of SRV records; nil if there are no such records, so that the next procedure can be tried.
     private mutating func services(
         _ name: String, _ transport: TransportProtocol, rank: Int, reason: String, isEnterprise: Bool = false
     ) -> [HopPlan.Server]? {
@@ -200,7 +208,8 @@ public struct HopLocator: Sendable {
         var servers: [HopPlan.Server] = []
         for service in services.sorted(by: { ($0.priority, $1.weight, $0.host) < ($1.priority, $0.weight, $1.host) }).prefix(limits.records)
         where !service.host.isEmpty && service.port != 0 {
-            // What the Domain Name System says of an enterprise is not proved by its certificates unless it stays within the domain.
+            // DNS is untrusted: a target outside the partner's domain is not covered by the certificate that the partner
+            // must show.
             if isEnterprise, service.host != goal.host, !service.host.hasSuffix("." + goal.host) {
                 objection = "\(name) names \(service.host), which is not within \(goal.host)"
                 continue
@@ -219,11 +228,11 @@ public struct HopLocator: Sendable {
         return servers
     }
 
-    /// The addresses of a host, both families in turn; none while they are asked for.
+    /// The addresses of a host, alternating between both families; empty while a question is open.
     private mutating func addresses(
         of host: String, _ transport: TransportProtocol, _ port: Int, proving name: String?, priority: Int
     ) -> (list: [TransportAddress], timeToLive: TimeSpan?) {
-        // Only TLS proves anything, and two names for one datagram socket would be two targets.
+        // Only TLS peers prove a name; for other transports the same address must not become two targets.
         let proven = transport == .tls ? name ?? host : nil
         if TransportAddress.isNumeric(host) {
             return ([TransportAddress(transport, host, port, proving: proven == host ? nil : proven)], nil)
@@ -242,7 +251,7 @@ public struct HopLocator: Sendable {
         return (list.prefix(limits.addresses).map { TransportAddress(transport, $0, port, proving: proven) }, lifetime)
     }
 
-    /// The answer to a question, at the end of its aliases; nil: it has to be asked first.
+    /// The answer to a question at the end of its alias chain; nil if it must be asked first.
     private mutating func look(_ asked: NameQuestion) -> NameAnswer? {
         var question = asked
         for _ in 0...DNSReply.aliasLimit {

@@ -1,19 +1,21 @@
 import SIPCore
 
-/// Where requests toward a goal may go, with what is needed to choose among the places anew for each request.
+/// The located servers of a goal; ``targets(using:)`` chooses among them for each request.
 public struct HopPlan: Hashable, Sendable {
-    /// One server: the addresses behind one SRV target, host name or literal.
+    /// One server: the addresses of one SRV target, host name or literal address.
     public struct Server: Hashable, Sendable {
-        /// Lower is tried first.
+        /// Priority; lower values are tried first.
         public var priority: Int
+        /// Share among servers of equal priority (RFC 2782).
         public var weight: Int
-        /// In the order to try; at least one.
+        /// Addresses in the order to try; at least one.
         public var addresses: [TransportAddress]
-        /// What led here, for an operator, such as `NAPTR SIPS+D2T, SRV 10 60 edge1.example.com`.
+        /// How the server was found, for an operator, such as `NAPTR SIPS+D2T, SRV 10 60 edge1.example.com`.
         public var reason: String
-        /// For how long this server was named; nil: by configuration, for good.
+        /// Lifetime of the DNS answers for this server; nil: configured, without a limit.
         public var timeToLive: TimeSpan?
 
+        /// Creates a server.
         public init(priority: Int, weight: Int, addresses: [TransportAddress], reason: String, timeToLive: TimeSpan?) {
             self.priority = priority
             self.weight = weight
@@ -23,16 +25,18 @@ public struct HopPlan: Hashable, Sendable {
         }
     }
 
+    /// The servers in no particular order.
     public var servers: [Server]
-    /// For how long the whole holds: the shortest of all answers that it is made of; nil: for good.
+    /// Lifetime of the plan: the shortest of all answers used; nil: unlimited.
     public var timeToLive: TimeSpan?
 
+    /// Creates a plan.
     public init(servers: [Server], timeToLive: TimeSpan?) {
         self.servers = servers
         self.timeToLive = timeToLive
     }
 
-    /// The addresses in the order in which one request tries them (RFC 3263 4.3, RFC 2782); none twice.
+    /// The addresses in the order in which one request tries them (RFC 3263 4.3, RFC 2782), without duplicates.
     public func targets(using random: inout some RandomNumberGenerator) -> [TransportAddress] {
         var seen: Set<TransportAddress> = []
         return WeightedChoice.order(servers, priority: \.priority, weight: \.weight, using: &random).flatMap(\.addresses)
@@ -40,22 +44,26 @@ public struct HopPlan: Hashable, Sendable {
     }
 }
 
-/// Why there is nowhere to go.
+/// The reason a goal has no usable server.
 public struct HopFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure.
     public enum Kind: Hashable, Sendable {
-        /// The Domain Name System says that there is no such server.
+        /// DNS states that no such server exists.
         case absent
-        /// It could not be asked; another time it may be known.
+        /// A question was not answered; a later attempt may succeed.
         case unknown
-        /// It names a server that may not be one.
+        /// DNS names a server that the rules forbid.
         case notAllowed
     }
 
+    /// The kind of failure.
     public var kind: Kind
+    /// The reason for an operator.
     public var description: String
-    /// For how long the answer holds that says so; nil: as long as a failure is remembered.
+    /// Lifetime of the negative answer; nil: use the default for failures.
     public var timeToLive: TimeSpan?
 
+    /// Creates a failure.
     public init(_ kind: Kind, _ description: String, timeToLive: TimeSpan? = nil) {
         self.kind = kind
         self.description = description

@@ -1,37 +1,43 @@
 import SIPCore
 
-/// Answers of the Domain Name System for as long as they hold: those that say what is there, those that say that nothing is (RFC 2308),
-/// and for a moment that nobody answered.
+/// Cache of DNS answers within their lifetimes: positive answers, negative answers (RFC 2308), and for a short time
+/// failures.
 ///
-/// Bounded: where it is full the answer that would end first makes room.
+/// Bounded: when full, the answer that expires first is removed.
 public struct NameCache: Sendable {
+    /// Limits of a cache.
     public struct Bounds: Hashable, Sendable {
-        /// Answers that are kept.
+        /// Largest number of answers; 0 disables the cache.
         public var entries = 10_000
-        /// What says less holds for that long, so that a lifetime of 0 does not ask for every message.
+        /// Shortest lifetime; raises lower ones, so that a lifetime of 0 does not cause a question per message.
         public var shortest: TimeSpan = .seconds(1)
+        /// Longest lifetime of a positive answer.
         public var longest: TimeSpan = .seconds(86_400)
-        /// Of answers that nothing is there (RFC 2308 5 advises one to three hours at most).
+        /// Longest lifetime of a negative answer (RFC 2308 5 advises one to three hours at most).
         public var longestAbsence: TimeSpan = .seconds(3_600)
-        /// An absence of which nobody said how long it holds.
+        /// Lifetime of a negative answer without a SOA record.
         public var standardAbsence: TimeSpan = .seconds(60)
-        /// How long a failure is remembered (RFC 2308 7.1 allows five minutes).
+        /// Lifetime of a failure (RFC 2308 7.1 allows five minutes).
         public var failure: TimeSpan = .seconds(5)
 
+        /// Creates the default limits: 10,000 answers, 1 s to 1 day, negative answers up to 1 h, failures 5 s.
         public init() {}
     }
 
+    /// The limits; a change applies to answers stored later.
     public var bounds: Bounds
-    /// Questions that were answered from here, since the start.
+    /// Number of questions answered from the cache since its creation.
     public private(set) var hits: UInt64 = 0
     private var answers: [NameQuestion: (answer: NameAnswer, until: Instant)] = [:]
     private var ends = DeadlineQueue<NameQuestion>()
 
+    /// Creates an empty cache.
     public init(bounds: Bounds = Bounds()) { self.bounds = bounds }
 
+    /// Number of stored answers, expired ones included.
     public var count: Int { answers.count }
 
-    /// The answer that holds now, with the time that is left of it; nil: somebody has to be asked.
+    /// The stored answer with its remaining lifetime; nil if there is none or it has expired.
     public mutating func answer(to question: NameQuestion, at now: Instant) -> NameAnswer? {
         guard let known = answers[question] else { return nil }
         guard now < known.until else {
@@ -42,7 +48,8 @@ public struct NameCache: Sendable {
         return NameAnswer(known.answer.outcome, timeToLive: known.until - now)
     }
 
-    /// - Returns: the answer with the time for which it is kept here.
+    /// Stores an answer, with its lifetime adjusted to ``bounds``.
+    /// - Returns: the answer with the adjusted lifetime.
     @discardableResult
     public mutating func keep(_ answer: NameAnswer, to question: NameQuestion, at now: Instant) -> NameAnswer {
         let span = lifetime(of: answer)

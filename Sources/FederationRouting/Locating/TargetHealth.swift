@@ -1,25 +1,28 @@
 import SIPCore
 
-/// Which next hops failed lately, and when each is tried again (RFC 3263 4.3).
+/// Next hops that failed recently, and the time of the next attempt for each (RFC 3263 4.3).
 ///
 ///     up --failed--> down, for a pause that doubles --pause over--> one request tries it --answered--> up
 ///                     ^                                                    | failed
 ///                     +----------------------------------------------------+
 ///
-/// It chooses among several: a hop that is the only one is used whatever is known of it. Bounded: where it is full, the hop that would
-/// be tried again first is forgotten, and counts as up.
+/// Used to order alternatives: a single hop is used in any state. Bounded: when full, the hop with the earliest next
+/// attempt is removed and counts as up.
 public struct TargetHealth: Sendable {
+    /// Pauses and limits.
     public struct Policy: Hashable, Sendable {
-        /// The first pause; each failed try doubles it.
+        /// First pause; doubles with each failed attempt.
         public var shortestPause: TimeSpan = .seconds(2)
+        /// Longest pause without Retry-After.
         public var longestPause: TimeSpan = .seconds(300)
-        /// What a peer may ask for itself by Retry-After.
+        /// Longest pause that a peer can request by Retry-After.
         public var longestWish: TimeSpan = .seconds(3_600)
-        /// How long one try may go without a verdict before another is made.
+        /// Time after which an attempt without a result no longer blocks the next one.
         public var trial: TimeSpan = .seconds(32)
-        /// Hops that are remembered.
+        /// Largest number of failed hops remembered.
         public var entries = 4_096
 
+        /// Creates the default policy: pauses of 2 s to 300 s, Retry-After up to 1 h, attempts of 32 s, 4,096 hops.
         public init() {}
     }
 
@@ -30,30 +33,36 @@ public struct TargetHealth: Sendable {
         var reason: String
     }
 
-    /// What an operator is shown of a hop that is down.
+    /// A failed hop for an operator.
     public struct Report: Hashable, Sendable {
+        /// The hop.
         public var target: TransportAddress
+        /// Time of the next attempt.
         public var until: Instant
+        /// Number of consecutive failed attempts.
         public var failures: Int
+        /// Reason of the last failure.
         public var reason: String
     }
 
+    /// The policy; a change applies to later failures.
     public var policy: Policy
     private var entries: [TransportAddress: Entry] = [:]
     private var ends = DeadlineQueue<TransportAddress>()
 
+    /// Creates a table in which every hop is up.
     public init(policy: Policy = Policy()) { self.policy = policy }
 
-    /// Hops that failed and have not answered since.
+    /// Number of hops that failed and have not answered since.
     public var count: Int { entries.count }
 
-    /// Those that failed and have not answered since, the first to be tried again first.
+    /// The hops that failed and have not answered since, ordered by the time of the next attempt.
     public var reports: [Report] {
         entries.map { Report(target: $0.key, until: $0.value.until, failures: $0.value.failures, reason: $0.value.reason) }
             .sorted { ($0.until, $0.target.description) < ($1.until, $1.target.description) }
     }
 
-    /// The same targets with those behind that are passed over now, the first to be tried again first.
+    /// Moves targets that are passed over to the end, ordered by the time of the next attempt; the others keep their order.
     public func order(_ targets: [TransportAddress], at now: Instant) -> [TransportAddress] {
         guard !entries.isEmpty else { return targets }
         let down = targets.filter { isPassedOver($0, at: now) }
@@ -64,20 +73,20 @@ public struct TargetHealth: Sendable {
         return targets.filter { !down.contains($0) } + byEnd.map(\.element)
     }
 
-    /// Whether a target is down, or being tried by another request.
+    /// Whether a target is down, or another request is testing it.
     public func isPassedOver(_ target: TransportAddress, at now: Instant) -> Bool {
         guard let entry = entries[target] else { return false }
         return now < entry.until || entry.trialUntil.map { now < $0 } ?? false
     }
 
-    /// A request goes there: if the hop was down, it is the one that tries.
+    /// Records that a request is sent to a target; if the pause of a failed hop is over, this request is its test.
     public mutating func began(_ target: TransportAddress, at now: Instant) {
         guard let entry = entries[target], now >= entry.until else { return }
         entries[target]?.trialUntil = now + policy.trial
     }
 
-    /// It answered, whatever it said.
-    /// - Returns: whether it had failed before.
+    /// Records a response with any status that does not count as a failure: the hop is up.
+    /// - Returns: whether the hop had failed before.
     @discardableResult
     public mutating func succeeded(_ target: TransportAddress) -> Bool {
         guard entries.removeValue(forKey: target) != nil else { return false }
@@ -85,18 +94,18 @@ public struct TargetHealth: Sendable {
         return true
     }
 
-    /// It could not be reached, was silent, or said that it is not to be asked.
+    /// Records that a target was unreachable, did not respond, or refused further requests.
     /// - Parameters:
     ///   - wish: Retry-After in seconds.
-    ///   - random: for the jitter, a tenth up or down.
-    /// - Returns: whether it was up before.
+    ///   - random: source of the jitter of ±10 %.
+    /// - Returns: whether the hop was up before.
     @discardableResult
     public mutating func failed(
         _ target: TransportAddress, _ reason: String, retryAfter wish: Int? = nil, at now: Instant,
         using random: inout some RandomNumberGenerator
     ) -> Bool {
         let known = entries[target]
-        // Requests that were on their way when it went down say nothing new.
+        // Requests sent before the hop went down carry no new information.
         if let known, now < known.until, wish == nil { return false }
         let isNews = known.map { now >= $0.until } ?? true
         let failures = (known?.failures ?? 0) + (isNews ? 1 : 0)
@@ -116,6 +125,6 @@ public struct TargetHealth: Sendable {
         return known == nil
     }
 
-    /// Hops that are passed over now.
+    /// Number of hops in a pause.
     public func downCount(at now: Instant) -> Int { entries.values.reduce(0) { $0 + (now < $1.until ? 1 : 0) } }
 }

@@ -1,8 +1,9 @@
-/// The order of RFC 2782: by priority, and within one priority drawn by weight.
+/// The selection order of RFC 2782: by priority, and at random by weight within one priority.
 public enum WeightedChoice {
+    /// Returns all items in selection order.
     /// - Parameters:
-    ///   - items: with their priority (lower first) and weight (a share; 0: hardly ever first where others have a weight).
-    ///   - random: seeded by the caller.
+    ///   - items: items with a priority (lower first) and a weight (share; 0: rarely first if others have a weight).
+    ///   - random: generator seeded by the caller.
     public static func order<Item>(
         _ items: [Item], priority: (Item) -> Int, weight: (Item) -> Int, using random: inout some RandomNumberGenerator
     ) -> [Item] {
@@ -11,11 +12,11 @@ public enum WeightedChoice {
         ordered.reserveCapacity(items.count)
         for level in Set(items.map(priority)).sorted() {
             let peers = items.filter { priority($0) == level }
-            // Those without a weight stand first, so that a draw of exactly 0 finds them.
+            // Items without weight come first, so that a draw of exactly 0 selects them.
             var rest = peers.filter { weight($0) <= 0 } + peers.filter { weight($0) > 0 }
             while rest.count > 1 {
                 let sum = rest.reduce(0) { $0 + max(weight($1), 0) }
-                // Nobody has a weight: all alike.
+                // All weights are 0: equal chances.
                 if sum == 0 {
                     rest.shuffle(using: &random)
                     break

@@ -1,11 +1,11 @@
 /// An IPv4 or IPv6 address, or a block of them in CIDR notation (RFC 4632, RFC 4291 2.3): `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
 public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
-    /// 4 or 16 octets; those beyond the prefix are 0.
+    /// 4 or 16 octets; the bits beyond the prefix are 0.
     private let octets: [UInt8]
-    /// Bits that count.
+    /// Length of the prefix in bits.
     private let length: Int
 
-    /// nil when the text is neither an address nor a block; a block has no bits set beyond its prefix.
+    /// Parses an address or block; nil for other texts, and for blocks with bits set beyond the prefix.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let octets = Self.octets(String(parts[0])) else { return nil }
@@ -20,16 +20,17 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
         self.length = length
     }
 
-    /// The addresses of this machine itself.
+    /// The loopback addresses: 127.0.0.0/8 and ::1.
     public static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressBlock($0) }
 
-    /// Whether the address lies in the block; a text that is no address lies in none. An IPv4 address that a dual-stack socket shows
-    /// as IPv6 (RFC 4291 2.5.5.2) is the IPv4 address.
+    /// Whether an address lies in the block; false for texts that are no address. An IPv4-mapped IPv6 address (RFC 4291
+    /// 2.5.5.2), as dual-stack sockets report it, counts as the IPv4 address.
     public func contains(_ address: String) -> Bool {
         guard let other = Self.octets(address), other.count == octets.count else { return false }
         return Self.masked(other, length) == octets
     }
 
+    /// The address, with `/` and the prefix length unless all bits count. IPv6 is written without `::`.
     public var description: String {
         let address: String
         if octets.count == 4 {
@@ -50,7 +51,7 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The octets of an address; nil when the text is none. Without brackets, a zone (RFC 4007) is left out.
+    /// Parses an address without brackets; nil for other texts. A zone (RFC 4007) is ignored.
     private static func octets(_ text: String) -> [UInt8]? {
         let text = text.prefix { $0 != "%" }
         guard text.utf8.contains(UInt8(ascii: ":")) else { return dotted(text) }
@@ -80,12 +81,12 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
         let read = halves.map { groups($0) }
         guard let head = read[0] else { return nil }
         guard read.count == 2 else { return head.count == 16 ? head : nil }
-        // The gap stands for at least one group.
+        // The gap `::` replaces at least one group.
         guard let tail = read[1], head.count + tail.count <= 14 else { return nil }
         return head + [UInt8](repeating: 0, count: 16 - head.count - tail.count) + tail
     }
 
-    /// Groups of 16 bits, the last of which may be an IPv4 address (RFC 4291 2.2).
+    /// Parses groups of 16 bits, the last of which may be an IPv4 address (RFC 4291 2.2).
     private static func groups(_ text: Substring) -> [UInt8]? {
         if text.isEmpty { return [] }
         var octets: [UInt8] = []

@@ -1,17 +1,18 @@
 import SIPCore
 
-/// Who of one domain may have to do with whom of others. What is denied stays denied, whatever is allowed; where something is allowed,
-/// everything else is not.
+/// Rights of one domain's users toward users of other domains. `deny` takes precedence over `allow`; a non-nil list in
+/// `allow` refuses every user that it does not match.
 public struct FederationRights: Hashable, Sendable {
-    /// Each nil: says nothing.
+    /// Lists of patterns; a nil list has no effect.
     public struct Rule: Hashable, Sendable {
         /// Users of the domain itself, in both directions.
         public var users: [PartyPattern]?
-        /// Who may watch users of the domain.
+        /// Users of other domains that may watch, or are denied from watching, users of the domain.
         public var from: [PartyPattern]?
-        /// Whom users of the domain may watch.
+        /// Users of other domains that users of the domain may watch, or are denied from watching.
         public var to: [PartyPattern]?
 
+        /// Creates a rule; by default without effect.
         public init(users: [PartyPattern]? = nil, from: [PartyPattern]? = nil, to: [PartyPattern]? = nil) {
             self.users = users
             self.from = from
@@ -19,22 +20,26 @@ public struct FederationRights: Hashable, Sendable {
         }
     }
 
+    /// Permitted users.
     public var allow: Rule
+    /// Refused users.
     public var deny: Rule
 
+    /// Creates rights; by default without restrictions.
     public init(allow: Rule = Rule(), deny: Rule = Rule()) {
         self.allow = allow
         self.deny = deny
     }
 
+    /// The role of the domain's user in a subscription.
     public enum Direction: String, Hashable, Sendable {
-        /// A user of the domain is watched.
+        /// The user of the domain is the presentity.
         case from
-        /// A user of the domain watches.
+        /// The user of the domain is the watcher.
         case to
     }
 
-    /// Why a user of the domain has nothing to do with somebody of another one; nil: he may.
+    /// The rule that refuses a user of the domain and a user of another one; nil if permitted.
     func refusal(of user: SIPURI, _ direction: Direction, _ other: SIPURI) -> String? {
         let patterns = direction == .from ? (deny.from, allow.from) : (deny.to, allow.to)
         if let pattern = deny.users?.first(where: { $0.matches(user) }) { return "deny.users has \(pattern)" }
@@ -48,7 +53,7 @@ public struct FederationRights: Hashable, Sendable {
 }
 
 extension FederationRights {
-    /// The entries by which a user of the domain may have to do with somebody of another one; empty: it says nothing of them.
+    /// The `allow` entries that permit a user of the domain and a user of another one; empty if no list applies.
     func grounds(for user: SIPURI, _ direction: Direction, _ other: SIPURI) -> [String] {
         var grounds: [String] = []
         if let pattern = allow.users?.first(where: { $0.matches(user) }) { grounds.append("allow.users has \(pattern)") }
@@ -58,17 +63,17 @@ extension FederationRights {
     }
 }
 
-/// Who may not watch whom, and by which entry.
+/// A refused subscription and the rule that refuses it.
 public struct RightsRefusal: Hashable, Sendable {
-    /// Whose entry it is: the presentity's domain (an incoming refusal), or the watcher's (an outgoing one).
+    /// Whether the rule belongs to the presentity's domain (true) or to the watcher's (false).
     public var isIncoming: Bool
-    /// One sentence for an operator.
+    /// The reason for an operator, as one sentence.
     public var reason: String
 }
 
 extension RoutingTable {
-    /// Whether a user may watch another one of another domain: both domains have a say (MS-PRES 3.4.5.3).
-    /// - Parameters: canonical URIs.
+    /// Checks whether a user may watch a user of another domain; the rights of both domains apply (MS-PRES 3.4.5.3).
+    /// - Parameters: canonical URIs; within one domain the result is nil.
     public func rightsRefusal(watcher: SIPURI, presentity: SIPURI) -> RightsRefusal? {
         guard watcher.domainKey != presentity.domainKey else { return nil }
         if let (name, domain) = entry(for: watcher.domainKey), let why = domain.rights.refusal(of: watcher, .to, presentity) {
@@ -80,8 +85,8 @@ extension RoutingTable {
         return nil
     }
 
-    /// The entries that let a user watch another one of another domain, with the domains that have them; empty: none has a say.
-    /// - Parameters: canonical URIs, for which ``rightsRefusal(watcher:presentity:)`` is nil.
+    /// The entries of both domains that permit a subscription, with the domain names; empty if no list applies.
+    /// - Parameters: canonical URIs for which ``rightsRefusal(watcher:presentity:)`` is nil.
     public func rightsGrounds(watcher: SIPURI, presentity: SIPURI) -> [String] {
         func grounds(_ user: SIPURI, _ direction: FederationRights.Direction, _ other: SIPURI) -> [String] {
             guard let (name, domain) = entry(for: user.domainKey) else { return [] }

@@ -1,23 +1,24 @@
 import SIPCore
 
-/// From which addresses partners speak whose next hops without TLS are host names, or are discovered, and whose `peers` name no address:
-/// from those to which their names lead, for as long as the Domain Name System says so.
+/// Addresses of partners that send without TLS and are known by name only: their next hops are host names or located by
+/// DNS, and `peers` has no address. Requests are accepted from the resolved addresses for the lifetime of the DNS answers.
 ///
-/// Holds what was found and looks nothing up. Bounded by the configuration: of each domain the addresses of one plan for each of its ways.
+/// Stores results; performs no lookups. Bounded by the configuration: one plan per goal of each domain.
 public struct LocatedServers: Hashable, Sendable {
     private struct Found: Hashable {
         var hosts: [AddressBlock]
         var until: Instant
     }
 
-    /// By domain; each goal's host is the domain.
+    /// Goals by domain; the host of each goal is the domain.
     private var goals: [String: [HopGoal]] = [:]
     private var found: [HopGoal: Found] = [:]
     private var goalsAt: [AddressBlock: Set<HopGoal>] = [:]
 
     init() {}
 
-    /// - Parameter name: the entry of one domain; `*` has no servers.
+    /// Adds the goals of an entry that uses names without TLS; `*` has no servers.
+    /// - Parameter name: the name of the entry.
     mutating func add(_ name: String, _ domain: FederatedDomain) {
         let namesAddress = domain.peers.contains { if case .addresses = $0 { true } else { false } }
         guard name != RoutingTable.fallbackName, !domain.isHosted, domain.refusal == nil, !namesAddress else { return }
@@ -37,27 +38,27 @@ public struct LocatedServers: Hashable, Sendable {
         }
     }
 
-    /// Whether no domain's servers are found by name.
+    /// Whether no domain has servers that are located by name.
     public var isEmpty: Bool { goals.isEmpty }
 
-    /// The domains whose servers are at an address now, sorted.
+    /// The domains with a server at an address at this time, sorted.
     public func domains(of host: String, at now: Instant) -> [String] {
         guard !goalsAt.isEmpty, let block = AddressBlock(host), let known = goalsAt[block] else { return [] }
         return Set(known.filter { found[$0].map { now < $0.until } ?? false }.map(\.host)).sorted()
     }
 
-    /// What has to be looked up before it can be said who speaks for a domain; empty: nothing, or it is known.
+    /// The goals to look up before the servers of a domain are known; empty if nothing is missing.
     public func unlocated(_ name: String, at now: Instant) -> [HopGoal] {
         goals[name, default: []].filter { found[$0].map { now >= $0.until } ?? true }
     }
 
-    /// By what a domain's servers are found; empty: their addresses are not.
+    /// The goals of a domain; empty if its addresses are not located by name.
     func goals(of name: String) -> [HopGoal] { goals[name, default: []] }
 
-    /// The addresses of a domain's servers as they were found last, for an operator.
+    /// The addresses located last for a domain, for an operator; expired ones included.
     func addresses(of name: String) -> [AddressBlock] { goals[name, default: []].flatMap { found[$0]?.hosts ?? [] } }
 
-    /// Takes what was found for a goal; what is not the way to one of the domains here says nothing of them.
+    /// Stores the result of a lookup; results for other goals are ignored. A failure clears the addresses of the goal.
     public mutating func note(_ result: Result<HopPlan, HopFailure>, of goal: HopGoal, until: Instant) {
         guard goals[goal.host]?.contains(goal) == true else { return }
         for block in found[goal]?.hosts ?? [] {

@@ -1,6 +1,6 @@
 import SIPCore
 
-/// Users by their address of record: `*`, `example.org`, `*.example.org` (the domains below it), `alice@example.org`,
+/// A pattern for addresses of record: `*`, `example.org`, `*.example.org` (the domains below it), `alice@example.org`,
 /// `sales-*@example.org`.
 public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
     private enum Users: Hashable, Sendable {
@@ -15,11 +15,12 @@ public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
         case below(String)
     }
 
+    /// The pattern as text.
     public let description: String
     private let users: Users
     private let domains: Domains
 
-    /// nil when the text is none of these forms.
+    /// Parses a pattern; nil for other forms.
     public init?(_ text: String) {
         description = text
         if text == "*" {
@@ -46,7 +47,8 @@ public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
         domains = isBelow ? .below(name) : .one(name)
     }
 
-    /// Whether a user is meant; `user` is canonical.
+    /// Whether a canonical URI matches. A prefix such as `sales-*` is compared with the user part as written, escapes
+    /// unresolved.
     public func matches(_ user: SIPURI) -> Bool {
         let domain = user.domainKey
         switch domains {

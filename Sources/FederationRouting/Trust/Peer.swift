@@ -1,37 +1,42 @@
 import SIPCore
 
-/// Who is at the other end of a message: what it has proved, and for which partner domains that suffices. Whatever it says of itself in
-/// headers plays no part.
+/// The remote end of a connection: its proof of identity, and the partner domains it may send for. Header fields of a
+/// message have no influence.
 public struct Peer: Hashable, Sendable {
-    /// What the rest is concluded from.
+    /// The evidence for the other properties.
     public enum Proof: String, Hashable, Sendable {
-        /// A certificate that leads to a trusted root (RFC 5922).
+        /// A certificate that chains to a trusted root (RFC 5922).
         case certificate
-        /// Its address, where nothing is encrypted.
+        /// The remote address, without TLS.
         case address
-        /// It speaks over TLS and has shown no certificate.
+        /// TLS without a client certificate.
         case none
     }
 
-    /// As what it counts, by the domains that it may speak for.
+    /// The network of the peer, derived from the domains it may send for.
     public enum Kind: String, Hashable, Sendable {
         case sameEnterprise, federated, publicCloud
-        /// Nobody's server that is known here: a user of a hosted domain, or a stranger.
+        /// No known server: a user of a hosted domain, or an unknown peer.
         case untrusted
     }
 
+    /// The evidence for the other properties.
     public let proof: Proof
-    /// Where it speaks from, without port.
+    /// The remote address without port.
     public let host: String
+    /// The names in the certificate; nil without TLS or without a certificate.
     public let identity: PeerIdentity?
-    /// The entries of the configuration whose servers it belongs to, sorted; `*` when it speaks for every domain that has no entry.
+    /// The configuration entries of the partners that this peer is a server of, sorted; includes `*` for a server that
+    /// sends for every domain without an own entry.
     public let domains: [String]
+    /// The network of the peer.
     public let kind: Kind
-    /// An edge of our own: it says of others where they come from (MS-SIPRE 2.2.15).
+    /// Whether the peer is an edge server of our own enterprise, which states the network of other domains' users (MS-SIPRE
+    /// 2.2.15).
     public let isEdge: Bool
-    /// Whether it may vouch for identities other than From (RFC 3325).
+    /// Whether the peer may assert identities other than From (RFC 3325).
     public let isTrusted: Bool
-    /// It belongs to a partner, or users of a hosted domain speak from there as `peers` says.
+    /// Whether the peer belongs to a partner, or is listed in `peers` of a hosted domain.
     public let isNamed: Bool
 
     init(
@@ -49,26 +54,27 @@ public struct Peer: Hashable, Sendable {
     }
 }
 
-/// Whether a peer may speak for a domain.
+/// The result of checking whether a peer may send for a domain.
 public enum SpeakerVerdict: Hashable, Sendable {
-    /// It is the server of a partner.
+    /// The peer is a server of this partner.
     case partner(Partner)
-    /// A user of a domain that is hosted here: who he is, his credentials say.
+    /// The sender may be a user of a hosted domain; credentials decide which one.
     case user(domain: String)
-    /// The domain is refused, or nobody configured it: routing has the answer.
+    /// The domain is refused or has no entry; routing refuses the request.
     case unknown
-    /// It may not, for a reason that an operator can read.
+    /// The peer may not send for the domain; the reason is for an operator.
     case impostor(reason: String)
 
-    /// The partner in whose name a message is taken.
+    /// The partner to which a message is attributed.
     public struct Partner: Hashable, Sendable {
-        /// The domain; of `*` the one that it has proved, or that its server spoke for.
+        /// The domain; for the entry `*` the domain proved or sent for.
         public var name: String
-        /// The entry of the configuration: the domain's own, or `*`.
+        /// The configuration entry: the domain's own, or `*`.
         public var entry: String
-        /// Nobody configured it: it proved by its certificate that it is what it claims (MS-SIPRE: automatic federation).
+        /// Whether the domain has no entry and the peer proved it by certificate (MS-SIPRE: automatic federation).
         public var isDiscovered: Bool
 
+        /// Creates a partner.
         public init(name: String, entry: String, isDiscovered: Bool = false) {
             self.name = name
             self.entry = entry
@@ -76,6 +82,7 @@ public enum SpeakerVerdict: Hashable, Sendable {
         }
     }
 
+    /// The partner; nil for the other results.
     public var partner: Partner? {
         if case .partner(let partner) = self { return partner }
         return nil

@@ -1,20 +1,20 @@
 import SIPCore
 
-/// By what an operator knows a partner's servers: addresses, which count where nothing is encrypted, or names, which a certificate has to
-/// prove.
+/// A configured identification of a partner's servers: addresses apply without TLS, names must be proved by a certificate.
 public enum PeerPattern: Hashable, Sendable, CustomStringConvertible {
+    /// An address or a block of addresses.
     case addresses(AddressBlock)
-    /// A host or a domain in lower case.
+    /// A host or domain name in lower case.
     case name(String)
 
-    /// nil when the text is no address, no block and no name.
+    /// Parses an address, block or name; nil for other texts.
     public init?(_ text: String) {
         if let block = AddressBlock(text) {
             self = .addresses(block)
             return
         }
         let name = SIPURI(host: text).domainKey
-        // What looks like an address and is none is a mistake of writing, not a name.
+        // A name needs a letter: a mistyped address must not be taken for a name.
         guard name.utf8.contains(where: { (0x61...0x7A).contains($0) }), Self.isName(name) else { return nil }
         self = .name(name)
     }
@@ -27,6 +27,7 @@ public enum PeerPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The block or name as text.
     public var description: String {
         switch self {
         case .addresses(let block): block.description

@@ -1,18 +1,18 @@
 import SIPCore
 
-/// Which peer may speak for which domain.
+/// Decides which peer may send for which domain.
 ///
-///     over TLS        the certificate decides (RFC 5922); who shows none is nobody's server
-///     over UDP, TCP   the address decides: `peers`, else the address that the domain's plain route names, or to which its name leads
-///     hosted domains  credentials decide; but no partner's server speaks for our users unless `peers` says so
+///     over TLS        the certificate decides (RFC 5922); a peer without one is no partner's server
+///     over UDP, TCP   the address decides: `peers`, else the addresses of the domain's routes without TLS, or those its names resolve to
+///     hosted domains  credentials decide; a partner's server may not send for our users unless `peers` lists it
 ///
-/// Decides; looks nothing up. To where names lead it is told (``LocatedServers``).
+/// Performs no lookups; resolved names are stored in ``located``.
 public struct PeerTable: Hashable, Sendable {
     private struct Entry: Hashable {
         var name: String
         var domain: FederatedDomain
         var blocks: [AddressBlock]
-        /// Of servers that speak for the entry besides one that proves the domain itself.
+        /// Hosts that send for the entry, besides servers that prove the domain itself.
         var hosts: [String]
         var rule: PeerNameRule
 
@@ -30,7 +30,7 @@ public struct PeerTable: Hashable, Sendable {
             rule = domain.certificate?.rule ?? (domain.side == .enterprise ? .enterprise : .domain)
             let routes = domain.isHosted ? [] : domain.configuredRoutes
             if blocks.isEmpty { blocks = routes.filter { $0.transport != .tls }.flatMap { PeerTable.blocks(of: $0.host) } }
-            // The host that an enterprise route names is the partner's access server; RFC 5922 asks for the domain itself.
+            // The host of an enterprise route is the partner's access edge server; RFC 5922 requires the domain itself.
             if hosts.isEmpty, domain.side == .enterprise || name == RoutingTable.fallbackName { hosts = routes.map(\.host) }
             self.blocks = blocks
             self.hosts = hosts
@@ -42,7 +42,7 @@ public struct PeerTable: Hashable, Sendable {
             return name != RoutingTable.fallbackName && identity.proves(name, by: rule).isProved
         }
 
-        /// Named hosts are the operator's own word, whatever side they are of.
+        /// The rule for hosts named by the operator, which are accepted for both sides.
         private var hostRule: PeerNameRule {
             var rule = rule
             rule.takesHostsBesideDomains = true
@@ -53,9 +53,10 @@ public struct PeerTable: Hashable, Sendable {
     private let routes: RoutingTable
     private let partners: [Entry]
     private let hosted: [String: Entry]
-    /// Of the partners whose addresses only the Domain Name System tells.
+    /// The located servers of partners that are known by name only.
     public var located = LocatedServers()
 
+    /// Creates a table from the routes; refused domains get no entry.
     public init(_ routes: RoutingTable) {
         self.routes = routes
         var partners: [Entry] = []
@@ -70,13 +71,13 @@ public struct PeerTable: Hashable, Sendable {
         self.hosted = hosted
     }
 
-    /// The addresses that a route's host stands for without asking anybody.
+    /// The address blocks of a route's host that are known without a lookup.
     private static func blocks(of host: String) -> [AddressBlock] {
         host == "localhost" ? AddressBlock.loopback : AddressBlock(host).map { [$0] } ?? []
     }
 
-    /// Who sent what came from there.
-    /// - Parameter domains: of which servers are at that address, by ``located``.
+    /// Identifies the peer that sends from an address.
+    /// - Parameter domains: the domains with a server at that address, from ``located``.
     public func peer(at remote: TransportAddress, proving identity: PeerIdentity?, locatedIn domains: [String] = []) -> Peer {
         let isEncrypted = remote.transport == .tls
         let proof: Peer.Proof = isEncrypted ? (identity == nil ? .none : .certificate) : .address
@@ -93,7 +94,8 @@ public struct PeerTable: Hashable, Sendable {
                 || !isEncrypted && hosted.values.contains { $0.blocks.contains { $0.contains(remote.host) } })
     }
 
-    /// The least that it counts as: a server that also speaks for strangers is not of the house.
+    /// The least trusted network of the entries: a server that also sends for federated domains is not part of our
+    /// enterprise.
     private static func kind(of known: [Entry]) -> Peer.Kind {
         let networks = Set(known.map(\.domain.network))
         if networks.contains(.publicCloud) { return .publicCloud }
@@ -101,8 +103,8 @@ public struct PeerTable: Hashable, Sendable {
         return networks.contains(.sameEnterprise) ? .sameEnterprise : .untrusted
     }
 
-    /// Whether a peer may say that it speaks for this user: the domain of From, or of a dialog's far end.
-    /// - Parameter usersSignIn: whether whoever claims to be a user of a hosted domain is asked for credentials where this came in.
+    /// Checks whether a peer may send for a user: the URI of From, or of the remote party of a dialog.
+    /// - Parameter usersSignIn: whether senders from hosted domains are challenged for credentials on this listener.
     public func verdict(on peer: Peer, speakingFor uri: SIPURI, usersSignIn: @autoclosure () -> Bool) -> SpeakerVerdict {
         let domain =
             uri.scheme.hasHost ? routes.identities.domain(uri.domainKey) : routes.identities.identity(of: uri).uri.domainKey
@@ -128,8 +130,9 @@ public struct PeerTable: Hashable, Sendable {
             : .user(domain: name)
     }
 
-    /// Whether a host may take requests for the far end of a dialog: the peer itself, an address or a name of its domain's servers, or a
-    /// name within the domain. Of hosted domains every host may: where a user is, he says himself.
+    /// Whether a host may receive requests of a dialog with the remote URI: the peer itself, an address or name of the
+    /// domain's servers, or a name inside the domain. Any host is accepted for hosted domains, because their users choose
+    /// their own Contact.
     public func isPlace(_ host: String, of uri: SIPURI, beside peer: Peer, at now: Instant) -> Bool {
         let domain = routes.identities.domain(uri.domainKey)
         guard let (name, agreement) = routes.entry(for: domain), !agreement.isHosted, let entry = partners.first(where: { $0.name == name })
@@ -144,25 +147,26 @@ public struct PeerTable: Hashable, Sendable {
             || entry.domain.peers.contains(.name(host)) || peer.identity?.names(by: .enterprise).contains(host) == true
     }
 
-    /// What has to be looked up before it can be said whether an address may speak for a user's domain; empty: nothing, or it is known.
+    /// The goals to look up before a peer without TLS can be checked for a user's domain; empty if nothing is missing.
     public func unlocated(speakingFor uri: SIPURI, at now: Instant) -> [HopGoal] {
         guard !located.isEmpty else { return [] }
         let identity = routes.identities.identity(of: uri).uri
         return located.unlocated(uri.scheme.hasHost ? routes.identities.domain(uri.domainKey) : identity.domainKey, at: now)
     }
 
-    /// By what whoever speaks for one domain is known, for an operator.
+    /// The accepted senders for one domain, for an operator.
     public struct Speakers: Hashable, Sendable {
-        /// Where nothing is encrypted.
+        /// Accepted addresses without TLS.
         public var addresses: [AddressBlock] = []
-        /// Where nothing is encrypted: whose addresses count too.
+        /// Goals with accepted addresses without TLS.
         public var goals: [HopGoal] = []
-        /// Over TLS: one of these has to be proved.
+        /// Accepted names over TLS; the peer must prove one of them.
         public var names: [String] = []
-        /// Of a hosted domain: its users may be anywhere.
+        /// Whether users of a hosted domain may send from any address.
         public var isAnywhere = false
     }
 
+    /// The accepted senders for a domain; empty if it is refused or has no entry.
     public func speakers(for host: String) -> Speakers {
         var speakers = Speakers()
         guard let (name, domain) = routes.entry(for: host), domain.refusal == nil else { return speakers }
@@ -177,12 +181,13 @@ public struct PeerTable: Hashable, Sendable {
         return speakers
     }
 
-    /// Whether an address is one of the servers that a peer belongs to, so that one may be answered at the other.
+    /// Whether an address belongs to a partner of the peer, so that a request of the peer may be answered there.
     public func isServer(_ host: String, beside peer: Peer) -> Bool {
         host == peer.host || partners.contains { entry in peer.domains.contains(entry.name) && entry.blocks.contains { $0.contains(host) } }
     }
 
-    /// Whether an address is that of a server of one partner: by `peers` or its plain routes, or as its names lead there.
+    /// Whether an address belongs to a server of a partner: by `peers`, by its routes without TLS, or by its resolved
+    /// names.
     public func isServer(_ host: String, of partner: String, at now: Instant) -> Bool {
         guard let (name, _) = routes.entry(for: partner) else { return false }
         return located.domains(of: host, at: now).contains(name)
@@ -209,7 +214,7 @@ public struct PeerTable: Hashable, Sendable {
 }
 
 extension FederatedDomain {
-    /// All next hops that are written down for it, of single users too.
+    /// All configured next hops, those of single users included.
     fileprivate var configuredRoutes: [TransportAddress] {
         (route.map { [$0] } ?? []) + hops.map(\.address) + userRoutes.flatMap { $0.hops.map(\.address) }
     }
