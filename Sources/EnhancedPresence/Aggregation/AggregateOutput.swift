@@ -1,6 +1,6 @@
 import PresenceDocuments
 
-/// One line of the table of MS-PRES 3.8.5.1.2.7: what of the aggregate of an input container goes where.
+/// One row of the table in MS-PRES 3.8.5.1.2.7: which details of the aggregate of an input container go to which container.
 struct AggregateOutput {
     struct Details: OptionSet {
         let rawValue: Int
@@ -16,7 +16,7 @@ struct AggregateOutput {
     let input: ContainerID
     let container: ContainerID
     let details: Details
-    /// Whether a legacyInterop goes there too.
+    /// Whether the container gets a legacyInterop too.
     let isForWatchers: Bool
 
     static let table: [AggregateOutput] = [
@@ -34,12 +34,12 @@ struct AggregateOutput {
     /// Instance number of the aggregateMachineState (MS-PRES 3.8.5.1.2.7).
     static let machineInstance: UInt32 = 0x1000_0000
 
-    /// Instance number and lifetime: with a machine the aggregate ends with the user's last endpoint, without one it stays.
+    /// Instance number and lifetime: with a machine the aggregate ends with the user's last endpoint, otherwise it is static.
     static func place(hasMachine: Bool) -> (instance: UInt32, expireType: ExpireType) {
         hasMachine ? (1, .user) : (0, .static)
     }
 
-    /// The aggregateState that this container shows.
+    /// The aggregateState for this container.
     func state(_ aggregate: AggregateState, choices: StandardChoices) -> StateDocument {
         let showsLastActive =
             details.contains(.lastActive) && (container != .colleagues || choices.showsLastActiveToColleagues)
@@ -56,7 +56,7 @@ struct AggregateOutput {
             device: details.contains(.device) ? aggregate.device : nil)
     }
 
-    /// The legacyInterop beside it: the same number, and the token of the activity that the state beside it shows.
+    /// The legacyInterop for this container, with the same availability and the token of the activity in the aggregateState.
     func legacyInterop(_ aggregate: AggregateState, choices: StandardChoices) -> LegacyInteropDocument {
         let showsToken = choices.writesTokenIntoLegacyInterop && details.contains(.activity)
         return LegacyInteropDocument(availability: aggregate.availability, token: showsToken ? aggregate.activity?.token : nil)
@@ -66,16 +66,16 @@ struct AggregateOutput {
 extension ContainerID {
     private static func known(_ number: Int) -> ContainerID { ContainerID(number) ?? .default }
 
-    /// Input of the aggregates for 100, 200 and 400; it has no members (MS-PRES 3.8.5).
+    /// Container 2: input of the aggregates in 100, 200 and 400; has no members (MS-PRES 3.8.5).
     public static let aggregation = known(2)
-    /// Input of the aggregate for 300; it has no members (MS-PRES 3.8.5).
+    /// Container 3: input of the aggregate in 300; has no members (MS-PRES 3.8.5).
     public static let workgroupAggregation = known(3)
-    /// What people of other organisations see (product convention).
+    /// Container 100: watchers of other organisations (product convention).
     public static let externalContacts = known(100)
-    /// What people of the same organisation see (product convention).
+    /// Container 200: watchers of the same organisation (product convention).
     public static let colleagues = known(200)
-    /// What the own team sees (product convention).
+    /// Container 300: the user's own team (product convention).
     public static let workgroup = known(300)
-    /// What friends and family see (product convention).
+    /// Container 400: friends and family (product convention).
     public static let friendsAndFamily = known(400)
 }

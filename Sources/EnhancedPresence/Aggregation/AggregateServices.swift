@@ -1,17 +1,18 @@
 import PresenceDocuments
 
-/// What the devices of a user can do together, per address (MS-PRES 3.8.5.2).
+/// The combined capabilities of a user's devices per address (MS-PRES 3.8.5.2).
 ///
-/// Pure, as ``AggregateState``: devices are walked by instance number, so that the order of publication does not matter.
+/// Pure, as ``AggregateState``: devices are processed by instance number, so that the order of publication has no effect.
 public struct AggregateServices: Hashable, Sendable {
-    /// For the user's own endpoints: every winning capability and the endpoint that offers it.
+    /// Services for the user's own endpoints: every winning capability with its endpoint.
     public var own: ServicesDocument
-    /// For watchers: what is not for the user's own devices only.
+    /// Services for watchers: without capabilities marked `publish`, which are for the user's own devices.
     public var shown: ServicesDocument
 
+    /// Combines the capabilities of all devices.
     /// - Parameters:
     ///   - devices: The device instances of container 2; unreadable bodies are ignored.
-    ///   - states: The state instances of container 2; a device without a machine there counts for nothing.
+    ///   - states: The state instances of container 2; a device without a machineState there is ignored.
     public init(devices: [CategoryInstance], states: [CategoryInstance], choices: StandardChoices = .standard) {
         self.init(devices: devices, inputs: StateInput.all(of: states), choices: choices)
     }
@@ -37,13 +38,13 @@ public struct AggregateServices: Hashable, Sendable {
     }
 }
 
-/// The best capability of each kind at each address, in the order in which they were met (MS-PRES 3.8.5.2.2).
+/// The best capability of each kind at each address, in order of appearance (MS-PRES 3.8.5.2.2).
 private struct WinningCapabilities {
     struct Winner {
         var capability: Capability
         var machine: StateInput
 
-        /// With everything that the user's own endpoints need to choose among devices.
+        /// The capability with the data that own endpoints need to choose a device.
         var own: Capability {
             Capability(
                 capability.name, render: capability.render, capture: capability.capture, publish: capability.publish,
@@ -51,7 +52,7 @@ private struct WinningCapabilities {
                 preferredEndpointID: machine.endpointID?.lowercased())
         }
 
-        /// What watchers get; nothing of what is for the user's own devices.
+        /// The capability for watchers; nil if it is for the user's own devices only.
         var shown: Capability? {
             guard capability.publish != true else { return nil }
             return Capability(
@@ -90,7 +91,7 @@ private struct WinningCapabilities {
         return version > other || (version == other && isMoreActive && choices.moreActiveMachineBreaksVersionTies)
     }
 
-    /// The services with what `part` takes of each winner; an address of which nothing is left is not named.
+    /// The services with the selected part of each winner; addresses without capabilities are left out.
     func document(_ part: (Winner) -> Capability?) -> ServicesDocument {
         ServicesDocument(
             services: addresses.compactMap { address in

@@ -1,35 +1,46 @@
 import PresenceDocuments
 
-/// What the states of one container say together about the user (MS-PRES 3.8.5.1.2).
+/// The aggregate of the states in one input container (MS-PRES 3.8.5.1.2).
 ///
 /// ```
 /// machineState (endpoint) --lowest--> machine --+
 /// others, not older than the newest manual -----+--highest, idle rule--> availability --bounds--> activity
 /// ```
-/// Pure: equal instances give an equal aggregate in whatever order they were published. Nothing is published here.
+/// Pure: equal instances give an equal aggregate in any order of publication. Nothing is published here.
 public struct AggregateState: Hashable, Sendable {
-    /// Whether an endpoint has published its machine.
+    /// Whether an endpoint has published a machineState.
     public var hasMachine: Bool
-    /// The machine to be published as aggregateMachineState; without one it is offline and belongs to no endpoint.
+    /// The body of the aggregateMachineState; without a machineState it is offline and has no endpoint.
     public var machine: StateDocument
+    /// The aggregated availability (MS-PRES 3.8.5.1.2.2).
     public var availability: UInt32
-    /// Token or texts, without bounds.
+    /// Token or texts of the activity, without bounds; nil if none applies.
     public var activity: StateActivity?
-    /// Whole seconds; only of inactive users.
+    /// Time of the last activity in whole seconds; nil unless the user is inactive.
     public var lastActive: DateTime?
+    /// Subject of the meeting; empty if several calendars name one, nil if none does.
     public var meetingSubject: LocalizedText?
+    /// Location of the meeting; empty if several calendars name one, nil if none does.
     public var meetingLocation: LocalizedText?
+    /// Location of the machine; nil if absent, or if the user is away or offline, as for the following properties.
     public var endpointLocation: String?
+    /// Time zone bias of the machine, as published.
     public var timeZoneBias: Int64?
+    /// Name of the machine's time zone.
     public var timeZoneName: String?
+    /// Abbreviation of the machine's time zone.
     public var timeZoneAbbreviation: String?
+    /// Device type of the machine.
     public var device: DeviceType?
 
-    /// The aggregate that stands so far: lastActive depends on it.
+    /// The previous aggregate, on which lastActive depends.
     public struct Previous: Hashable, Sendable {
+        /// lastActive of the previous aggregate; nil if it had none.
         public var lastActive: DateTime?
+        /// Whether the previous aggregate had a machine.
         public var hadMachine: Bool
 
+        /// Creates the input for the next computation.
         public init(lastActive: DateTime?, hadMachine: Bool) {
             self.lastActive = lastActive
             self.hadMachine = hadMachine
@@ -39,7 +50,7 @@ public struct AggregateState: Hashable, Sendable {
     /// Computes the aggregate.
     /// - Parameters:
     ///   - instances: Every state instance of one input container, computed ones included; unreadable bodies are ignored.
-    ///   - now: The time of the computation: since when a user without a machine is taken to be away.
+    ///   - now: The time of the computation, which becomes lastActive when the user's last machine is gone.
     public init(
         of instances: [CategoryInstance], previous: Previous? = nil, at now: DateTime, choices: StandardChoices = .standard
     ) {
@@ -65,14 +76,14 @@ public struct AggregateState: Hashable, Sendable {
         if let winner, !AvailabilityRange.absent.contains(availability) { setPlace(from: winner.state) }
     }
 
-    /// The states beside the machine that are not older than the newest one set by hand (MS-PRES 3.8.5.1.2.2).
+    /// The states other than the machine that are not older than the newest manual one (MS-PRES 3.8.5.1.2.2).
     private static func pool(_ inputs: [StateInput]) -> [StateInput] {
         let pool = inputs.filter(\.isPooled)
         guard let oldest = pool.lazy.filter({ $0.state.manual == true }).map(\.since).max() else { return pool }
         return pool.filter { $0.since >= oldest }
     }
 
-    /// The activity of the highest lower bound among those that hold, the latest of equals (MS-PRES 3.8.5.1.2.3).
+    /// The valid activity with the highest lower bound; the latest of equal ones (MS-PRES 3.8.5.1.2.3).
     private static func activity(at availability: UInt32, of inputs: [StateInput]) -> StateActivity? {
         var best: (activity: StateActivity, minimum: UInt32, since: DateTime)?
         for input in inputs.sorted(by: { $0.instance < $1.instance }) {
@@ -85,7 +96,7 @@ public struct AggregateState: Hashable, Sendable {
         return best.map { StateActivity(token: $0.activity.token, custom: $0.activity.custom) }
     }
 
-    /// When an inactive user was last active (MS-PRES 3.8.5.1.2.4; the figure's rule as its samples show it).
+    /// lastActive of an inactive user (MS-PRES 3.8.5.1.2.4; the rule of the figure as the samples show it).
     private static func lastActive(
         _ availability: UInt32, winner: StateInput?, decidedBy decider: StateInput?, previous: Previous?, at now: DateTime,
         choices: StandardChoices
@@ -93,7 +104,7 @@ public struct AggregateState: Hashable, Sendable {
         guard AvailabilityRange.isInactive(availability) else { return nil }
         if choices.lastActiveStaysWhileInactive, let kept = previous?.lastActive { return kept }
         guard let winner else {
-            // Still without a machine: he went at the first computation that found none.
+            // The user went offline at the first computation without a machine; keep that time.
             if let previous, !previous.hadMachine, let kept = previous.lastActive { return kept }
             return now.truncatedToSeconds
         }
@@ -105,7 +116,7 @@ public struct AggregateState: Hashable, Sendable {
         return winner.publishTime.truncatedToSeconds
     }
 
-    /// The meeting of the only calendar that names one; of several meetings none can be told (MS-PRES 3.8.5.1.2.5).
+    /// Takes the meeting of the only calendar that names one; several meetings give empty texts (MS-PRES 3.8.5.1.2.5).
     private mutating func setMeeting(from inputs: [StateInput]) {
         let calendars = inputs.filter {
             $0.state.type == .calendarState && ($0.state.meetingSubject != nil || $0.state.meetingLocation != nil)
@@ -116,7 +127,7 @@ public struct AggregateState: Hashable, Sendable {
         meetingLocation = isOne ? first.state.meetingLocation : LocalizedText("")
     }
 
-    /// Where and what the machine is (MS-PRES 3.8.5.1.2.6).
+    /// Takes location, time zone and device of the machine (MS-PRES 3.8.5.1.2.6).
     private mutating func setPlace(from machine: StateDocument) {
         endpointLocation = machine.endpointLocation.flatMap { $0.isEmpty ? nil : $0 }
         timeZoneBias = machine.timeZoneBias
@@ -127,7 +138,7 @@ public struct AggregateState: Hashable, Sendable {
 }
 
 extension StateActivity {
-    /// Whether there is a token or a text (MS-PRES 3.8.5.1.2.3).
+    /// Whether the activity has a token or a text (MS-PRES 3.8.5.1.2.3).
     fileprivate var saysSomething: Bool { token?.rawValue.isEmpty == false || custom.contains { !$0.text.isEmpty } }
 
     fileprivate var lowestAvailability: UInt32 {

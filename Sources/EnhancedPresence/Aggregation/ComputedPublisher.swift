@@ -1,17 +1,18 @@
 import PresenceDocuments
 import XMLCore
 
-/// Writes computed instances into the store, each only when it says something new (MS-PRES 3.8.5.1.1, 3.8.5.2.1).
+/// Writes computed instances into the store, each only if its content changed (MS-PRES 3.8.5.1.1, 3.8.5.2.1).
 struct ComputedPublisher {
-    /// publishTime of what is written: that of the publication that started the computation.
+    /// publishTime of written instances: that of the publication that caused the computation.
     let time: DateTime
     private(set) var changed: Set<ContainerCategory> = []
-    /// What was made so far: several containers get the same document, and share it.
+    /// Parsed bodies by bytes, so that several containers share one document.
     private var made: [[UInt8]: XMLFragment] = [:]
 
     init(time: DateTime) { self.time = time }
 
-    /// - Parameter document: Nil when there is nothing to be published.
+    /// Writes a document if its content or lifetime differs from the stored instance.
+    /// - Parameter document: nil removes the computed instance.
     mutating func put(_ document: (some MSRTCDocument)?, _ id: PublicationID, _ expireType: ExpireType, in store: inout CategoryStore) {
         guard let document, let body = fragment(of: document.encoded()) else {
             remove(id, from: &store)
@@ -31,7 +32,7 @@ struct ComputedPublisher {
         changed.insert(id.pair)
     }
 
-    /// Withdraws what was computed before; what a client published there stays.
+    /// Removes a computed instance; an instance published by a client is kept.
     mutating func remove(_ id: PublicationID, from store: inout CategoryStore) {
         guard store[id]?.isComputed == true else { return }
         store.remove(id)
@@ -45,7 +46,7 @@ struct ComputedPublisher {
         return fragment
     }
 
-    /// Whether two bodies say the same; a restored one may be written differently.
+    /// Whether two bodies have equal content; a restored body may be serialized differently.
     private static func same(_ old: XMLFragment?, _ new: XMLFragment, as category: CategoryName) -> Bool {
         guard let old else { return false }
         if old == new { return true }

@@ -1,8 +1,8 @@
 import PresenceDocuments
 
 extension EnhancedPresentity {
-    /// Computes everything that has an input, as if each input had just been published (MS-PRES 3.8.5).
-    /// - Returns: The pairs in which an instance changed; empty when all was as it should be.
+    /// Recomputes everything that has an input, as if each input had just been published (MS-PRES 3.8.5).
+    /// - Returns: The pairs with a changed instance; empty if all computed instances were current.
     public mutating func aggregate(at now: DateTime) -> PresentityChange {
         var change = PresentityChange()
         let inputs = Aggregation.inputs.filter { !store.instances(of: $0).isEmpty }
@@ -11,22 +11,23 @@ extension EnhancedPresentity {
         return change
     }
 
-    /// What the server computed, by category, container and instance.
+    /// The instances computed by the server, by category, container and instance number.
     public var computedInstances: [CategoryInstance] {
         store.pairs.flatMap { store.instances(of: $0).filter(\.isComputed) }
     }
 
-    /// What the server computed, as the user's own endpoints see it.
+    /// The instances computed by the server in the form for the user's own endpoints.
     public func computedCategories(at now: DateTime) -> CategoriesDocument {
         CategoriesDocument(uri: uri, categories: computedInstances.map { $0.selfElement(at: now) })
     }
 
-    /// What a server computes of a categories document with container attributes, or of a roamingData document: for tools.
+    /// Computes the aggregates of a categories document with container attributes, or of a roamingData document; for tools.
     ///
-    /// Computed instances that are there already, and say what is computed, keep their version and publishTime.
+    /// Computed instances already in the document keep version and publishTime if their content is current.
     /// - Parameters:
-    ///   - bodies: `.strict` refuses a document with a body that cannot be read; else such a body is ignored, as a server does.
+    ///   - bodies: `.strict` refuses a document with an unreadable body; otherwise such bodies are ignored, as a server does.
     ///   - now: The time of the computation.
+    /// - Throws: `DocumentError` if the document has no categories, or none of them names its container.
     public static func computedCategories(
         of bytes: [UInt8], bodies: CategoryBodyReading = .raw, at now: DateTime, policy: EnhancedPresencePolicy = .standard
     ) throws(DocumentError) -> CategoriesDocument {
@@ -43,7 +44,7 @@ extension EnhancedPresentity {
         return presentity.computedCategories(at: now)
     }
 
-    /// Computes what depends on the pairs that changed, and adds what that changes (MS-PRES 3.2.5.6, 3.8.5).
+    /// Recomputes the instances that depend on changed pairs, and adds the pairs changed by that (MS-PRES 3.2.5.6, 3.8.5).
     mutating func aggregate(after pairs: Set<ContainerCategory>, committedAt time: DateTime, into change: inout PresentityChange) {
         guard policy.computesAggregates else { return }
         let changedInputs = pairs.intersection(Aggregation.inputs)
@@ -94,7 +95,7 @@ extension EnhancedPresentity {
         }
     }
 
-    /// What was computed of an input container before.
+    /// The stored aggregate of an input container; nil if none was computed.
     private func previousAggregate(in input: ContainerID) -> AggregateState.Previous? {
         for instance: UInt32 in [0, 1] {
             guard let old = store[PublicationID(category: .state, container: input, instance: instance)], old.isComputed,
@@ -107,7 +108,7 @@ extension EnhancedPresentity {
 
     private mutating func publishServices(_ states: [StateInput], by publisher: inout ComputedPublisher) {
         let services = AggregateServices(devices: store.instances(of: Aggregation.device), inputs: states, choices: policy.choices)
-        // No device is at work: there is nothing to be reached by.
+        // Without an active device no services are published.
         let isNothing = services.own.services.isEmpty
         for container in Aggregation.servicesContainers {
             let document = container == .aggregation ? services.own : services.shown
@@ -118,7 +119,7 @@ extension EnhancedPresentity {
 }
 
 extension EnhancedPresentity {
-    /// Tells computed instances from published ones after a presentity was read from its self documents, which do not say it.
+    /// Marks computed instances after a presentity was read from its self documents, which do not distinguish them.
     mutating func recogniseComputedInstances() {
         guard policy.computesAggregates else { return }
         func mark(_ id: PublicationID) {
@@ -152,7 +153,7 @@ extension EnhancedPresentity {
     }
 }
 
-/// The places of the computation (MS-PRES 3.8.5).
+/// The inputs and outputs of the computation (MS-PRES 3.8.5).
 enum Aggregation {
     static let state = ContainerCategory(category: .state, container: .aggregation)
     static let workgroupState = ContainerCategory(category: .state, container: .workgroupAggregation)
@@ -162,7 +163,7 @@ enum Aggregation {
     static let workingHoursID = PublicationID(category: .workingHours, container: .selfOnly, instance: 0)
     static let servicesContainers: [ContainerID] = [.aggregation, .externalContacts, .colleagues, .workgroup, .friendsAndFamily]
 
-    /// The computed instances among the inputs: a client that published there would be overwritten by what its publication causes.
+    /// Computed instances among the input pairs; a client's publication there would be overwritten by the computation it causes.
     static let reserved: Set<PublicationID> = {
         var ids: Set<PublicationID> = [
             workingHoursID, PublicationID(category: .services, container: .aggregation, instance: 0),
@@ -175,6 +176,6 @@ enum Aggregation {
         return ids
     }()
 
-    /// Pairs whose change starts a computation.
+    /// Pairs that trigger a computation when changed.
     static let inputs: Set<ContainerCategory> = [state, workgroupState, device, calendar]
 }

@@ -1,6 +1,6 @@
 import PresenceDocuments
 
-/// A published state that could be read, with what its instance says about it (MS-PRES 3.8.5.1.2).
+/// A readable published state with the attributes of its instance (MS-PRES 3.8.5.1.2).
 struct StateInput {
     let instance: UInt32
     let publishTime: DateTime
@@ -8,7 +8,8 @@ struct StateInput {
     let endpointID: String?
     let state: StateDocument
 
-    /// Nil for a body that is no state: it is kept and shown, but nothing is computed from it (MS-PRES 2.2.2.7).
+    /// Parses the body of an instance; nil if it is no state. Such instances are stored and shown, but not aggregated (MS-PRES
+    /// 2.2.2.7).
     init?(_ instance: CategoryInstance) {
         guard let body = instance.body, let state = try? StateDocument(parsing: body) else { return nil }
         self.instance = instance.id.instance
@@ -18,13 +19,15 @@ struct StateInput {
         self.state = state
     }
 
-    /// Since when the state holds; an earlier moment is an older state (MS-PRES 3.8.5.1.2.2).
+    /// Start of the state; compared to find the older one (MS-PRES 3.8.5.1.2.2).
     var since: DateTime { state.startTime ?? publishTime }
 
-    /// Whether it is the machine of a registered endpoint; a machineState of any other lifetime is ignored (MS-PRES 3.8.5.1.2.1).
+    /// Whether this is the machineState of a registered endpoint; machineStates of another expireType are ignored (MS-PRES
+    /// 3.8.5.1.2.1).
     var isMachine: Bool { state.type == .machineState && expireType == .endpoint && state.availability != nil }
 
-    /// Whether it takes part in the availability beside the machine; what servers compute does not (MS-PRES 3.8.5.1.2.2).
+    /// Whether the state contributes to the availability besides the machine; states computed by servers do not (MS-PRES
+    /// 3.8.5.1.2.2).
     var isPooled: Bool {
         switch state.type {
         case .machineState, .aggregateMachineState, .aggregateState: false
@@ -32,20 +35,21 @@ struct StateInput {
         }
     }
 
-    /// Whether this machine is more active than another: lower availability, then published later (MS-PRES 3.8.5.1.2.1, 3.8.5.2.2).
+    /// Whether this machine is more active than another: lower availability, or equal and published later (MS-PRES 3.8.5.1.2.1,
+    /// 3.8.5.2.2).
     func isMoreActive(than other: StateInput) -> Bool {
         let (mine, others) = (state.availability ?? .max, other.state.availability ?? .max)
         return mine == others ? publishTime > other.publishTime : mine < others
     }
 
-    /// The readable states of a container, by instance number: the order in which they were published must not matter.
+    /// The readable states by instance number, so that the order of publication has no effect.
     static func all(of instances: [CategoryInstance]) -> [StateInput] {
         instances.sorted { $0.id.instance < $1.id.instance }.compactMap { StateInput($0) }
     }
 }
 
 extension [StateInput] {
-    /// The most active machine; among equals that of the lowest instance number (MS-PRES 3.8.5.1.2.1).
+    /// The most active machine; the lowest instance number among equal ones (MS-PRES 3.8.5.1.2.1).
     var mostActiveMachine: StateInput? {
         reduce(nil) { winner, input in
             guard input.isMachine else { return winner }

@@ -1,33 +1,36 @@
 import PresenceDocuments
 
-/// The access control list of the 2005 model, kept for clients that sign in with it (MS-SIP 2.2.3, 3.7.5.1).
+/// The access control list of the 2005 model, for clients that require it at sign-in (MS-SIP 2.2.3, 3.7.5.1).
 ///
-/// It is stored and shown to the user's endpoints. What a watcher sees is decided by containers (MS-PRES 3.2.5.3), not by this list.
+/// Stored and sent to the user's endpoints only; containers decide what a watcher sees (MS-PRES 3.2.5.3).
 public struct AccessControlList: Hashable, Sendable {
-    /// The version, never 0 (MS-SIP 2.2.3).
+    /// The version; starts at 1 and is never 0 (MS-SIP 2.2.3).
     public private(set) var deltaNum: UInt32 = 1
-    /// In the order in which they were set first.
+    /// The entries in the order in which they were first set.
     public private(set) var entries: [AccessControlEntry] = []
-    /// The places of the entries, by what makes two entries one.
+    /// Indexes of the entries by identity key.
     private var places: [[String]: Int] = [:]
+    /// Quotas; only the number of entries applies here.
     public var policy: RoamingPolicy
 
+    /// Creates an empty list with version 1.
     public init(policy: RoamingPolicy = RoamingPolicy()) { self.policy = policy }
 
-    /// The list as its document describes it.
+    /// Creates the list of a document; a version of 0 becomes 1.
     public init(_ document: AccessControlListDocument, policy: RoamingPolicy = RoamingPolicy()) {
         self.init(policy: policy)
         deltaNum = max(1, document.deltaNum)
         for entry in document.entries { put(entry) }
     }
 
+    /// The list as a document.
     public var document: AccessControlListDocument { AccessControlListDocument(deltaNum: deltaNum, entries: entries) }
 
-    /// Whether nothing was ever set.
+    /// Whether the list is unchanged since its creation, so that a store need not keep it.
     public var isPristine: Bool { deltaNum == 1 }
 
-    /// Sets one entry; another one of the same scope and mask is replaced.
-    /// - Throws: 409 when the client's version is not the current one, 400 for a mask that is none, 413 for too many.
+    /// Sets one entry, replacing an entry of equal scope and mask.
+    /// - Throws: 409 for a version other than ``deltaNum``, 400 for an invalid mask, 413 for too many entries.
     public mutating func set(_ operation: SetACEOperation) throws(EnhancedPresenceRefusal) {
         guard operation.deltaNum == deltaNum else {
             throw EnhancedPresenceRefusal(
@@ -59,7 +62,7 @@ public struct AccessControlList: Hashable, Sendable {
         }
     }
 
-    /// What makes two entries one.
+    /// The identity key of an entry: scope and normalised mask.
     private static func key(_ entry: AccessControlEntry) -> [String] {
         switch entry.scope {
         case .all: [entry.scope.rawValue]

@@ -1,40 +1,43 @@
 import PresenceDocuments
 import XMLCore
 
-/// A user's contacts and groups, with the version of the list (MS-SIP 3.7, MS-PRES 3.10).
+/// The contacts and groups of a user with the version of the list (MS-SIP 3.7, MS-PRES 3.10).
 ///
-/// Group 1 is always there and named `~`: whoever is in no other group is in it, and nobody can delete it (MS-SIP 3.7.4.4).
+/// Group 1 is named `~` and cannot be deleted; it holds the contacts that are in no other group (MS-SIP 3.7.4.4).
 public struct ContactList: Hashable, Sendable {
-    /// The version, never 0; one more with every change (MS-SIP 3.7.1).
+    /// The version; starts at 1, never 0, and grows by 1 with each change (MS-SIP 3.7.1).
     public private(set) var deltaNum: UInt32 = 1
-    /// By number.
+    /// The groups by number.
     public private(set) var groups: [RoamingGroup] = [ContactList.defaultGroup]
-    /// Where the list lives; see ``UCSMigration``.
+    /// The location of the list; see ``UCSMigration``.
     public internal(set) var mode: UCSMode = .disabled
     private var byAddress: [PresenceAddress: RoamingContact] = [:]
     private var order: [PresenceAddress] = []
+    /// Quotas and switches.
     public var policy: RoamingPolicy
 
-    /// The group of those who are in no other (MS-SIP 3.7.4.4, 3.7.5.2).
+    /// Group 1, for contacts in no other group (MS-SIP 3.7.4.4, 3.7.5.2).
     public static let defaultGroup = RoamingGroup(id: 1, name: "~")
 
+    /// Creates a list with version 1 that has only the default group.
     public init(policy: RoamingPolicy = RoamingPolicy()) { self.policy = policy }
 
-    /// In the order in which they were added, URIs without scheme.
+    /// The contacts in the order in which they were added; their URIs have no scheme.
     public var contacts: [RoamingContact] { order.compactMap { byAddress[$0] } }
 
+    /// The contact with an address; nil if there is none.
     public subscript(address: PresenceAddress) -> RoamingContact? { byAddress[address] }
 
-    /// Whether nothing was ever changed, so that a store need not keep the list.
+    /// Whether the list is unchanged since its creation, so that a store need not keep it.
     public var isPristine: Bool { deltaNum == 1 && mode == .disabled }
 
-    /// The whole list.
-    /// - Parameter showsMode: Whether the client knows of the unified contact store (MS-PRES 10).
+    /// The complete list.
+    /// - Parameter showsMode: Whether the client supports the unified contact store (MS-PRES 10).
     public func document(showsMode: Bool) -> ContactListDocument {
         ContactListDocument(deltaNum: deltaNum, ucsMode: showsMode ? mode : nil, groups: groups, contacts: contacts)
     }
 
-    /// The list as its document describes it; what the document leaves out is as in a new list.
+    /// Creates the list of a document; absent parts are as in a new list.
     public init(_ document: ContactListDocument, policy: RoamingPolicy = RoamingPolicy()) {
         self.init(policy: policy)
         deltaNum = max(1, document.deltaNum)
@@ -43,19 +46,19 @@ public struct ContactList: Hashable, Sendable {
         for contact in document.contacts { put(contact) }
     }
 
-    // MARK: change
+    // MARK: Changes
 
-    /// What a change did.
+    /// The result of a change.
     public struct Outcome: Hashable, Sendable {
-        /// What every contact dialog of the user gets.
+        /// The notification for every contact dialog of the user.
         public var delta: ContactDeltaDocument
-        /// The number of the group that was added, for the answer (MS-SIP 4.8).
+        /// The number of an added group, for the response (MS-SIP 4.8); nil for other changes.
         public var newGroup: UInt32?
     }
 
-    /// Carries out one operation, or refuses it and changes nothing.
-    /// - Throws: 409 when the client's version is not the current one, 404 for what does not exist, 413 for too much, 400 for a value
-    ///   that cannot be, 403 for what nobody may do (MS-SIP 3.7.4, MS-OCER).
+    /// Applies one operation, or refuses it and changes nothing.
+    /// - Throws: 409 for a version other than ``deltaNum``, 404 for an unknown contact or group, 413 for an exceeded quota, 400 for
+    ///   an invalid value, 403 for a read-only list, the deletion of group 1 or of a group with contacts (MS-SIP 3.7.4, MS-OCER).
     public mutating func apply(_ operation: ContactOperation) throws(EnhancedPresenceRefusal) -> Outcome {
         guard !mode.isReadOnly else {
             throw EnhancedPresenceRefusal(status: 403, message: "the contact list is \(mode) and read-only here (MS-PRES 3.10.4)")
@@ -140,9 +143,9 @@ public struct ContactList: Hashable, Sendable {
         return .deletedGroup(id: id)
     }
 
-    // MARK: checks
+    // MARK: Checks
 
-    /// The smallest number that no group has.
+    /// The lowest unused group number, from 1 to 64.
     private func freeGroup() throws(EnhancedPresenceRefusal) -> UInt32 {
         let limit = min(policy.groupLimit, 64)
         let taken = Set(groups.map(\.id))
@@ -173,7 +176,7 @@ public struct ContactList: Hashable, Sendable {
 
     private static func bad(_ message: String) -> EnhancedPresenceRefusal { EnhancedPresenceRefusal(status: 400, message: message) }
 
-    // MARK: the tables
+    // MARK: Tables
 
     private mutating func put(_ group: RoamingGroup) {
         if let index = groups.firstIndex(where: { $0.id >= group.id }) {

@@ -2,13 +2,13 @@ import PresenceDocuments
 import XMLCore
 
 extension ContainerID {
-    /// Container 32000, in which a user puts blocked watchers (product convention, MS-PRES 4.4.2).
+    /// Container 32000, which holds blocked watchers as members (product convention, MS-PRES 4.4.2).
     public static let blocked = ContainerID(32_000) ?? .default
 }
 
 extension ContainerResolver {
-    /// The container in which the memberships place a watcher, whatever the containers hold: the first rule that finds the watcher, and
-    /// its highest container (MS-PRES 3.2.5.3). Nil: no container but the default one.
+    /// The container that the memberships assign to a watcher, independent of published categories: the highest container of the
+    /// first matching rule (MS-PRES 3.2.5.3). Nil if only the default container applies.
     public func place(of watcher: WatcherIdentity) -> ContainerResolution? {
         for rule in ResolutionRule.inOrder {
             let highest = memberships.keys.lazy.filter { matches(rule, $0, watcher) }.max()
@@ -17,20 +17,20 @@ extension ContainerResolver {
         return nil
     }
 
-    /// Whether a watcher is blocked: the memberships place it in container 32000 (MS-PRES 4.4.2).
+    /// Whether a watcher is blocked: the memberships assign container 32000 (MS-PRES 4.4.2).
     public func isBlocked(_ watcher: WatcherIdentity) -> Bool {
-        // Most users block no watcher.
+        // Fast path: most users block no watcher.
         guard let blocked = memberships[.blocked], !blocked.members.isEmpty else { return false }
         return place(of: watcher)?.container == .blocked
     }
 }
 
 extension EnhancedPresentity {
-    /// The containers that can decide about a category, highest number first: those that hold it (MS-PRES 3.2.5.3), and container 32000
-    /// as soon as it has a member.
+    /// The candidate containers for a category, highest number first: those that hold it (MS-PRES 3.2.5.3), and container 32000 if it
+    /// has a member.
     ///
-    /// Without the addition a block would hold for those categories only that the user's client has published there, and a contact card
-    /// for colleagues would reach a blocked watcher.
+    /// Without container 32000, a block would cover only categories that the client has published there, and a blocked watcher would
+    /// receive, for example, the contact card for colleagues.
     func candidates(for category: CategoryName) -> [ContainerID] {
         var holders = store.containers(holding: category)
         guard memberships[.blocked]?.members.isEmpty == false, !holders.contains(.blocked) else { return holders }
@@ -40,11 +40,12 @@ extension EnhancedPresentity {
 }
 
 extension EnhancedPresentity {
-    /// Fills container 32000, where the user's client has published nothing there, with the values of an offline user (MS-PRES 4.4.2).
+    /// Publishes the values of an offline user to container 32000, for each category that the client has not published there (MS-PRES
+    /// 4.4.2).
     ///
-    /// Clients are meant to fill the container when they sign in for the first time, and look for it in their own data. No watcher is
-    /// shown these values: what a blocked watcher sees follows from ``signedOff(at:)`` and from what is published for every user.
-    /// - Returns: An empty change while the container has no member, or when it holds everything.
+    /// Clients fill the container at the first sign-in and look for it in their own data. Watchers do not see these values: a blocked
+    /// watcher sees the result of ``signedOff(at:)`` and publications for all users.
+    /// - Returns: An empty change if the container has no member or already holds every category.
     public mutating func publishBlockedDefaults(at now: DateTime) -> PresentityChange {
         var change = PresentityChange()
         guard !membership(of: .blocked).members.isEmpty else { return change }
@@ -63,7 +64,7 @@ extension EnhancedPresentity {
         (.calendarData, nil),
     ]
 
-    /// The bodies of the categories that say whether a user is there, for an offline user.
+    /// Bodies of an offline user for the categories that express availability.
     static let offlineBodies: [CategoryName: XMLFragment?] = [
         .state: try? XMLFragment(parsing: Array(offline.utf8)), .legacyInterop: LegacyInteropDocument(availability: 18_500).fragment,
     ]
@@ -75,7 +76,7 @@ extension EnhancedPresentity {
 }
 
 extension WatcherView {
-    /// The same, where a category that container 32000 decides about shows other instances than those in there.
+    /// Replaces the instances of categories that are resolved to container 32000.
     public func showingBlockedCategories(_ instances: (CategoryName) -> [CategoryInstance]) -> WatcherView {
         guard categories.contains(where: { $0.resolution.container == .blocked }) else { return self }
         return WatcherView(

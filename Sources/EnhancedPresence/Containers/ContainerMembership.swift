@@ -1,35 +1,37 @@
 import PresenceDocuments
 
-/// The members of one container and their version (MS-PRES 1.3.1.3, 3.5.1).
+/// The members of a container and the version of the list (MS-PRES 1.3.1.3, 3.5.1).
 public struct ContainerMembership: Hashable, Sendable {
-    /// Starts at 0 and grows with every request that names the container (MS-PRES 3.5.5.2).
+    /// The version; starts at 0 and grows with every request that names the container (MS-PRES 3.5.5.2).
     public private(set) var version: UInt32
-    /// In the order in which they were added.
+    /// The members in the order in which they were added.
     public private(set) var members: [ContainerMember]
     private var users: Set<PresenceAddress> = []
     private var domains: Set<String> = []
     private var classes: Set<ContainerMemberType> = []
 
+    /// Creates a membership; duplicate members are dropped.
     public init(version: UInt32 = 0, members: [ContainerMember] = []) {
         self.version = version
         self.members = []
         for member in members { add(member) }
     }
 
-    /// Whether a `user` member is this address (MS-PRES 3.2.5.3 rule 1).
+    /// Whether the address is a `user` member (MS-PRES 3.2.5.3 rule 1).
     public func hasUser(_ address: PresenceAddress) -> Bool { users.contains(address) }
 
-    /// Whether a `domain` member is this domain, or with `orParent` a parent of it (MS-PRES 3.2.5.3 rule 2).
+    /// Whether the domain is a `domain` member or, with `orParent`, a subdomain of one (MS-PRES 3.2.5.3 rule 2).
     public func hasDomain(_ domain: String, orParent: Bool) -> Bool {
         guard !domain.isEmpty, !domains.isEmpty else { return false }
         if domains.contains(domain) { return true }
         return orParent && domains.contains { domain.hasSuffix("." + $0) }
     }
 
-    /// Whether a member stands for a whole class of watchers (MS-PRES 3.2.5.3 rules 3 to 5).
+    /// Whether there is a member for a class of watchers (MS-PRES 3.2.5.3 rules 3 to 5).
     public func has(_ type: ContainerMemberType) -> Bool { classes.contains(type) }
 
-    /// Applies the changes in order; what is already so is no fault, and the version moves all the same (MS-PRES 3.5.5.2).
+    /// Applies changes in order. Adding a present or removing an absent member is no error; the version grows in any case (MS-PRES
+    /// 3.5.5.2).
     mutating func apply(_ changes: [ContainerMemberChange]) {
         for change in changes {
             switch change.action {
@@ -43,7 +45,7 @@ public struct ContainerMembership: Hashable, Sendable {
     private mutating func add(_ member: ContainerMember) {
         switch member.type {
         case .user:
-            // Shown without scheme, whatever the request wrote (MS-PRES 4.9.1).
+            // Stored without scheme, as responses write it (MS-PRES 4.9.1).
             let address = PresenceAddress(member.value ?? "")
             if users.insert(address).inserted { members.append(ContainerMember(.user, value: address.text)) }
         case .domain:

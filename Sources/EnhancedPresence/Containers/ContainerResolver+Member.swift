@@ -1,7 +1,7 @@
 import PresenceDocuments
 
 extension ContainerResolver {
-    /// The member of the container that made the decision (MS-PRES 3.2.5.3); nil where none did.
+    /// The member that decided a resolution (MS-PRES 3.2.5.3); nil if no member did, as for container 0.
     public func member(deciding resolution: ContainerResolution, for watcher: WatcherIdentity) -> ContainerMember? {
         guard let container = resolution.container, let membership = memberships[container] else { return nil }
         return membership.members.first { member in
@@ -21,9 +21,9 @@ extension ContainerResolver {
 }
 
 extension EnhancedPresentity {
-    /// Every container that holds an instance of the category, highest number first.
+    /// The containers that hold an instance of the category, highest number first.
     public func containers(holding category: CategoryName) -> [ContainerID] { store.containers(holding: category) }
 
-    /// Whether aggregates are computed from what is there (MS-PRES 3.8.5).
+    /// Whether the pair is an input of aggregation (MS-PRES 3.8.5).
     public static func isAggregated(_ pair: ContainerCategory) -> Bool { Aggregation.inputs.contains(pair) }
 }

@@ -1,23 +1,25 @@
 import PresenceDocuments
 
 extension EnhancedPresentity {
-    /// The membership of a container; empty with version 0 when nothing was ever set (MS-PRES 1.3.1.8).
+    /// The membership of a container; empty with version 0 if none was set (MS-PRES 1.3.1.8).
     public func membership(of container: ContainerID) -> ContainerMembership { memberships[container] ?? ContainerMembership() }
 
-    /// Every container that was ever published to or given members, container 0 included, highest number first (MS-PRES 1.3.1.8).
+    /// The containers with instances or a membership, and container 0, highest number first (MS-PRES 1.3.1.8).
     public var containerIDs: [ContainerID] {
         Set(memberships.keys).union(store.pairs.map(\.container)).union([.default]).sorted(by: >)
     }
 
-    /// The resolver over this presentity's memberships.
+    /// A resolver with this presentity's memberships and policy.
     public var resolver: ContainerResolver { ContainerResolver(memberships: memberships, policy: policy) }
 
-    /// The container that a watcher sees a category from (MS-PRES 3.2.5.3).
+    /// Resolves the container of a category for a watcher (MS-PRES 3.2.5.3).
     public func resolve(_ category: CategoryName, for watcher: WatcherIdentity) -> ContainerResolution {
         resolver.resolve(category, heldBy: candidates(for: category), for: watcher)
     }
 
-    /// Changes memberships, all or none (MS-PRES 3.5.5.2).
+    /// Changes memberships completely, or refuses the request and changes nothing (MS-PRES 3.5.5.2).
+    /// - Throws: 403 if From differs from To, 400 for container 0, a repeated container or an invalid member, 409 with the current
+    ///   versions, 413 for too many members or containers (MS-PRES 3.5.5.5).
     public mutating func setContainerMembers(
         _ request: SetContainerMembersDocument, by endpoint: PublishingEndpoint
     ) throws(EnhancedPresenceRefusal) -> PresentityChange {
@@ -84,7 +86,7 @@ extension EnhancedPresentity {
         EnhancedPresenceRefusal(status: 400, message: message)
     }
 
-    /// Letters, digits, hyphens and dots, with no empty label.
+    /// Whether a name consists of non-empty labels of letters, digits and hyphens, with at most 255 octets.
     private static func isDomain(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 255
             && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in

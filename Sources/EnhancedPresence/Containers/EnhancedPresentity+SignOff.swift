@@ -1,18 +1,18 @@
 import PresenceDocuments
 
 extension EnhancedPresentity {
-    /// The presentity as watchers find it after the user has signed off at this moment: what a blocked watcher is shown from its block on
-    /// (MS-PRES 1.3.1.3.4).
+    /// The presentity as watchers would see it if the user signed off at this time. A blocked watcher sees this from the start of the
+    /// block (MS-PRES 1.3.1.3.4).
     ///
-    /// The instances of endpoints and of the user end, and what the server computes follows (MS-PRES 3.2.5.5, 3.8.5). An availability
-    /// that a client gave a life of its own would outlast the sign-off; it becomes 18500, because a watcher that still sees an available
-    /// user is not blocked. Subscribers and delegates concern the user alone, and are left out.
+    /// Instances bound to endpoints and to the user end, and aggregates are recomputed (MS-PRES 3.2.5.5, 3.8.5). An availability of
+    /// another lifetime would outlast the sign-off and reveal the block, so it becomes 18500. Subscribers and delegates are left out,
+    /// because only the user sees them.
     public func signedOff(at now: DateTime) -> EnhancedPresentity {
         var result = self
         result.subscribers = SubscriberList()
         result.delegates = DelegateSet()
         _ = result.endpointEnded("", isLast: true, at: now)
-        // The containers of inputs are seen by what the server computes of them.
+        // Watchers see the input containers only through the aggregates.
         let outlasting = result.store.pairs.filter {
             $0.container != .aggregation && $0.container != .workgroupAggregation && Self.offlineBodies[$0.category] != nil
         }
@@ -28,7 +28,7 @@ extension EnhancedPresentity {
         return result
     }
 
-    /// The same with no watcher blocked: the memberships under which blocked watchers saw presence, where those are not known.
+    /// The presentity without members in container 32000: the memberships of the time before the blocks, if they are not stored.
     public func withoutBlocks() -> EnhancedPresentity {
         var result = self
         result.memberships[.blocked] = nil
@@ -37,7 +37,7 @@ extension EnhancedPresentity {
 }
 
 extension CategoryInstance {
-    /// Whether the state or legacyInterop says that the user is offline, or nothing of that; what cannot be read does neither.
+    /// Whether the body is an offline state or legacyInterop, or has no availability; false for unreadable bodies.
     fileprivate var isOffline: Bool {
         guard let body else { return true }
         switch try? CategoryBody.raw(body).read(as: id.category) {

@@ -1,14 +1,14 @@
-/// A SIP address reduced to what comparisons in MS-PRES look at (MS-PRES 4.9.1, RFC 3261 19.1.4).
+/// A SIP address normalised for the comparisons of MS-PRES (MS-PRES 4.9.1, RFC 3261 19.1.4).
 ///
-/// Without scheme, port and parameters, the host in lower case, needless escapes of the user part undone: two spellings of one
-/// user must not be seen as two.
+/// Scheme, port and parameters are removed, the host is in lower case, and escapes of unreserved characters in the user part are
+/// resolved. The case of other escapes is kept.
 public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
-    /// `user@host`, or the whole text where there is no host.
+    /// `user@host`, or the whole text if there is no host.
     public let text: String
-    /// The host in lower case; empty where there is none.
+    /// The host in lower case; empty if there is none.
     public let domain: String
 
-    /// Reads `sip:user@host:port;parameters`, `user@host`, also within angle brackets; never fails.
+    /// Normalises `sip:user@host:port;parameters` or `user@host`, optionally in angle brackets; accepts any text.
     public init(_ uri: String) {
         var bytes = Array(uri.utf8)[...].trimmed()
         if bytes.first == UInt8(ascii: "<"), let end = bytes.firstIndex(of: UInt8(ascii: ">")) {
@@ -27,6 +27,7 @@ public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
         text = String(decoding: Self.unescaped(bytes[..<at]), as: UTF8.self) + "@" + domain
     }
 
+    /// The same as ``text``.
     public var description: String { text }
 
     /// The bytes before parameters and headers, in lower case.
@@ -34,13 +35,13 @@ public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
         let end = bytes.firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: ">") } ?? bytes.endIndex
         var host = bytes[..<end]
         if dropsPort, let colon = host.lastIndex(of: UInt8(ascii: ":")), host[colon...].dropFirst().allSatisfy(\.isDigit) {
-            // The last colon of an IPv6 address stands before its closing bracket.
+            // In an IPv6 address, the last colon is followed by the closing bracket and fails the test for digits.
             host = host[..<colon]
         }
         return host.map(\.lowercasedASCII)
     }
 
-    /// Undoes escapes of characters that need none (RFC 3261 25.1 unreserved).
+    /// Resolves escapes of unreserved characters (RFC 3261 25.1).
     private static func unescaped(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return Array(bytes) }
         var result: [UInt8] = []
@@ -63,20 +64,20 @@ public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The identifier of an endpoint, whose case means nothing (MS-PRES 2.2.2.1).
+/// The identifier of an endpoint, compared ignoring case (MS-PRES 2.2.2.1).
 struct EndpointKey: Hashable {
     private let bytes: [UInt8]
     init(_ endpointID: String) { bytes = endpointID.utf8.map(\.lowercasedASCII) }
 }
 
 extension UInt8 {
-    /// The letter in lower case; other bytes as they are.
+    /// The letter in lower case; other bytes unchanged.
     var lowercasedASCII: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
 }
 
 extension UInt8 {
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
-    /// Whether the byte is a letter in lower case.
+    /// Whether the byte is a lower-case letter.
     var isLetter: Bool { self >= 0x61 && self <= 0x7A }
 
     var hexValue: UInt8? {
@@ -94,7 +95,7 @@ extension ArraySlice<UInt8> {
         return slice
     }
 
-    /// Whether the slice starts with `prefix`, which is in lower case.
+    /// Whether the slice begins with `prefix`, which must be in lower case.
     func startsCaseless(_ prefix: String) -> Bool {
         count >= prefix.utf8.count && zip(self, prefix.utf8).allSatisfy { $0.lowercasedASCII == $1 }
     }

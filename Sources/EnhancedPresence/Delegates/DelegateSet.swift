@@ -1,31 +1,36 @@
 import PresenceDocuments
 
-/// Who may act for a user, with the version of the set (MS-PRES 3.9.1 DelegateSet).
+/// The delegates of a user with the version of the set (MS-PRES 3.9.1 DelegateSet).
 public struct DelegateSet: Hashable, Sendable {
     /// One delegate (MS-PRES 3.9.1 DelegateEntry).
     public struct Entry: Hashable, Sendable {
+        /// The address of the delegate.
         public let address: PresenceAddress
+        /// Whether the delegate may publish for the user.
         public var mayPublish: Bool
+        /// Whether the delegate has the `redelegate` right (MS-PRES 2.2.2.10.1).
         public var mayRedelegate: Bool
     }
 
-    /// 0 until the first change; grows with every change (MS-PRES 3.9.5.1).
+    /// The version; 0 until the first change, then grows with every change (MS-PRES 3.9.5.1).
     public private(set) var version: UInt32 = 0
-    /// In the order in which they were added.
+    /// The delegates in the order in which they were added.
     public private(set) var entries: [Entry] = []
 
+    /// Creates an empty set with version 0.
     public init() {}
 
+    /// The entry of a delegate; nil if the address is no delegate.
     public subscript(address: PresenceAddress) -> Entry? { entries.first { $0.address == address } }
 
-    /// What self dialogs and the answer show: always everybody, addresses without scheme (MS-PRES 2.2.2.10.1).
+    /// The complete set for self dialogs and responses, with addresses without scheme (MS-PRES 2.2.2.10.1).
     public var document: DelegatesDocument {
         DelegatesDocument(
             version: version,
             delegates: entries.map { DelegateElement(uri: $0.address.text, publish: $0.mayPublish, redelegate: $0.mayRedelegate) })
     }
 
-    /// The set as its document describes it.
+    /// Creates the set of a document.
     public init(_ document: DelegatesDocument) {
         version = document.version
         for element in document.delegates {

@@ -3,10 +3,10 @@ import PresenceDocuments
 extension EnhancedPresentity {
     /// Adds, changes or removes one delegate (MS-PRES 3.9.5.1).
     ///
-    /// `add` of a delegate who is there and `modify` of one who is not are both fine.
+    /// `add` of a present delegate changes its rights; `modify` of an absent one adds it.
     /// - Parameter isUser: Whether an address belongs to a user of this deployment.
-    /// - Throws: 403 From and To, 409 with the current version, 400 the user himself, 404 nobody of this deployment, 403 removal of
-    ///   one who is no delegate, 413 too many (MS-PRES 3.9.5.4).
+    /// - Throws: 403 if From differs from To, 409 with the current version, 400 for the user's own address, 404 for an address
+    ///   outside the deployment, 403 for removing an absent delegate, 413 for too many (MS-PRES 3.9.5.4).
     public mutating func setDelegates(
         _ request: SetDelegatesDocument, by endpoint: PublishingEndpoint, isUser: (PresenceAddress) -> Bool
     ) throws(EnhancedPresenceRefusal) -> PresentityChange {
@@ -25,7 +25,7 @@ extension EnhancedPresentity {
             throw EnhancedPresenceRefusal(status: 400, message: "nobody is his own delegate (MS-PRES 3.9.5.4)")
         }
         let known = delegates[delegate]
-        // Who is in the set may go, even when his account is gone already.
+        // A delegate can be removed even if its account no longer exists.
         guard known != nil && change.action == .remove || isUser(delegate) else {
             throw EnhancedPresenceRefusal(status: 404, message: "\"\(change.uri)\" is no user of this deployment (MS-PRES 3.9.5.4)")
         }

@@ -1,62 +1,75 @@
 import PresenceDocuments
 import XMLCore
 
-/// A container and a category of one presentity: what notifications are complete about (MS-PRES 3.2.5.1.2).
+/// A container and a category of one presentity; notifications contain all instances of a pair (MS-PRES 3.2.5.1.2).
 public struct ContainerCategory: Hashable, Comparable, Sendable {
+    /// The category.
     public var category: CategoryName
+    /// The container.
     public var container: ContainerID
 
+    /// Creates a pair.
     public init(category: CategoryName, container: ContainerID) {
         self.category = category
         self.container = container
     }
 
+    /// Orders by category, then by container.
     public static func < (left: ContainerCategory, right: ContainerCategory) -> Bool {
         left.category == right.category ? left.container < right.container : left.category < right.category
     }
 }
 
-/// The key of a published instance, the publisher apart (MS-PRES 1.3.1.1).
+/// The key of a published instance without its publisher (MS-PRES 1.3.1.1).
 public struct PublicationID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The category.
     public var category: CategoryName
+    /// The container.
     public var container: ContainerID
+    /// The instance number.
     public var instance: UInt32
 
+    /// Creates a key.
     public init(category: CategoryName, container: ContainerID, instance: UInt32) {
         self.category = category
         self.container = container
         self.instance = instance
     }
 
-    /// The pair that the instance belongs to.
+    /// The pair of category and container.
     public var pair: ContainerCategory { ContainerCategory(category: category, container: container) }
 
+    /// The key for error messages, such as `note 0 in container 200`.
     public var description: String { "\(category) \(instance) in container \(container)" }
 
+    /// Orders by category, container and instance number.
     public static func < (left: PublicationID, right: PublicationID) -> Bool {
         left.pair == right.pair ? left.instance < right.instance : left.pair < right.pair
     }
 }
 
-/// One published value of a presentity as the server holds it (MS-PRES 1.3.1.1, 2.2.2.1).
+/// A published value as the server stores it (MS-PRES 1.3.1.1, 2.2.2.1).
 public struct CategoryInstance: Hashable, Sendable {
+    /// The key.
     public var id: PublicationID
-    /// Starts at 1 and grows with each change; the next publication must name it (MS-PRES 1.3.1.6).
+    /// The version; starts at 1 and grows with each change. The next publication must repeat it (MS-PRES 1.3.1.6).
     public var version: UInt32
-    /// When the server committed this version (MS-PRES 2.2.2.1).
+    /// Time at which the server committed this version (MS-PRES 2.2.2.1).
     public var publishTime: DateTime
+    /// The kind of lifetime.
     public var expireType: ExpireType
-    /// Seconds of life granted at the last publication; expireType `time` only.
+    /// Granted lifetime in seconds; expireType `time` only.
     public var expires: UInt32?
-    /// When a time-bound instance ends.
+    /// Time at which a time-bound instance ends; nil for other instances.
     public var deadline: DateTime?
-    /// The endpoint that published it; expireType `endpoint` only.
+    /// The publishing endpoint; expireType `endpoint` only.
     public var endpointID: String?
-    /// The data, verbatim; absent for an empty body.
+    /// The data, verbatim; nil for an empty body.
     public var body: XMLFragment?
-    /// Whether the server computed it from other instances, so that clients can neither overwrite nor delete it (MS-PRES 3.8).
+    /// Whether the server computed the instance from others, so that clients can neither overwrite nor delete it (MS-PRES 3.8).
     public internal(set) var isComputed: Bool
 
+    /// Creates an instance published by a client or by the server.
     public init(
         id: PublicationID, version: UInt32 = 1, publishTime: DateTime, expireType: ExpireType = .static, expires: UInt32? = nil,
         deadline: DateTime? = nil, endpointID: String? = nil, body: XMLFragment? = nil
@@ -81,19 +94,19 @@ public struct CategoryInstance: Hashable, Sendable {
         self.isComputed = isComputed
     }
 
-    /// The version after a change; 0 means that there was none before (MS-PRES 1.3.1.6).
+    /// The next version; 0 stands for no instance (MS-PRES 1.3.1.6).
     static func successor(of version: UInt32) -> UInt32 { version == .max ? 1 : version + 1 }
 
-    /// Bytes that count against the quotas.
+    /// Size of the body in bytes, which counts against the quotas.
     public var bodyBytes: Int { body?.source.count ?? 0 }
 
-    /// The form in which watchers see the instance (MS-PRES 2.2.2.1, 3.2.5.3).
+    /// The element for watchers (MS-PRES 2.2.2.1, 3.2.5.3).
     public var watcherElement: CategoryElement {
         CategoryElement(name: id.category, instance: id.instance, publishTime: publishTime, body: body.map(CategoryBody.raw))
     }
 
-    /// The form in which the user's own endpoints see the instance (MS-PRES 2.2.2.1).
-    /// - Parameter now: The time of writing; `expires` is the life left then, in whole seconds, at least 1.
+    /// The element for the user's own endpoints (MS-PRES 2.2.2.1).
+    /// - Parameter now: The time of writing; `expires` is the remaining lifetime in whole seconds, at least 1.
     public func selfElement(at now: DateTime) -> CategoryElement {
         CategoryElement(
             name: id.category, instance: id.instance, publishTime: publishTime, container: id.container, version: version,

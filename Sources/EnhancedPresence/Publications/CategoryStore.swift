@@ -1,9 +1,9 @@
 import PresenceDocuments
 
-/// The instances of one presentity, by container and category, with what the quotas and the resolution ask of them.
+/// The instances of one presentity by container and category, with the indexes that quotas and resolution need.
 ///
 /// ```
-/// pair (category, container) -> instances, by instance number; a pair without instances is not kept
+/// pair (category, container) -> instances, by instance number; pairs without instances are removed
 /// category                   -> containers that hold it, highest first; bytes over all of them
 /// ```
 struct CategoryStore: Equatable, Sendable {
@@ -11,7 +11,7 @@ struct CategoryStore: Equatable, Sendable {
     private var containers: [CategoryName: [ContainerID]] = [:]
     private var bytes: [CategoryName: Int] = [:]
     private(set) var count = 0
-    /// Instances that end by themselves.
+    /// Number of instances with a deadline.
     private(set) var timeBoundCount = 0
 
     subscript(id: PublicationID) -> CategoryInstance? {
@@ -20,16 +20,16 @@ struct CategoryStore: Equatable, Sendable {
         return Self.holds(id.instance, at: index, in: held) ? held[index] : nil
     }
 
-    /// The instances of a pair, by instance number.
+    /// The instances of a pair by instance number.
     func instances(of pair: ContainerCategory) -> [CategoryInstance] { instances[pair] ?? [] }
 
     /// The containers that hold the category, highest number first (MS-PRES 3.2.5.3).
     func containers(holding category: CategoryName) -> [ContainerID] { containers[category] ?? [] }
 
-    /// Every pair that holds something, in order.
+    /// The pairs with instances, in order.
     var pairs: [ContainerCategory] { instances.keys.sorted() }
 
-    /// Bytes of all bodies of a category over all instances and containers (MS-PRES 3.2.5.4).
+    /// Sum of the body sizes of a category over all instances and containers, in bytes (MS-PRES 3.2.5.4).
     func byteCount(of category: CategoryName) -> Int { bytes[category] ?? 0 }
 
     mutating func put(_ instance: CategoryInstance) {
@@ -60,15 +60,15 @@ struct CategoryStore: Equatable, Sendable {
         if instances[pair]?.isEmpty == true { release(pair) }
     }
 
-    /// Forgets a pair that holds nothing any more.
+    /// Removes a pair that has no instances left.
     private mutating func release(_ pair: ContainerCategory) {
         instances[pair] = nil
         let left = containers[pair.category]?.filter { $0 != pair.container } ?? []
         containers[pair.category] = left.isEmpty ? nil : left
     }
 
-    /// Removes every instance that `isEnded` says has ended.
-    /// - Returns: The pairs that lost one.
+    /// Removes every instance for which `isEnded` returns true.
+    /// - Returns: The pairs that lost an instance.
     mutating func removeAll(where isEnded: (CategoryInstance) -> Bool) -> Set<ContainerCategory> {
         var changed: Set<ContainerCategory> = []
         for (pair, held) in instances {
@@ -81,7 +81,7 @@ struct CategoryStore: Equatable, Sendable {
         return changed
     }
 
-    /// The earliest deadline; nil when nothing ends by itself.
+    /// The earliest deadline; nil if no instance has one.
     var nextDeadline: DateTime? {
         guard timeBoundCount > 0 else { return nil }
         return instances.values.lazy.flatMap { $0.lazy.compactMap(\.deadline) }.min()
@@ -94,7 +94,7 @@ struct CategoryStore: Equatable, Sendable {
         bytes[instance.id.category] = left > 0 ? left : nil
     }
 
-    /// Where an instance is, or would be put; they are in the order of their numbers.
+    /// The index of an instance, or its insertion index, by binary search.
     private static func place(of instance: UInt32, in held: [CategoryInstance]) -> Int {
         var (low, high) = (0, held.count)
         while low < high {

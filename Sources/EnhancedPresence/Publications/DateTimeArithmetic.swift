@@ -1,7 +1,7 @@
 import PresenceDocuments
 
 extension DateTime {
-    /// Saturates at the end of the representable years.
+    /// Adds seconds; saturates at the limits of the type.
     func adding(seconds: Int64) -> DateTime { adding(seconds, of: 1_000_000_000) }
 
     func adding(milliseconds: Int64) -> DateTime { adding(milliseconds, of: 1_000_000) }
@@ -12,17 +12,17 @@ extension DateTime {
         return DateTime(nanosecondsSince1970: overflow || carry ? (count < 0 ? .min : .max) : sum)
     }
 
-    /// The moment without what publishTime cannot say (MS-PRES 2.2.2.1).
+    /// The time in the resolution of publishTime: milliseconds (MS-PRES 2.2.2.1).
     var truncatedToMilliseconds: DateTime {
         DateTime(nanosecondsSince1970: nanosecondsSince1970 / 1_000_000 * 1_000_000)
     }
 
-    /// The moment without what lastActive cannot say (MS-PRES 7.2).
+    /// The time in the resolution of lastActive: seconds (MS-PRES 7.2).
     var truncatedToSeconds: DateTime {
         DateTime(nanosecondsSince1970: nanosecondsSince1970 / 1_000_000_000 * 1_000_000_000)
     }
 
-    /// Seconds from here to a later moment, rounded up.
+    /// Seconds until a later time, rounded up.
     func wholeSeconds(until later: DateTime) -> Int64 {
         let (span, overflow) = later.nanosecondsSince1970.subtractingReportingOverflow(nanosecondsSince1970)
         guard !overflow else { return .max }

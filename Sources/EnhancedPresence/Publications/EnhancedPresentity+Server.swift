@@ -2,13 +2,14 @@ import PresenceDocuments
 import XMLCore
 
 extension EnhancedPresentity {
-    /// Publishes what the server knows of the user, all with one publishTime (MS-PRES 3.2.6.2).
+    /// Publishes the server's data about the user with one publishTime (MS-PRES 3.2.6.2).
     ///
-    /// What is there already with the same data is not published again; its publishTime becomes `time`, so that the time says since
-    /// when the data are so and nothing about when this presentity came to be here.
+    /// Data that are already stored keep their version; their publishTime becomes `time`, so that it is the age of the data and not
+    /// that of the presentity on this node.
     /// - Parameters:
     ///   - publications: Keys and bodies; their expireType is static.
-    ///   - time: Since when the data are so; a moment before what this presentity last committed counts as right after it.
+    ///   - time: Age of the data; for changed data a time before the last commit becomes 1 ms after it.
+    /// - Returns: The pairs with changed data; aggregates are not recomputed.
     public mutating func publishByServer(_ publications: [(id: PublicationID, body: XMLFragment)], at time: DateTime) -> PresentityChange {
         var change = PresentityChange()
         var committed: DateTime?

@@ -1,17 +1,18 @@
 import PresenceDocuments
 import XMLCore
 
-/// Who sends a request about a presentity, as its SIP message says it.
+/// The sender of a request about a presentity, taken from its SIP headers.
 public struct PublishingEndpoint: Hashable, Sendable {
     /// URI of the From header.
     public var from: String
     /// URI of the To header.
     public var to: String
-    /// UUID of the `+sip.instance` of the Contact; compared without case (MS-PRES 2.2.2.1).
+    /// UUID in `+sip.instance` of Contact, compared ignoring case (MS-PRES 2.2.2.1); nil if absent.
     public var endpointID: String?
-    /// Whether that endpoint is registered (MS-PRES 3.2.5.4).
+    /// Whether the endpoint is registered (MS-PRES 3.2.5.4).
     public var isRegistered: Bool
 
+    /// Creates a sender; by default without a registered endpoint.
     public init(from: String, to: String, endpointID: String? = nil, isRegistered: Bool = false) {
         self.from = from
         self.to = to
@@ -20,19 +21,20 @@ public struct PublishingEndpoint: Hashable, Sendable {
     }
 }
 
-/// What a request, an expiry or a deregistration changed; empty when nothing did.
+/// The changes caused by a request, an expiry or a deregistration; empty if nothing changed.
 public struct PresentityChange: Hashable, Sendable {
-    /// Pairs whose set of instances changed.
+    /// Pairs with a changed set of instances.
     public var pairs: Set<ContainerCategory>
-    /// Pairs that the request named without changing them: deletions of what was not there (MS-PRES 3.2.5.1.2).
+    /// Pairs named by the request but unchanged: deletions of absent instances (MS-PRES 3.2.5.1.2).
     public var untouched: Set<ContainerCategory>
-    /// Containers whose membership changed.
+    /// Containers with a changed membership.
     public var containers: Set<ContainerID>
-    /// Whether the subscriber list changed, or one of it was acknowledged.
+    /// Whether a subscriber was added, removed or acknowledged.
     public var subscribersChanged: Bool
-    /// Whether the delegates or their rights changed.
+    /// Whether a delegate was added, changed or removed.
     public var delegatesChanged: Bool
 
+    /// Creates a change; by default an empty one.
     public init(
         pairs: Set<ContainerCategory> = [], untouched: Set<ContainerCategory> = [], containers: Set<ContainerID> = [],
         subscribersChanged: Bool = false, delegatesChanged: Bool = false
@@ -44,13 +46,13 @@ public struct PresentityChange: Hashable, Sendable {
         self.delegatesChanged = delegatesChanged
     }
 
-    /// The categories in which something changed; a membership may concern every category.
+    /// The categories of ``pairs``; a changed membership may affect every category.
     public var categories: Set<CategoryName> { Set(pairs.map(\.category)) }
 
-    /// Whether no self dialog and no watcher needs to be told.
+    /// Whether no self dialog and no watcher needs a notification.
     public var isEmpty: Bool { pairs.isEmpty && containers.isEmpty && !subscribersChanged && !delegatesChanged }
 
-    /// Takes a later change in, so that both can be told at once.
+    /// Merges a later change, so that one notification covers both.
     public mutating func formUnion(_ later: PresentityChange) {
         pairs.formUnion(later.pairs)
         untouched = untouched.union(later.untouched).subtracting(pairs)
@@ -62,8 +64,8 @@ public struct PresentityChange: Hashable, Sendable {
 
 /// The enhanced presence data of one user: published instances and container memberships (MS-PRES 3.2.1, 3.5.1).
 ///
-/// Pure: every input carries the time, every answer is a value. What a change makes the server compute (MS-PRES 3.8) is committed
-/// with it, and is part of the answer.
+/// Pure: every input carries the time, every result is a value. Aggregates that depend on a change (MS-PRES 3.8) are committed with
+/// it and are part of the result.
 ///
 /// ```
 /// publish -------------> checks -> versions -> commit all, compute, or refuse all --> PresentityChange | EnhancedPresenceRefusal
@@ -72,42 +74,45 @@ public struct PresentityChange: Hashable, Sendable {
 /// endpointEnded, expire --------------------> remove, compute ------------> PresentityChange
 /// ```
 public struct EnhancedPresentity: Equatable, Sendable {
-    /// The user, with scheme, as answers name it.
+    /// URI of the user with scheme, as responses write it.
     public let uri: String
+    /// Quotas and choices; a change applies to later requests.
     public var policy: EnhancedPresencePolicy
     var store = CategoryStore()
     var memberships: [ContainerID: ContainerMembership] = [:]
-    /// Who subscribed, as far as the user has to be told (MS-PRES 3.6.1).
+    /// Subscribers that the user has to acknowledge (MS-PRES 3.6.1).
     public internal(set) var subscribers = SubscriberList()
-    /// Who may act for the user (MS-PRES 3.9.1).
+    /// Delegates of the user (MS-PRES 3.9.1).
     public internal(set) var delegates = DelegateSet()
     let address: PresenceAddress
     var lastCommit: DateTime?
 
+    /// Creates a presentity without publications.
     public init(uri: String, policy: EnhancedPresencePolicy = .standard) {
         self.uri = uri
         self.policy = policy
         address = PresenceAddress(uri)
     }
 
-    /// When ``expire(at:)`` next has something to do; nil when nothing ends by itself.
+    /// Time at which ``expire(at:)`` has work; nil if no instance has a deadline.
     public var nextDeadline: DateTime? { store.nextDeadline }
 
-    /// Number of instances held.
+    /// Number of stored instances.
     public var instanceCount: Int { store.count }
 
-    /// The instance of that key.
+    /// The instance with a key; nil if there is none.
     public subscript(id: PublicationID) -> CategoryInstance? { store[id] }
 
-    /// The instances of a pair, by instance number.
+    /// The instances of a pair by instance number; empty if there are none.
     public func instances(of pair: ContainerCategory) -> [CategoryInstance] { store.instances(of: pair) }
 
-    /// Every pair that holds an instance, by category and container.
+    /// The pairs with instances, by category and container.
     public var pairs: [ContainerCategory] { store.pairs }
 
-    // MARK: publish
+    // MARK: Publish
 
-    /// Commits a publish request whole, or refuses it whole (MS-PRES 3.2.5.1.2, 3.2.5.4).
+    /// Commits a publish request completely, or refuses it and changes nothing (MS-PRES 3.2.5.1.2, 3.2.5.4).
+    /// - Throws: 400, 403, 413 or 488 for an invalid request; 409 with the current versions if a publication has another version.
     public mutating func publish(
         _ request: CategoryPublishDocument, by endpoint: PublishingEndpoint, at now: DateTime
     ) throws(EnhancedPresenceRefusal) -> PresentityChange {
@@ -140,8 +145,8 @@ public struct EnhancedPresentity: Equatable, Sendable {
         return change
     }
 
-    /// Publishes for the server itself: no version to name, no read-only place (MS-PRES 3.2.6.2).
-    /// - Returns: An empty change when the data are those already there.
+    /// Publishes for the server: without version check and also to read-only pairs (MS-PRES 3.2.6.2).
+    /// - Returns: An empty change if body and expireType equal the stored ones.
     public mutating func publishByServer(
         _ id: PublicationID, body: XMLFragment?, expireType: ExpireType = .static, at now: DateTime
     ) -> PresentityChange {
@@ -175,10 +180,10 @@ public struct EnhancedPresentity: Equatable, Sendable {
         }
     }
 
-    // MARK: lifetimes
+    // MARK: Lifetimes
 
-    /// An endpoint's registration ended, for whatever reason (MS-PRES 3.2.5.5).
-    /// - Parameter isLast: Whether the user has no registration left, which ends `user` instances too.
+    /// Removes the instances bound to an endpoint after its registration has ended for any reason (MS-PRES 3.2.5.5).
+    /// - Parameter isLast: Whether the user has no registration left; then all `endpoint` and `user` instances are removed.
     public mutating func endpointEnded(_ endpointID: String, isLast: Bool, at now: DateTime) -> PresentityChange {
         let ended = EndpointKey(endpointID)
         return remove(at: now) { instance in
@@ -190,22 +195,22 @@ public struct EnhancedPresentity: Equatable, Sendable {
         }
     }
 
-    /// Removes the time-bound instances whose time has come (MS-PRES 3.2.6.1).
+    /// Removes the time-bound instances with a deadline at or before `now` (MS-PRES 3.2.6.1).
     public mutating func expire(at now: DateTime) -> PresentityChange {
         guard store.timeBoundCount > 0 else { return PresentityChange() }
         return remove(at: now) { $0.deadline.map { $0 <= now } ?? false }
     }
 
-    /// Removes instances and computes what depended on them (MS-PRES 3.2.5.6).
+    /// Removes instances and recomputes their dependents (MS-PRES 3.2.5.6).
     private mutating func remove(at now: DateTime, where isEnded: (CategoryInstance) -> Bool) -> PresentityChange {
         var change = PresentityChange(pairs: store.removeAll(where: isEnded))
         if !change.pairs.isEmpty { aggregate(after: change.pairs, committedAt: commitTime(now), into: &change) }
         return change
     }
 
-    // MARK: time and versions
+    // MARK: Time and versions
 
-    /// The publishTime of this commit: `now` in whole milliseconds, and later than every commit before (MS-PRES 1.3.1.6.4).
+    /// The publishTime of a commit: `now` in whole milliseconds, at least 1 ms after the previous commit (MS-PRES 1.3.1.6.4).
     mutating func commitTime(_ now: DateTime) -> DateTime {
         var time = now.truncatedToMilliseconds
         if let last = lastCommit, time <= last { time = last.adding(milliseconds: 1) }
@@ -215,6 +220,6 @@ public struct EnhancedPresentity: Equatable, Sendable {
 }
 
 extension CategoryPublication {
-    /// The key of the instance that the publication is about.
+    /// The key of the published instance.
     public var id: PublicationID { PublicationID(category: categoryName, container: container, instance: instance) }
 }

@@ -1,10 +1,10 @@
 import PresenceDocuments
 import XMLCore
 
-/// What a publish request must fulfil before its versions are looked at (MS-PRES 3.2.5.4).
+/// Checks of a publish request before the version check (MS-PRES 3.2.5.4).
 ///
-/// The order decides which status a request with several faults gets: 403 From and To, 400 form, 403 names and places,
-/// 488 endpoint, 413 sizes; the versions (409) come last.
+/// The order decides the status of a request with several errors: 403 From and To, 400 form, 403 names and pairs, 488 endpoint, 413
+/// sizes; 409 comes last, by the caller.
 struct PublishChecks {
     let policy: EnhancedPresencePolicy
     let store: CategoryStore
@@ -47,7 +47,7 @@ struct PublishChecks {
         }
     }
 
-    /// States are aggregated here, so one that cannot be read is refused; other bodies are none of the server's business.
+    /// Refuses unreadable states, because they are aggregated; other bodies are not parsed.
     private func checkState(_ body: XMLFragment, of id: PublicationID) throws(EnhancedPresenceRefusal) {
         do {
             _ = try StateDocument(reading: body.parsed())

@@ -1,27 +1,29 @@
 import PresenceDocuments
 import XMLCore
 
-/// The publisher's side of category publications of one user at a foreign home server (MS-PRES 3.2.4): keeps there what is wished,
-/// with the versions that the server wants to hear, and takes away what is wished no more.
+/// The publisher for one user's categories at a remote home server (MS-PRES 3.2.4): publishes the wanted instances with the versions
+/// that the server expects, and removes the others.
 ///
-/// Level-triggered: ``wishes`` say what should be there, ``standings`` what is known to be there; each request closes the whole gap
-/// between the two. One request is outstanding at a time.
+/// Level-triggered: ``wishes`` are the wanted instances, ``standings`` the known state of the server; each request covers the whole
+/// difference. One request is outstanding at a time.
 ///
 ///     wishes, standings --next--> publish request --200--> standings follow
 ///                          ^                      | 409: versions from the fault, again, at most `conflictLimit` times
 ///                          |                      | 408, 480, 5xx, silence: again after a pause; what arrived is unknown
 ///                          +----------------------+ other refusals: nothing was committed (MS-PRES 3.2.5.4)
 public struct CategoryPublicationClient: Hashable, Sendable {
-    /// What an instance is to say, and for how long.
+    /// A wanted instance with its lifetime.
     public struct Wish: Hashable, Sendable {
+        /// The content.
         public let body: XMLFragment
-        /// Seconds to ask for; expireType is `time`, so that nothing stays behind whatever happens to this publisher.
+        /// Requested lifetime in seconds; expireType is `time`, so that the instance ends even if this publisher disappears.
         public var expires: UInt32
-        /// The instance is wanted at least until then.
+        /// Time until which the instance is wanted at least.
         public var until: DateTime
-        /// Of the body.
+        /// Digest of the body.
         fileprivate let digest: UInt64
 
+        /// Creates a wanted instance.
         public init(body: XMLFragment, expires: UInt32, until: DateTime) {
             self.body = body
             self.expires = expires
@@ -30,19 +32,20 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         }
     }
 
-    /// What is known of an instance at the server.
+    /// The known state of an instance at the server.
     public struct Standing: Hashable, Sendable {
-        /// 0: it may not be there at all.
+        /// The version; 0: the instance may not exist.
         public var version: UInt32
-        /// Of the body.
+        /// Digest of the body, see ``CategoryPublicationClient/digest(_:)``.
         public var digest: UInt64
-        /// When it ends there by itself.
+        /// Time at which the server removes the instance.
         public var until: DateTime
-        /// When it is to be published again, if it is wanted for longer than it lives.
+        /// Time at which the instance is published again if it is wanted beyond ``until``.
         public var renewAt: DateTime
-        /// Whether a request about it got no answer, or its body is somebody else's.
+        /// Whether the state is unverified: a request got no answer, or another publisher wrote the instance.
         public var isUncertain: Bool
 
+        /// Creates a state, for example from a stored record.
         public init(version: UInt32, digest: UInt64, until: DateTime, renewAt: DateTime, isUncertain: Bool) {
             self.version = version
             self.digest = digest
@@ -52,11 +55,14 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         }
     }
 
-    /// Conflicts in a row after which the next attempt waits: somebody else writes the same instances.
+    /// Number of consecutive conflicts after which the next attempt waits, because another publisher writes the same instances.
     public static let conflictLimit = 3
 
+    /// URI of the user, with scheme.
     public let uri: String
+    /// The wanted instances; call ``next(at:)`` after a change.
     public var wishes: [PublicationID: Wish] = [:]
+    /// The known state of the server, without the request in flight.
     public private(set) var standings: [PublicationID: Standing]
     private var inFlight: [CategoryPublication] = []
     private var sentAt = DateTime(nanosecondsSince1970: 0)
@@ -67,10 +73,11 @@ public struct CategoryPublicationClient: Hashable, Sendable {
     private let shortestPause: Int64
     private let longestPause: Int64
 
+    /// Creates a publisher.
     /// - Parameters:
     ///   - uri: the user, with scheme.
-    ///   - standings: as an earlier process kept them.
-    ///   - shortestPause: seconds after the first failure, doubling up to `longestPause`; an instance is renewed no oftener.
+    ///   - standings: the state stored by an earlier process.
+    ///   - shortestPause: seconds after the first failure, doubled up to `longestPause`; also the shortest interval of renewal.
     public init(
         uri: String, standings: [PublicationID: Standing] = [:], shortestPause: Int64 = 5, longestPause: Int64 = 300
     ) {
@@ -80,20 +87,21 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         self.longestPause = longestPause
     }
 
+    /// Whether a request is in flight.
     public var isAsking: Bool { !inFlight.isEmpty }
-    /// Whether nothing is wished, and nothing is known to be left at the server.
+    /// Whether nothing is wanted, and nothing is known to exist at the server.
     public var isIdle: Bool { wishes.isEmpty && standings.isEmpty && !isAsking }
-    /// Whether the server has what is wished, and no request is on its way.
+    /// Whether the server has the wanted instances, and no request is in flight.
     public func isSettled(at now: DateTime) -> Bool { !isAsking && gap(at: now).isEmpty }
 
-    /// The standings with those uncertain that a request on its way is about: what must be kept before it leaves.
+    /// The standings to store before the request in flight is sent: its instances are marked uncertain.
     public var keptStandings: [PublicationID: Standing] {
         var kept = standings
         for publication in inFlight { kept[publication.id] = uncertain(publication, standings[publication.id]) }
         return kept
     }
 
-    /// When ``next(at:)`` has something to do again; nil: only when wishes change.
+    /// Time at which ``next(at:)`` has work; nil: only after a change of ``wishes``, or after the response to the request in flight.
     public var nextDeadline: DateTime? {
         guard !isAsking else { return nil }
         var earliest: DateTime?
@@ -112,9 +120,9 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         return earliest
     }
 
-    // MARK: requests
+    // MARK: Requests
 
-    /// The request that closes the gap; nil: there is none, one is on its way, or it is not yet time.
+    /// The next request; nil if nothing differs, a request is in flight, or a pause is not over.
     public mutating func next(at now: DateTime) -> CategoryPublishDocument? {
         guard !isAsking else { return nil }
         for (id, standing) in standings where wishes[id] == nil && standing.until <= now { standings[id] = nil }
@@ -141,7 +149,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         return publications
     }
 
-    /// Whether the life that the server gave ends before it is wanted to.
+    /// Whether the granted lifetime ends before ``Wish/until`` and the time of renewal has come.
     private func isDue(_ standing: Standing, for wish: Wish, at now: DateTime) -> Bool {
         standing.until < wish.until && now >= standing.renewAt
     }
@@ -152,10 +160,10 @@ public struct CategoryPublicationClient: Hashable, Sendable {
             expires: expires, body: body)
     }
 
-    // MARK: answers
+    // MARK: Responses
 
-    /// 200: all of the request is committed (MS-PRES 3.2.5.1.2).
-    /// - Parameter answer: the instances as the server has them now; what it does not name counts as the next version.
+    /// Processes a 200: the whole request is committed (MS-PRES 3.2.5.1.2).
+    /// - Parameter answer: the instances in the response; absent ones are assumed to have the next version.
     public mutating func accepted(_ answer: CategoriesDocument?, at now: DateTime) {
         let batch = inFlight
         inFlight = []
@@ -173,7 +181,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
                 continue
             }
             let seconds = max(1, min(said[id]?.expires ?? .max, Int64(publication.expires ?? 0)))
-            // A server that grants next to nothing is asked again no oftener than one that fails.
+            // Limits the rate of renewals for a server that grants very short lifetimes.
             standings[id] = Standing(
                 version: said[id]?.version ?? CategoryInstance.successor(of: publication.version), digest: Self.digest(publication.body),
                 until: now.adding(seconds: seconds), renewAt: now.adding(seconds: max(seconds * 3 / 4, shortestPause)),
@@ -181,7 +189,8 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         }
     }
 
-    /// 409: the fault says which versions the server has (MS-PRES 2.2.2.2.3); without one, everything may be gone.
+    /// Processes a 409: takes over the versions in the fault (MS-PRES 2.2.2.2.3); without a fault every instance of the request
+    /// becomes uncertain.
     public mutating func conflicted(_ fault: FaultDocument?, at now: DateTime) {
         let batch = inFlight
         inFlight = []
@@ -193,7 +202,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         for operation in operations {
             let publication = batch[Int(operation.index) - 1]
             if operation.currentVersion == 0 {
-                // A server that has forgotten one has perhaps forgotten all.
+                // If the server has lost one instance, it may have lost all of them.
                 if standings[publication.id]?.isUncertain == false {
                     for id in standings.keys { standings[id]?.isUncertain = true }
                 }
@@ -210,14 +219,16 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         }
     }
 
-    /// No answer, or one that says to try later: nobody knows what was committed.
+    /// Processes a timeout or a response that asks for a retry: it is unknown which publications were committed.
+    /// - Parameter retryAfter: pause in seconds, from 1 to 86,400; nil: the doubling pause.
     public mutating func failed(retryAfter: Int? = nil, at now: DateTime) {
         for publication in inFlight { standings[publication.id] = uncertain(publication, standings[publication.id]) }
         inFlight = []
         pause(retryAfter.map { Int64($0) }, at: now)
     }
 
-    /// A refusal for good: nothing was committed. Removals are not asked for again; what they were about ends by itself.
+    /// Processes a permanent refusal: nothing was committed. A refused request with removals only is not repeated; its instances end
+    /// by themselves.
     public mutating func refused(at now: DateTime) {
         if inFlight.allSatisfy(\.isRemoval) {
             for publication in inFlight { standings[publication.id] = nil }
@@ -227,7 +238,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         isRefused = true
     }
 
-    /// The wishes have changed: a pause after a refusal was for others. One that the server wished, or its silence, goes on.
+    /// Ends a pause caused by a refusal, because the wishes have changed. A pause after a timeout or Retry-After continues.
     public mutating func tryNow() {
         if isRefused { pausedUntil = nil }
         isRefused = false
@@ -242,7 +253,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         pausedUntil = now.adding(seconds: min(max(seconds ?? doubled, 1), 86_400))
     }
 
-    /// Whether the request was committed is unknown: the instance may be there as long as any of its requests asked for.
+    /// The state after a request of unknown outcome: the instance may exist for the longest lifetime requested.
     private func uncertain(_ publication: CategoryPublication, _ known: Standing?) -> Standing {
         let asked = sentAt.adding(seconds: Int64(publication.expires ?? 0) + Self.longestTransaction)
         var standing = known ?? lost(publication, at: asked)
@@ -251,14 +262,14 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         return standing
     }
 
-    /// Seconds for which a request may travel before it counts as lost (RFC 3261 timer F).
+    /// Longest time in seconds until an unanswered request counts as lost (RFC 3261 timer F).
     private static let longestTransaction: Int64 = 32
 
     private func lost(_ publication: CategoryPublication, at now: DateTime) -> Standing {
         Standing(version: 0, digest: Self.digest(publication.body), until: now, renewAt: now, isUncertain: true)
     }
 
-    /// FNV-1a, 64 bits: tells one body from another over a restart.
+    /// FNV-1a of the body with 64 bits, stable across restarts; the initial value for nil.
     public static func digest(_ body: XMLFragment?) -> UInt64 {
         var value: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in body?.bytes ?? [] { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }

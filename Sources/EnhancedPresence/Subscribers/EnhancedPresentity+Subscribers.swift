@@ -2,14 +2,14 @@ import PresenceDocuments
 import XMLCore
 
 extension EnhancedPresentity {
-    /// Whether the user, or a client of his, ever set a membership or a delegate, or has a subscriber to hear of.
+    /// Whether a membership or delegate was ever set, or a subscriber is listed.
     public var hasOwnLists: Bool { !memberships.isEmpty || !subscribers.isEmpty || delegates.version > 0 }
 
-    /// Lists a subscriber whom the user does not know yet; one who is listed, and the user himself, change nothing (MS-PRES 1.3.1.4).
+    /// Lists a new subscriber; a listed subscriber and the user's own address cause no change (MS-PRES 1.3.1.4).
     ///
     /// Call it for a subscription that is otherwise accepted.
-    /// - Parameter displayName: Of the From header; without one the address stands in its place (MS-PRES 2.2.2.6.1).
-    /// - Throws: 413 when the list or the contexts would become too large; the subscription is then to be refused (MS-PRES 3.6.5.3).
+    /// - Parameter displayName: From the From header; if absent or empty, the address is used (MS-PRES 2.2.2.6.1).
+    /// - Throws: 413 if the list or the contexts would become too large; the caller then refuses the subscription (MS-PRES 3.6.5.3).
     public mutating func noteSubscriber(
         _ watcher: WatcherIdentity, displayName: String?, by subscription: SubscriberList.Subscription
     ) throws(EnhancedPresenceRefusal) -> PresentityChange {
@@ -47,8 +47,8 @@ extension EnhancedPresentity {
         return PresentityChange(subscribersChanged: true)
     }
 
-    /// Acknowledges exactly one subscriber (MS-PRES 3.6.5.1).
-    /// - Throws: 403 for another's list, 400 for one who is not on it (MS-PRES 3.6.5.3).
+    /// Acknowledges one subscriber (MS-PRES 3.6.5.1).
+    /// - Throws: 403 if From or To is not the user, 400 for an address that is not listed (MS-PRES 3.6.5.3).
     public mutating func setSubscribers(
         _ request: SetSubscribersDocument, by endpoint: PublishingEndpoint
     ) throws(EnhancedPresenceRefusal) -> PresentityChange {

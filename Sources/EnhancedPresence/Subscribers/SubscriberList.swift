@@ -1,50 +1,58 @@
 import PresenceDocuments
 import XMLCore
 
-/// Who subscribed to a user, as far as the user has to be told (MS-PRES 1.3.1.4, 3.6.1 SubscriberSet).
+/// Subscribers of a user that clients list and acknowledge (MS-PRES 1.3.1.4, 3.6.1 SubscriberSet).
 ///
 /// ```
 /// category subscription with a context --> listed, not acknowledged --setSubscribers--> gone
 /// MSRTC or PIDF subscription ------------> listed, not acknowledged --setSubscribers--> listed, acknowledged
 /// ```
 public struct SubscriberList: Hashable, Sendable {
-    /// What brings a subscriber onto the list.
+    /// The kind of subscription that lists a subscriber.
     public enum Subscription: Hashable, Sendable {
-        /// A category subscription whose resource has a context element, with the content of that element if there is any.
+        /// A category subscription with a context element in its resource, and the content of that element, if any.
         case category(context: XMLFragment?)
-        /// An MSRTC or PIDF subscription, which cannot carry a context: its entry stays, or the user would be told about it every
-        /// time (MS-PRES 3.6.5.1, 3.7.5.3).
+        /// An MSRTC or PIDF subscription, which has no context: the entry is kept after acknowledgement, because otherwise each new
+        /// subscription would list the subscriber again (MS-PRES 3.6.5.1, 3.7.5.3).
         case withoutContext
     }
 
     /// One subscriber (MS-PRES 3.6.1 SubscriberEntry).
     public struct Entry: Hashable, Sendable {
+        /// The address of the subscriber.
         public let address: PresenceAddress
+        /// The display name, or the address if the subscription had none.
         public var displayName: String
+        /// Whether the user has acknowledged the subscriber.
         public var isAcknowledged: Bool
+        /// The network of the subscriber; nil if a document did not state it.
         public var type: SubscriberType?
-        /// Content of the context of the subscription.
+        /// Content of the context of the subscription; nil if there was none.
         public var context: XMLFragment?
-        /// Whether acknowledging leaves the entry in place.
+        /// Whether the entry is kept after acknowledgement.
         public var isKept: Bool
     }
 
     private var byAddress: [PresenceAddress: Entry] = [:]
     private var order: [PresenceAddress] = []
-    /// Bytes of all contexts together.
+    /// Sum of the sizes of all contexts in bytes.
     public private(set) var contextBytes = 0
 
+    /// Creates an empty list.
     public init() {}
 
+    /// Number of entries.
     public var count: Int { order.count }
+    /// Whether the list has no entries.
     public var isEmpty: Bool { order.isEmpty }
 
-    /// In the order in which they subscribed.
+    /// The entries in the order in which they subscribed.
     public var entries: [Entry] { order.compactMap { byAddress[$0] } }
 
+    /// The entry of a subscriber; nil if the address is not listed.
     public subscript(address: PresenceAddress) -> Entry? { byAddress[address] }
 
-    /// What self dialogs see: always everybody (MS-PRES 1.3.1.4, 3.6.5.2).
+    /// The complete list for self dialogs (MS-PRES 1.3.1.4, 3.6.5.2).
     public var document: SubscribersDocument { SubscribersDocument(subscribers: entries.map(\.element)) }
 
     mutating func append(_ entry: Entry) {
@@ -74,12 +82,12 @@ extension SubscriberList.Entry {
     }
 }
 
-// MARK: for a store
+// MARK: Storage
 
 extension SubscriberList {
     private static let kept = XMLName("kept", in: XMLNamespace("urn:isthmus:xml:ns:subscribers"))
 
-    /// ``document`` with what a store must not forget and a client need not know: which entries outlive their acknowledgement.
+    /// ``document`` with a private attribute on entries that outlive their acknowledgement.
     public var storedDocument: SubscribersDocument {
         SubscribersDocument(
             subscribers: entries.map { entry in
@@ -94,7 +102,7 @@ extension SubscriberList {
             })
     }
 
-    /// The list as it was when ``storedDocument`` was made of it. An acknowledged entry that is still there was one to be kept.
+    /// Creates the list of a ``storedDocument``. An acknowledged entry counts as kept, since others are removed on acknowledgement.
     public init(_ document: SubscribersDocument) {
         for element in document.subscribers {
             let isMarked = element.attributes.contains {

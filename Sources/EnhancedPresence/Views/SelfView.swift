@@ -1,7 +1,7 @@
 import PresenceDocuments
 
 extension EnhancedPresentity {
-    /// Everything that the user's own endpoints see of what they asked for (MS-PRES 3.3.5.1, 4.4.2).
+    /// The complete requested data for the user's own endpoints (MS-PRES 3.3.5.1, 4.4.2).
     public func roamingData(scope: Set<RoamingScope>, at now: DateTime) -> RoamingDataDocument {
         RoamingDataDocument(
             categories: scope.contains(.categories) ? categoriesDocument(of: store.pairs, at: now) : nil,
@@ -10,20 +10,20 @@ extension EnhancedPresentity {
             delegates: scope.contains(.delegates) ? delegates.document : nil)
     }
 
-    /// Everything that a store must keep to make the presentity again with ``init(uri:categories:containers:subscribers:delegates:policy:)``.
+    /// All data of the presentity, subscribers in their stored form. `expires` is the lifetime left at `now`; ``storedDocument`` has
+    /// it relative to publishTime, as ``init(uri:categories:containers:subscribers:delegates:policy:)`` expects.
     public func storedData(at now: DateTime) -> RoamingDataDocument {
         var data = roamingData(scope: [.categories, .containers, .delegates], at: now)
         data.subscribers = subscribers.storedDocument
         return data
     }
 
-    /// The body of the notification of every self dialog: the complete instance set of each category that changed, each changed
-    /// membership, and the whole list of subscribers or delegates when one of them changed (MS-PRES 3.2.5.2, 3.5.5.3, 3.6.5.2,
-    /// 3.9.5.3).
+    /// The notification for every self dialog: all instances of each changed category, each changed membership, and the complete
+    /// subscribers or delegates if they changed (MS-PRES 3.2.5.2, 3.5.5.3, 3.6.5.2, 3.9.5.3).
     ///
-    /// The pairs that changed would do (MS-PRES 3.2.5.2), but a client that takes a notification for all there is of its categories
-    /// would forget what it has published to other containers, and never find the versions again.
-    /// - Parameter scope: What the self dialog asked for; a part that did not change, or was not asked for, is absent.
+    /// MS-PRES 3.2.5.2 requires only the changed pairs. All containers of a changed category are included, because a client that
+    /// replaces its categories by the notification would otherwise lose the versions of the other containers.
+    /// - Parameter scope: The parts that the self dialog requested; unchanged and unrequested parts are absent.
     public func roamingData(
         after change: PresentityChange, scope: Set<RoamingScope> = [.categories, .containers], at now: DateTime
     ) -> RoamingDataDocument {
@@ -36,12 +36,12 @@ extension EnhancedPresentity {
             delegates: scope.contains(.delegates) && change.delegatesChanged ? delegates.document : nil)
     }
 
-    /// The answer to a publish request; also names the pairs from which nothing had to be deleted (MS-PRES 3.2.5.1.2).
+    /// The response to a publish request, including pairs from which nothing had to be deleted (MS-PRES 3.2.5.1.2).
     public func publishAnswer(after change: PresentityChange, at now: DateTime) -> RoamingDataDocument {
         RoamingDataDocument(categories: categoriesDocument(of: change.pairs.union(change.untouched).sorted(), at: now))
     }
 
-    /// These pairs, emptied ones included, and every other container's of the same categories.
+    /// These pairs, also if they are empty now, and all other pairs of the same categories.
     private func pairs(sharingCategoryWith changed: Set<ContainerCategory>) -> [ContainerCategory] {
         let categories = Set(changed.map(\.category))
         return changed.union(store.pairs.lazy.filter { categories.contains($0.category) }).sorted()
@@ -73,9 +73,10 @@ extension EnhancedPresentity {
 }
 
 extension EnhancedPresentity {
-    /// A presentity as its own self documents describe it: for offline tools and for restoring what was stored.
+    /// Creates a presentity from its self documents: for offline tools and for restoring stored data.
     ///
-    /// Categories without container or instance are taken as container 0 and instance 0; empty markers are skipped.
+    /// Categories without container or instance get container 0 and instance 0; empty markers are skipped. `expires` counts from
+    /// publishTime.
     public init(
         uri: String, categories: CategoriesDocument?, containers: ContainersDocument?, subscribers: SubscribersDocument? = nil,
         delegates: DelegatesDocument? = nil, policy: EnhancedPresencePolicy = .standard

@@ -1,9 +1,9 @@
 import PresenceDocuments
 
-/// A presentity as a store keeps it, and back.
+/// Conversion to and from the stored form.
 extension EnhancedPresentity {
-    /// Everything of the user in one self document; `expires` of an instance is what was granted and counts from its publishTime, so
-    /// that the same presentity can be made of it at any later time.
+    /// All data of the user in one self document. `expires` of an instance is the granted lifetime from publishTime on, so that the
+    /// presentity can be restored at any later time.
     public var storedDocument: RoamingDataDocument {
         let moment = DateTime(nanosecondsSince1970: 0)
         var document = storedData(at: moment)
@@ -17,8 +17,8 @@ extension EnhancedPresentity {
         return document
     }
 
-    /// A presentity of which ``storedDocument`` and ``computedInstances`` are known.
-    /// - Parameter computed: the keys of the instances that the server computed, which the document does not say.
+    /// Restores a presentity from its ``storedDocument``.
+    /// - Parameter computed: The keys of ``computedInstances``, which the document does not contain.
     public init(uri: String, stored document: RoamingDataDocument, computed: Set<PublicationID>, policy: EnhancedPresencePolicy) {
         self.init(
             uri: uri, categories: document.categories, containers: document.containers, subscribers: document.subscribers,

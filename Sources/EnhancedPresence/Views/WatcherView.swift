@@ -1,36 +1,39 @@
 import PresenceDocuments
 
-/// What one watcher sees of a presentity: per category the container and its instances (MS-PRES 3.2.5.3).
+/// One watcher's view of a presentity: the container and instances of each category (MS-PRES 3.2.5.3).
 ///
-/// Holds the instances by reference to those of the presentity, so that a view per watcher costs little. Two watchers with equal
-/// ``key`` see the same document, which is then written once.
+/// Instances are shared with the presentity, so that views take little memory. Watchers with equal ``key`` see the same document,
+/// which is then encoded once.
 public struct WatcherView: Hashable, Sendable {
     /// One category of the view.
     public struct Category: Hashable, Sendable {
+        /// The category.
         public let name: CategoryName
+        /// The container, or the reason for its absence.
         public let resolution: ContainerResolution
         /// Every instance of the category in the container, by instance number.
         public let instances: [CategoryInstance]
     }
 
-    /// Identifies what is seen, whoever sees it: the container of each category.
+    /// Identifies a view independent of the watcher: the container of each category.
     public struct Key: Hashable, Sendable {
         let containers: [CategoryName: ContainerID?]
     }
 
-    /// The presentity, with its scheme.
+    /// URI of the presentity, with scheme.
     public let uri: String
-    /// The watched categories in the order of the subscription, private ones left out (MS-PRES 3.4.5.1.3).
+    /// The watched categories in the order of the subscription, without private ones (MS-PRES 3.4.5.1.3).
     public let categories: [Category]
 
+    /// The key of the view; of repeated categories the first counts.
     public var key: Key {
         Key(containers: Dictionary(categories.map { ($0.name, $0.resolution.container) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Everything that is seen: each watched category at least once, with an empty marker where nothing is (MS-PRES 4.5).
+    /// The complete document: each watched category at least once, as an empty marker if it has no instances (MS-PRES 4.5).
     public var document: CategoriesDocument { document(of: nil) }
 
-    /// The named categories only, each with all its instances (MS-PRES 3.2.5.3).
+    /// The document of the named categories, each with all instances (MS-PRES 3.2.5.3); nil: all categories.
     public func document(of names: Set<CategoryName>?) -> CategoriesDocument {
         var elements: [CategoryElement] = []
         for category in categories where names?.contains(category.name) ?? true {
@@ -43,9 +46,9 @@ public struct WatcherView: Hashable, Sendable {
         return CategoriesDocument(uri: uri, categories: elements)
     }
 
-    /// The categories that a notification must carry: those whose container or whose instances changed (MS-PRES 3.2.5.3).
+    /// The categories that a notification must contain: those with a changed container or changed instances (MS-PRES 3.2.5.3).
     ///
-    /// A category that `previous` did not have counts as changed. Empty means that no notification is due.
+    /// A category absent from `previous` counts as changed. No notification is due if the result is empty.
     public func changes(since previous: WatcherView) -> Set<CategoryName> {
         var before: [CategoryName: Category] = [:]
         for category in previous.categories { before[category.name] = category }
@@ -63,7 +66,7 @@ public struct WatcherView: Hashable, Sendable {
 }
 
 extension EnhancedPresentity {
-    /// What a watcher of these categories sees now; private and repeated names are left out without a fault (MS-PRES 3.4.5.1.3).
+    /// A watcher's view of these categories; private and repeated names are left out without an error (MS-PRES 3.4.5.1.3).
     public func view(of categories: [CategoryName], for watcher: WatcherIdentity) -> WatcherView {
         let resolver = resolver
         var seen = Set<CategoryName>()
@@ -79,15 +82,16 @@ extension EnhancedPresentity {
             })
     }
 
-    /// What makes PIDF and MSRTC notifications for a watcher: legacyInterop, resolved like any category (MS-PRES 3.7.5.1).
-    /// - Returns: Nil when the watcher is blocked or nothing is published, which is shown as offline.
+    /// The source of PIDF and MSRTC notifications for a watcher: the latest legacyInterop instance in the resolved container (MS-PRES
+    /// 3.7.5.1).
+    /// - Returns: Nil if the watcher is blocked or nothing is published, which is shown as offline.
     public func legacyInterop(for watcher: WatcherIdentity) -> CategoryInstance? {
         guard let container = resolveLegacyInterop(for: watcher).container else { return nil }
         return store.instances(of: ContainerCategory(category: .legacyInterop, container: container)).max {
             $0.publishTime < $1.publishTime
         }
     }
-    /// The container whose legacyInterop a watcher of PIDF or MSRTC documents sees, and why (MS-PRES 3.7.5.1).
+    /// Resolves the container of legacyInterop for a watcher of PIDF or MSRTC documents (MS-PRES 3.7.5.1).
     public func resolveLegacyInterop(for watcher: WatcherIdentity) -> ContainerResolution {
         var open = resolver
         open.policy.privateCategories.remove(.legacyInterop)
