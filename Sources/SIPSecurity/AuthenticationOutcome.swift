@@ -1,15 +1,17 @@
 import SIPCore
 
-/// What a listener asks of the users of hosted domains.
+/// The authentication schemes that a listener offers to users of hosted domains.
 public struct AuthenticationDemand: Hashable, Sendable {
+    /// Whether NTLM is offered.
     public var offersNTLM: Bool
-    /// Offered where the ``Authenticator`` has what it needs for it.
+    /// Whether TLS-DSK is offered; it also needs ``Authenticator/use(tlsDSK:)`` or the offer given at creation.
     public var offersTLSDSK: Bool
-    /// The algorithms that Digest is offered with, preferred first (RFC 8760 2.4); empty: no Digest.
+    /// Algorithms offered for Digest, preferred first (RFC 8760 2.4); empty: no Digest.
     public var digestAlgorithms: [DigestAlgorithm]
-    /// Status of a challenge that offers nothing but Digest: 401 of a registrar or user agent, 407 of a proxy (RFC 3261 22.2, 22.3).
+    /// Status of a challenge with Digest only: 401 for a registrar or user agent, 407 for a proxy (RFC 3261 22.2, 22.3).
     public var digestStatus: SIPStatus
 
+    /// Creates a demand.
     public init(
         offersNTLM: Bool, offersTLSDSK: Bool = false, digestAlgorithms: [DigestAlgorithm], digestStatus: SIPStatus = .unauthorized
     ) {
@@ -20,20 +22,23 @@ public struct AuthenticationDemand: Hashable, Sendable {
     }
 }
 
-/// What becomes of a request whose sender must be known.
+/// The result of authenticating a request.
 public enum AuthenticationOutcome: Equatable, Sendable {
-    /// The sender is who From says. With NTLM and TLS-DSK the association under which answers are to be signed.
+    /// The sender is the user in From. With NTLM and TLS-DSK, `association` is passed to ``Authenticator/sign(_:under:)``.
     case accepted(identity: String, association: String?)
-    /// The sender is to try (again).
+    /// The sender must repeat the request with (other) credentials.
     case challenge(AuthenticationAnswer)
-    /// No other attempt would help, or none may be made now.
+    /// Another attempt would not help, or is not allowed at this time.
     case refused(AuthenticationAnswer)
 }
 
-/// The answer to a request that is not accepted.
+/// The response to a request that is not accepted.
 public struct AuthenticationAnswer: Equatable, Sendable {
+    /// A header field of the response.
     public struct Header: Equatable, Sendable {
+        /// The name.
         public var name: SIPHeaderName
+        /// The complete value.
         public var value: String
 
         init(_ name: SIPHeaderName, _ value: String) {
@@ -42,13 +47,15 @@ public struct AuthenticationAnswer: Equatable, Sendable {
         }
     }
 
+    /// The status code.
     public var status: SIPStatus
-    /// Names the rule and never says whether a user exists.
+    /// The broken rule; the same for unknown users and wrong passwords.
     public var explanation: String
-    /// MS-OCER error id; nil: the status speaks for itself.
+    /// Error number of MS-OCER for ms-diagnostics; nil: the response has none.
     public var errorID: UInt32?
+    /// Challenges, Date and Retry-After, in the order in which they are added.
     public var headers: [Header]
-    /// Whether credentials were given and not taken, as opposed to not given yet.
+    /// Whether credentials were rejected; false for a request without credentials.
     public var isFailure: Bool
 
     init(_ status: SIPStatus, _ explanation: String, errorID: UInt32? = nil, headers: [Header] = [], isFailure: Bool = true) {
@@ -60,34 +67,39 @@ public struct AuthenticationAnswer: Equatable, Sendable {
     }
 }
 
-/// Bounds of what authentication remembers; each has a defined answer.
+/// Limits of the tables and handshakes of an ``Authenticator``.
 public struct AuthenticationLimits: Hashable, Sendable {
-    /// Live security associations; beyond it 503.
+    /// Largest number of security associations; 503 beyond it.
     public var associations = 100_000
-    /// Live security associations of one user; beyond it his oldest ends.
+    /// Largest number of security associations of a user; beyond it the oldest one of that user ends.
     public var associationsPerUser = 32
-    /// Digest nonces in use; beyond it the oldest become stale.
+    /// Largest number of Digest nonces in use; beyond it the oldest one and all older nonces become stale.
     public var nonces = 100_000
-    /// Failed attempts of one source address to sign in as one user within `failureWindow`; beyond it 503 with Retry-After.
+    /// Failed attempts per source address and user within ``failureWindow``; beyond it 503 with Retry-After.
     public var failures = 20
+    /// Period over which failures are counted.
     public var failureWindow: TimeSpan = .seconds(60)
-    /// Pairs of source address and user whose failures are counted; beyond it the oldest count is dropped.
+    /// Largest number of pairs of source address and user with counted failures; beyond it the oldest count is dropped.
     public var failureUsers = 10_000
-    /// Connections over which users have signed in and are not paused; beyond it the older half is forgotten.
+    /// Number of connections remembered for users that have signed in, which are exempt from pauses; at the limit the older half is
+    /// dropped.
     public var knownFlows = 100_000
-    /// How long a security association lives (MS-SIPAE 3.2.2).
+    /// Lifetime of a security association (MS-SIPAE 3.2.2).
     public var associationLifetime: TimeSpan = .seconds(8 * 3_600)
-    /// TLS handshakes under way, of all clients and of one source address. Beyond it those that were never continued are dropped, the
-    /// oldest first; where there are none, 503 with Retry-After.
+    /// Largest number of TLS handshakes in progress. At the limit, the oldest handshake without a second flight is dropped; if there
+    /// is none, 503 with Retry-After.
     public var handshakes = 2_000
+    /// The same limit per source address.
     public var handshakesPerSource = 100
-    /// What one TLS handshake may take; beyond it the client is challenged anew.
+    /// Largest number of requests per TLS handshake; beyond it the client is challenged again.
     public var handshakeRounds = 16
+    /// Largest number of octets from the client per TLS handshake; beyond it the client is challenged again.
     public var handshakeOctets = 65_536
-    /// How long the client may take to answer an NTLM challenge, or for a TLS handshake.
+    /// Longest time to answer an NTLM challenge, or for a TLS handshake.
     public var handshakeLifetime: TimeSpan = .seconds(120)
-    /// How long a Digest nonce may be used.
+    /// Longest use of a Digest nonce.
     public var nonceLifetime: TimeSpan = .seconds(300)
 
+    /// Creates the default limits.
     public init() {}
 }

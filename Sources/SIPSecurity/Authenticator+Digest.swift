@@ -1,7 +1,7 @@
 import SIPCore
 import Synchronization
 
-/// Digest of RFC 7616, with qop `auth`, as RFC 8760 uses it in SIP; no user hash is offered.
+/// Digest of RFC 7616 with qop `auth`, as RFC 8760 profiles it for SIP; user hashes are not offered.
 extension Authenticator {
     func checkDigest(
         _ value: AuthorizationValue, _ request: SIPRequest, _ claim: Claim, _ demand: AuthenticationDemand, at now: Instant
@@ -18,7 +18,7 @@ extension Authenticator {
         guard given.names(request) else {
             return .refused(AuthenticationAnswer(.badRequest, "RFC 7616 3.4.6: the digest uri is not the Request-URI"))
         }
-        // First the nonce: without one of its own address a response may come from any other, and says nothing about the users there.
+        // Nonce first: a response without a nonce of its own address may be forged, so it must not count as a failure of the user.
         guard
             let issued = DigestNonce.issued(
                 given.nonce, realm: claim.domain, host: claim.source.remote.host, key: keys.digestNonce),
@@ -28,7 +28,7 @@ extension Authenticator {
         let attempt = SignInAttempt(user: "\(login.user)@\(login.domain)", from: claim.source)
         if let pause = pause(attempt, at: now) { return pause }
         let account = lookup(login)
-        // Always made, so that a user who does not exist takes no less work than one who does.
+        // Computed also for unknown users, so that the time does not reveal which users exist.
         let nobody = given.algorithm.hash.authenticationCode(given.user.utf8, key: keys.unknownUser)
         let userHash = account.map { given.algorithm == .md5 ? $0.verifiers.md5 : $0.verifiers.sha256 } ?? nobody
         let isRight = ConstantTime.equal(given.expectedResponse(userHash: userHash, method: request.method), given.response)
@@ -45,7 +45,7 @@ extension Authenticator {
 }
 
 extension LoginName {
-    /// Digest's username, with or without the realm behind an `@`.
+    /// Splits a Digest username, which may end in `@` and the realm.
     fileprivate init(digestUser: String, realm: String) {
         let suffix = "@" + realm
         let isFull = digestUser.lowercased().hasSuffix(suffix) && digestUser.count > suffix.count

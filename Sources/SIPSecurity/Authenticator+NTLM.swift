@@ -1,7 +1,7 @@
 import SIPCore
 import Synchronization
 
-/// Connectionless NTLM as SIP carries it (MS-SIPAE 3.3.5.1).
+/// Connectionless NTLM in SIP (MS-SIPAE 3.3.5.1).
 ///
 ///     client                                   server
 ///       REGISTER  ------------------------------> 401 NTLM realm, targetname, version
@@ -27,7 +27,7 @@ extension Authenticator {
         }
     }
 
-    // MARK: the challenge, without memory
+    // MARK: Stateless challenge
 
     private func challengeNTLM(_ claim: Claim, at now: Instant) -> AuthenticationOutcome {
         let random = tables.withLock { $0.keys.draw(8) }
@@ -41,12 +41,12 @@ extension Authenticator {
                 headers: [.init(.wwwAuthenticate, value), .init(.date, HeaderDate.text(now))], isFailure: false))
     }
 
-    /// The same for the same handshake, whenever it is asked for.
+    /// The CHALLENGE message of a handshake; equal for equal handshakes, so that it need not be stored.
     private func challengeMessage(_ opaque: String, _ claim: Claim) -> [UInt8] {
         NTLMChallenge(serverChallenge: serverChallenge(opaque), domain: claim.domain, server: targetName).encoded()
     }
 
-    /// The name of a handshake: its second, random octets, and a keyed hash that binds both to user, endpoint and address.
+    /// The name of a handshake: its time in seconds, random octets, and a keyed hash over both with user, endpoint and address.
     private func handshake(at now: Instant, random: [UInt8], _ claim: Claim) -> String {
         let seconds = UInt32(clamping: now.secondsSince1970)
         let head = (0..<4).reversed().map { UInt8(truncatingIfNeeded: seconds >> UInt32($0 * 8)) } + random
@@ -58,7 +58,7 @@ extension Authenticator {
         return Array(HashAlgorithm.sha256.authenticationCode(head + bound, key: keys.ntlmChallenge).prefix(12))
     }
 
-    /// Whether the handshake is ours, of this user, endpoint and address, and young enough; if so, when it ends.
+    /// The end of a handshake; nil unless this server issued it to this user, endpoint and address, and it has not expired.
     private func handshakeEnd(_ opaque: String, _ claim: Claim, at now: Instant) -> Instant? {
         guard opaque.utf8.count == 48, let bytes = Hexadecimal.bytes(opaque) else { return nil }
         let head = Array(bytes.prefix(12))
@@ -78,7 +78,7 @@ extension Authenticator {
         _ token: String, _ opaque: String, _ value: AuthorizationValue, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
         _ demand: AuthenticationDemand, at now: Instant
     ) -> AuthenticationOutcome {
-        // In lower case, because that is how it was given; a spelling of one's own would be another key of the tables.
+        // Lower case, as issued: another spelling would be a different key in the tables.
         let opaque = opaque.lowercased()
         guard let end = handshakeEnd(opaque, claim, at: now), !tables.withLock({ $0.associations.isSpent(opaque) }) else {
             return challenge(claim, demand, .unknownChallenge, at: now)
@@ -94,7 +94,7 @@ extension Authenticator {
         let attempt = SignInAttempt(user: "\(login.user)@\(login.domain)", from: claim.source)
         if let pause = pause(attempt, at: now) { return pause }
         let account = lookup(login)
-        // Always made, so that a user who does not exist takes no less work than one who does.
+        // Computed also for unknown users, so that the time does not reveal which users exist.
         let nobody = Array(HashAlgorithm.sha256.authenticationCode(message.user.utf8, key: keys.unknownUser).prefix(16))
         let exported = NTLMv2.exportedSessionKey(
             message, ntHash: account?.verifiers.ntHash ?? nobody, serverChallenge: serverChallenge(opaque))
@@ -105,7 +105,7 @@ extension Authenticator {
         let association = SecurityAssociation(
             id: opaque, identity: account.identity, proof: .password(login, account), endpoint: claim.endpoint, targetName: targetName,
             version: version, keys: .ntlm(NTLMSessionKeys(exportedSessionKey: exported)), expiry: now + limits.associationLifetime)
-        // Clients of version 4 sign this request already.
+        // Clients of version 4 already sign this request.
         var number: UInt32?
         if value["response"] != nil || version >= 4 {
             number = verifiedNumber(value, association, request)
@@ -128,9 +128,9 @@ extension Authenticator {
 }
 
 extension LoginName {
-    /// NTLM's names: `user` with a domain, `user@domain` without one, or a user alone.
+    /// Splits the names of NTLM: `user` with a domain, `user@domain` without one, or a user alone.
     ///
-    /// A domain without dots is a short name; it stands for the SIP domain whose first label it is.
+    /// A domain without dots is a short name: it stands for the SIP domain if it is the first label of that domain.
     fileprivate init(_ message: NTLMAuthenticate, from sipDomain: String) {
         var user = message.user
         var domain = message.domain.lowercased()

@@ -1,9 +1,10 @@
 import SIPCore
 import Synchronization
 
-/// What follows every handshake of MS-SIPAE: requests and answers signed under its association (3.1.4, 3.3.4, 3.3.5.2).
+/// Signatures of requests and responses under an association, common to all MS-SIPAE schemes (3.1.4, 3.3.4, 3.3.5.2).
 ///
-/// A wrong signature is not counted against its address: a key of 128 bits is not guessed, and a forged datagram must not pause the users there.
+/// A wrong signature is not counted as a failure of its address: keys of 128 bits cannot be guessed, and a forged datagram must not
+/// pause the users of the address.
 extension Authenticator {
     func checkSignature(
         _ value: AuthorizationValue, _ opaque: String, isProxy: Bool, _ request: SIPRequest, _ claim: Claim,
@@ -21,7 +22,7 @@ extension Authenticator {
         return .accepted(identity: association.identity, association: association.id)
     }
 
-    /// Whether the user is there, with the password that he signed in with.
+    /// Whether the user still exists, with the password used at sign-in.
     private func isStillUser(_ association: SecurityAssociation) -> Bool {
         switch association.proof {
         case .password(let login, let account): lookup(login) == account
@@ -29,7 +30,7 @@ extension Authenticator {
         }
     }
 
-    /// The association that a request is signed under, and its number, if the signature is right; nil otherwise.
+    /// The association and number of a signed request; nil if the signature is wrong or the association unknown.
     private func verified(_ value: AuthorizationValue, _ opaque: String, _ request: SIPRequest) -> (SecurityAssociation, UInt32)? {
         guard let association = tables.withLock({ $0.associations[opaque.lowercased()]?.association }),
             value.isScheme(association.keys.scheme), let number = verifiedNumber(value, association, request)
@@ -37,7 +38,7 @@ extension Authenticator {
         return (association, number)
     }
 
-    /// The request's number if its signature is right; nil otherwise.
+    /// The number of a request; nil if its signature is wrong.
     func verifiedNumber(_ value: AuthorizationValue, _ association: SecurityAssociation, _ request: SIPRequest) -> UInt32? {
         guard let random = value["crand"], random.utf8.count <= 64, let numberText = value["cnum"], let number = UInt32(numberText),
             let response = value["response"].flatMap({ Hexadecimal.bytes($0) })
@@ -49,15 +50,15 @@ extension Authenticator {
         return ConstantTime.equal(association.keys.signature(of: buffer.text, .clientToServer), response) ? number : nil
     }
 
-    /// Signs an answer under the association of its request; without one, or after its end, the answer stays as it is.
+    /// Signs a response under the association of its request; unchanged if the association has ended.
     public func sign(_ response: inout SIPResponse, under association: String) {
         guard let (header, name) = signature(under: association, response.headers, status: response.status) else { return }
         response.headers.set(name, header)
     }
 
-    /// Signs an answer that is given before anybody has asked who the sender is, if its request is signed as it should be.
+    /// Signs a response that is sent before authentication, if the request has a valid signature.
     ///
-    /// It only looks: no handshake is begun, advanced or ended, no number is used up and no failure is counted.
+    /// Changes no state: no handshake is started, advanced or ended, no number is marked as used, and no failure is counted.
     public func sign(_ response: inout SIPResponse, to request: SIPRequest, at now: Instant) {
         guard request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization),
             let from = request.headers.from
@@ -74,7 +75,8 @@ extension Authenticator {
         }
     }
 
-    /// Signs a request of this server if it goes to where a client with an association was heard last (MS-SIPAE 3.3.4).
+    /// Signs a request of this server if its connection or remote address is the last known one of an association of the user in To
+    /// (MS-SIPAE 3.3.4).
     public func sign(_ request: inout SIPRequest, connection: ConnectionID?, remote: TransportAddress?, at now: Instant) {
         guard let to = request.headers.to else { return }
         let flow = ClientFlow(identity: to.uri.aorKey, connection: connection, remote: remote)

@@ -1,7 +1,7 @@
 import SIPCore
 import Synchronization
 
-/// TLS-DSK: a TLS handshake with certificates at both ends, whose keys sign all messages afterwards (MS-SIPAE 3.3.5.1, 3.3.5.2).
+/// TLS-DSK: a TLS handshake with certificates of both ends, the keys of which sign all later messages (MS-SIPAE 3.3.5.1, 3.3.5.2).
 ///
 ///     client                                   server
 ///       REGISTER  ------------------------------> 401 TLS-DSK realm, targetname, version, sts-uri
@@ -9,7 +9,7 @@ import Synchronization
 ///       REGISTER opaque, gssapi-data=Certificate to Finished --> 401 opaque, gssapi-data=ChangeCipherSpec, Finished
 ///       REGISTER opaque, signed ----------------> 200, signed
 ///
-/// A flight may come in parts over several requests; an empty token answers a part that is not the last.
+/// A flight may be split over several requests; an empty token acknowledges a part that is not the last.
 extension Authenticator {
     func checkTLSDSK(
         _ value: AuthorizationValue, isProxy: Bool, _ request: SIPRequest, _ claim: Claim, _ demand: AuthenticationDemand, at now: Instant
@@ -62,7 +62,7 @@ extension Authenticator {
         else { return challenge(claim, demand, .unknownChallenge, at: now) }
         let attempt = SignInAttempt(user: claim.identity, from: claim.source)
         func fail(_ reason: ChallengeReason) -> AuthenticationOutcome {
-            // The first flight may have been sent from any address in the name of this one.
+            // A first flight proves nothing about its address, so its failure is not counted.
             entry.isContinued ? self.fail(attempt, claim, demand, reason, at: now) : challenge(claim, demand, reason, at: now)
         }
         guard entry.rounds <= limits.handshakeRounds, entry.octets <= limits.handshakeOctets else {
@@ -92,7 +92,7 @@ extension Authenticator {
         }
     }
 
-    /// The next flight, which is no refusal.
+    /// A 401 with the next flight, which is no refusal.
     private func answer(_ id: String, _ flight: [UInt8], at now: Instant) -> AuthenticationOutcome {
         let value =
             "TLS-DSK opaque=\"\(id)\", gssapi-data=\"\(Base64.text(flight))\", targetname=\"\(targetName)\", realm=\"\(Self.realm)\", version=4"

@@ -1,13 +1,13 @@
 import SIPCore
 import Synchronization
 
-/// Decides who sent a request: NTLM or TLS-DSK with signatures (MS-SIPAE), or Digest (RFC 7616), without I/O and without a clock.
+/// Authenticates the sender of a request: NTLM or TLS-DSK with signatures (MS-SIPAE), or Digest (RFC 7616). Pure: no I/O, no clock.
 ///
-/// All shards share one, because a client's requests go to the shards of those they are about; its tables are behind one lock, which is
-/// held for look-ups only, never for hashing. Attempts without a right password leave nothing behind but a count per address and user:
-/// Digest nonces and NTLM challenges carry their own proof of origin, and of the address that they were given to. Credentials without that
-/// proof are neither checked nor counted, so that forged source addresses lock no users out. TLS handshakes must be remembered; they are
-/// few, and not for long.
+/// One instance serves all shards, because requests of a client reach the shards of several presentities. One lock protects the
+/// tables; it is held for look-ups only and not while hashing. Failed attempts store only a count per address and user: Digest nonces
+/// and NTLM challenges prove by themselves that this server issued them to this address. Credentials without that proof are neither
+/// checked nor counted, so that forged source addresses cannot lock users out. TLS handshakes need state, which is bounded in number
+/// and time.
 ///
 ///     request --> NTLM, opaque only ------> signature, number ----------> accepted, association
 ///             --> NTLM, empty token ------> 401 with CHALLENGE
@@ -16,9 +16,9 @@ import Synchronization
 ///             --> Digest -----------------> nonce, password, counter ---> accepted
 ///             --> nothing of these -------> 401 or 407
 public final class Authenticator: Sendable {
-    /// The realm of all MS-SIPAE schemes.
+    /// Realm of all MS-SIPAE schemes.
     static let realm = "SIP Communications Service"
-    /// Values of Authorization, and of Proxy-Authorization, that are looked at in one request.
+    /// Number of values of Authorization, and of Proxy-Authorization, that are read per request.
     static let credentialLimit = 8
 
     struct Tables: Sendable {
@@ -30,19 +30,21 @@ public final class Authenticator: Sendable {
         var failures: FailureLimiter
     }
 
-    /// This server's host name: targetname of its challenges.
+    /// The host name of this server; `targetname` of its challenges.
     public let targetName: String
+    /// The limits of all tables.
     public let limits: AuthenticationLimits
     let lookup: AccountLookup
     let isUser: @Sendable (String) -> Bool
     let keys: SecretKeys
     let tables: Mutex<Tables>
 
+    /// Creates an authenticator.
     /// - Parameters:
-    ///   - secret: 32 or more octets; of the system's randomness in production, of the test's choice otherwise.
-    ///   - tlsDSK: what TLS-DSK is offered with; nil: it is not offered.
-    ///   - isUser: asked whether there is a user with this key of an address of record, for those who sign in without a password.
-    ///   - lookup: asked for the account of every login name that is tried, at any rate and from any shard.
+    ///   - secret: 32 or more random octets from the system; tests choose them.
+    ///   - tlsDSK: the TLS-DSK offer; nil: TLS-DSK is not offered.
+    ///   - isUser: whether a user with this `aorKey` exists, for users that sign in without a password.
+    ///   - lookup: finds the account of a login name; called for every attempt and from any shard.
     public init(
         targetName: String, secret: [UInt8], limits: AuthenticationLimits = AuthenticationLimits(), tlsDSK: TLSDSKOffer? = nil,
         isUser: @escaping @Sendable (String) -> Bool = { _ in false }, lookup: @escaping AccountLookup
@@ -63,23 +65,23 @@ public final class Authenticator: Sendable {
                     knownFlowLimit: limits.knownFlows)))
     }
 
-    /// Live security associations.
+    /// Number of security associations.
     public var associationCount: Int { tables.withLock { $0.associations.count } }
 
-    /// TLS handshakes that are not over.
+    /// Number of TLS handshakes in progress.
     public var handshakeCount: Int { tables.withLock { $0.handshakes.count } }
 
-    /// What TLS-DSK is offered with from now on; handshakes that have begun end with what they began with.
+    /// Replaces the TLS-DSK offer; handshakes in progress continue with the previous one.
     public func use(tlsDSK offer: TLSDSKOffer?) { tables.withLock { $0.tlsDSK = offer } }
 
-    /// Everything that is remembered, for tests of bounds.
+    /// Number of entries in all tables, for tests of the limits.
     var rememberedCount: Int {
         tables.withLock {
             $0.handshakes.count + $0.associations.count + $0.associations.spentCount + $0.nonces.count + $0.failures.count
         }
     }
 
-    /// Who says to have sent a request.
+    /// The sender of a request as its headers claim.
     struct Claim {
         var identity: String
         var domain: String
@@ -89,7 +91,7 @@ public final class Authenticator: Sendable {
         var flow: ClientFlow { ClientFlow(identity: identity, connection: source.connection, remote: source.remote) }
     }
 
-    /// Checks one request; call it once for each, copies excepted.
+    /// Authenticates a request; call it once per request, not for retransmissions.
     public func check(
         _ request: SIPRequest, from source: MessageSource, under demand: AuthenticationDemand, at now: Instant
     ) -> AuthenticationOutcome {
@@ -117,22 +119,22 @@ public final class Authenticator: Sendable {
         return challenge(claim, demand, .missing, at: now)
     }
 
-    /// Realm and target as challenged; a client may leave neither out (MS-SIPAE 3.3.5.2).
+    /// Whether realm and target equal those of the challenge; both are required (MS-SIPAE 3.3.5.2).
     func isOurs(_ value: AuthorizationValue) -> Bool {
         value["realm"] == Self.realm && value["targetname"]?.lowercased() == targetName.lowercased()
     }
 
-    // MARK: answers
+    // MARK: Responses
 
-    /// Why a sender is to try (again).
+    /// The reason for a challenge.
     enum ChallengeReason: Equatable {
         case missing, wrong, stale
-        /// The token answers no challenge that this address was given lately.
+        /// The token belongs to no recent challenge of this address.
         case unknownChallenge
-        /// The TLS handshake came to nothing, in OpenSSL's words.
+        /// The TLS handshake failed; the text is OpenSSL's.
         case handshake(String)
 
-        /// Names the rule.
+        /// The explanation, with the rule.
         var text: String {
             switch self {
             case .missing: "RFC 3261 22.1: credentials are needed"
@@ -181,8 +183,8 @@ public final class Authenticator: Sendable {
         return .challenge(AuthenticationAnswer(status, reason.text, headers: headers, isFailure: reason.isFailure))
     }
 
-    /// The one answer to every wrong password and unknown user: counts the failure, then challenges anew. Call it only for answers to a
-    /// challenge that the address was given.
+    /// The same challenge for wrong passwords and unknown users; counts the failure. Call it only for responses to a challenge that
+    /// was issued to the address.
     func fail(
         _ attempt: SignInAttempt, _ claim: Claim, _ demand: AuthenticationDemand, _ reason: ChallengeReason = .wrong, at now: Instant
     ) -> AuthenticationOutcome {
@@ -190,7 +192,7 @@ public final class Authenticator: Sendable {
         return challenge(claim, demand, reason, at: now)
     }
 
-    /// nil while the attempt is to be looked at; ask before a password is tried.
+    /// The refusal while attempts are paused; nil if the attempt may be checked. Call it before checking a password.
     func pause(_ attempt: SignInAttempt, at now: Instant) -> AuthenticationOutcome? {
         tables.withLock { $0.failures.pause(of: attempt, at: now) }.map { pause in
             .refused(

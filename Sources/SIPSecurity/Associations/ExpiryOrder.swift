@@ -1,6 +1,6 @@
 import SIPCore
 
-/// Keys with their ends, soonest first: a heap, so that what is entered late with an early end is found too.
+/// Keys ordered by expiry, in a heap: entries may be added in any order.
 struct ExpiryOrder: Sendable {
     struct Item: Sendable {
         var key: String
@@ -21,14 +21,14 @@ struct ExpiryOrder: Sendable {
         }
     }
 
-    /// Forgets the keys that are wanted no more.
+    /// Removes the keys that are no longer wanted.
     mutating func keep(where isWanted: (String) -> Bool) {
         let kept = heap.filter { isWanted($0.key) }
         heap = []
         for item in kept { append(item.key, made: item.made, until: item.expiry) }
     }
 
-    /// The next key whose end has come.
+    /// Removes and returns the next expired key; nil if none has expired.
     mutating func popDue(at now: Instant) -> String? {
         guard let first = heap.first, first.expiry <= now else { return nil }
         return popFirst()?.key

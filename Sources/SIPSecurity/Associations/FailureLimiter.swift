@@ -1,30 +1,30 @@
 import SIPCore
 
-/// One attempt to sign in: the address that it comes from, the user whose password it tries, and the connection (over UDP: the port).
+/// One sign-in attempt: source address, login name, and connection (for UDP the source port).
 struct SignInAttempt: Sendable {
     let host: String
     let flow: ClientFlow
 
-    /// - Parameter user: The login name that is tried, with its domain.
+    /// - Parameter user: The login name with its domain.
     init(user: String, from source: MessageSource) {
         host = source.remote.host
-        // Long names share a count with others: a key of the table has a bounded size.
+        // Names beyond 128 characters share a count, which bounds the size of a key.
         flow = ClientFlow(identity: String(user.lowercased().prefix(128)), connection: source.connection, remote: source.remote)
     }
 
-    /// Failures are counted per address and user.
+    /// Key of the count: address and user.
     fileprivate var key: String { "\(host)\n\(flow.identity)" }
 }
 
-/// Counts failed sign-ins per address and user, so that passwords cannot be guessed quickly and guesses do not lock users out.
+/// Counts failed sign-ins per address and user: slows password guessing without locking users out.
 ///
-/// Only failures whose sender has shown that it receives at its address are noted here; forged datagrams never are. After too many, the
-/// connections that failed are paused until the window ends. Connections of the same address and user without a failure are looked at
-/// one by one, at the rate at which failures are allowed, and connections over which the user has signed in before are never paused.
+/// Only failures of senders that have proved their address are counted; forged datagrams are not. Beyond the limit, connections with
+/// failures are paused until the window ends. Other connections of the same address and user are checked one at a time, at the
+/// permitted rate of failures; connections of users that have signed in before are not paused.
 struct FailureLimiter: Sendable {
     let failures: Int
     let window: TimeSpan
-    /// Pairs of address and user that are counted at once; beyond it the oldest count is dropped.
+    /// Largest number of counts; beyond it the oldest is dropped.
     let userLimit: Int
     private var counts: [String: Count] = [:]
     private var order = ExpiryOrder()
@@ -47,7 +47,7 @@ struct FailureLimiter: Sendable {
     var count: Int { counts.count }
     var knownFlowCount: Int { known.count }
 
-    /// Seconds until an attempt may be made; nil: its credentials are to be checked now.
+    /// Seconds until the next attempt is allowed; nil: check the credentials now.
     mutating func pause(of attempt: SignInAttempt, at now: Instant) -> Int? {
         guard let count = counts[attempt.key], count.failures >= failures, now < count.until, !known.contains(attempt.flow) else {
             return nil
@@ -80,7 +80,7 @@ struct FailureLimiter: Sendable {
     private static func seconds(until end: Instant, from now: Instant) -> Int { max(1, (end - now).seconds) }
 }
 
-/// The connections over which users have signed in last, in two halves, the older of which is dropped when the newer is full.
+/// Recent connections with a successful sign-in, in two generations; when the newer is full, it replaces the older.
 private struct KnownFlows: Sendable {
     private let halfLimit: Int
     private var newer: Set<ClientFlow> = []

@@ -1,29 +1,29 @@
 import SIPCore
 
-/// TLS handshakes that are not over: each has an end, and both their number and the number of one address are bounded.
+/// TLS handshakes in progress, limited in time, in number, and in number per address.
 struct HandshakeTable: Sendable {
     struct Entry: Sendable {
         var handshake: TLSHandshake
-        /// The only user and endpoint who may go on with it.
+        /// The user that may continue the handshake, together with the endpoint and address below.
         var identity: String
         var endpoint: String
         var host: String
-        /// The protocol version of the client, 2 to 4.
+        /// Protocol version of the client, 2 to 4.
         var version: Int
         var rounds = 0
         var octets = 0
 
-        /// Whether the client has answered what it was sent, and so is at its address.
+        /// Whether the client has answered the first flight, which proves its address.
         var isContinued: Bool { rounds > 1 }
     }
 
     let limit: Int
     let limitPerHost: Int
     private var entries: [String: Entry] = [:]
-    /// Oldest first.
+    /// Handshakes of each address, oldest first.
     private var ofHost: [String: [String]] = [:]
     private var order = ExpiryOrder()
-    /// Handshakes that may not have been continued, oldest first.
+    /// Handshakes without a second flight, oldest first; may contain others.
     private var begun = ExpiryOrder()
 
     init(limit: Int, limitPerHost: Int) {
@@ -39,8 +39,8 @@ struct HandshakeTable: Sendable {
         while let id = order.popDue(at: now) { remove(id) }
     }
 
-    /// Whether one more may begin from this address, after the oldest that was never continued has been dropped if need be: what was begun
-    /// in the name of an address, and is not continued from there, keeps its users from nothing.
+    /// Whether another handshake may begin from this address. At a limit, the oldest handshake without a second flight is dropped, so
+    /// that forged first flights do not block the users of an address.
     mutating func makeRoom(for host: String) -> Bool {
         if let own = ofHost[host], own.count >= limitPerHost {
             guard let oldest = own.first(where: { entries[$0]?.isContinued == false }) else { return false }
@@ -60,7 +60,7 @@ struct HandshakeTable: Sendable {
         begun.append(id, made: now, until: end)
     }
 
-    /// Counts one more round; the entry with it, nil if there is none.
+    /// Counts a round and returns the updated entry; nil if the handshake is unknown.
     mutating func charge(_ id: String, octets: Int) -> Entry? {
         entries[id]?.rounds += 1
         entries[id]?.octets += octets

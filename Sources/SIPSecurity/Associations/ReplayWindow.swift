@@ -1,15 +1,15 @@
-/// Which numbers of a growing sequence have been seen: each counts once, and one 256 or more below the greatest counts no more
-/// (MS-SIPAE 3.1.5: cnum; RFC 7616 3.4: nc).
+/// Replay protection for an increasing sequence: accepts each number once, and none that is 256 or more below the greatest (MS-SIPAE
+/// 3.1.5: cnum; RFC 7616 3.4: nc).
 struct ReplayWindow: Sendable {
     static let size: UInt32 = 256
 
     private var greatest: UInt32 = 0
-    /// One bit per number, at its place modulo the size.
+    /// One bit per number, at the number modulo the size.
     private var seen: [UInt64] = [0, 0, 0, 0]
 
     init() {}
 
-    /// Takes the number in; false if it is 0, too old, or was here before.
+    /// Marks a number as used; false if it is 0, too old, or already used.
     mutating func accept(_ number: UInt32) -> Bool {
         guard number > 0 else { return false }
         if number > greatest {

@@ -1,34 +1,34 @@
 import SIPCore
 
-/// What a client and this server share after a handshake has succeeded (MS-SIPAE 3.1.1): keys for signing both ways.
+/// The shared state of a client and this server after a handshake: identity and signing keys (MS-SIPAE 3.1.1).
 struct SecurityAssociation: Sendable {
-    /// What the handshake proved.
+    /// The evidence of the handshake.
     enum Proof: Sendable {
-        /// A password: whom the client signed in as, and the account as it was then.
+        /// A password: the login name, and the account at that time.
         case password(LoginName, Account)
-        /// The key of a certificate.
+        /// The private key of a certificate.
         case certificate
     }
 
-    /// `opaque` on the wire: the association's name.
+    /// The name of the association: `opaque` in headers.
     var id: String
-    /// The key of the user's address of record.
+    /// The `aorKey` of the user.
     var identity: String
     var proof: Proof
-    /// The endpoint (From parameter epid); empty if the client gave none.
+    /// The endpoint (`epid` of From); empty if absent.
     var endpoint: String
     var targetName: String
-    /// The protocol version of the client, 2 to 4: decides what is signed.
+    /// Protocol version of the client, 2 to 4; decides which items are signed.
     var version: Int
     var keys: SigningKeys
     var expiry: Instant
 }
 
-/// Where a client is: an association's server messages go there.
+/// The connection or remote address of a client; messages of the server to it are signed under its association.
 struct ClientFlow: Hashable, Sendable {
     var identity: String
     var connection: ConnectionID?
-    /// For datagrams.
+    /// The remote address for UDP; nil for connections.
     var remote: TransportAddress?
 
     init(identity: String, connection: ConnectionID?, remote: TransportAddress?) {
@@ -38,14 +38,15 @@ struct ClientFlow: Hashable, Sendable {
     }
 }
 
-/// All security associations; each ends after its lifetime (8 hours, MS-SIPAE 3.2.2), and a user's oldest makes room for his newest.
+/// All security associations; each ends after its lifetime (8 hours, MS-SIPAE 3.2.2). At the limit per user, a new one replaces the
+/// user's oldest.
 struct AssociationTable: Sendable {
     struct Entry: Sendable {
         var association: SecurityAssociation
         var window = ReplayWindow()
         var lastServerNumber: UInt32 = 0
         var flow: ClientFlow?
-        /// Whether the client speaks Proxy-Authorization, and so wants to hear Proxy-Authentication-Info.
+        /// Whether the client uses Proxy-Authorization, and responses need Proxy-Authentication-Info.
         var isProxy = false
     }
 
@@ -55,7 +56,7 @@ struct AssociationTable: Sendable {
     private var ofUser: [String: [String]] = [:]
     private var ofFlow: [ClientFlow: String] = [:]
     private var order = ExpiryOrder()
-    /// Handshakes that made an association: never again, even when it is gone.
+    /// Handshakes that already created an association, which must not be replayed even after it has ended.
     private var spent: [String: Instant] = [:]
     private var spentOrder = ExpiryOrder()
 
@@ -76,10 +77,11 @@ struct AssociationTable: Sendable {
 
     func isSpent(_ id: String) -> Bool { spent[id] != nil }
 
+    /// Adds an association.
     /// - Parameters:
-    ///   - flow: where the client is; nil: nothing is sent to it under the association before it has been heard.
-    ///   - spentUntil: when the handshake that made it can no longer come back.
-    /// - Returns: false if the table is full; nothing has changed then.
+    ///   - flow: connection or address of the client; nil: unknown until its first signed request.
+    ///   - spentUntil: time until which the handshake could be replayed.
+    /// - Returns: false, with no change, if the table is full.
     mutating func insert(_ association: SecurityAssociation, flow: ClientFlow?, spentUntil: Instant, at now: Instant) -> Bool {
         guard entries.count < limit, spent.count < limit else { return false }
         if let own = ofUser[association.identity], own.count >= limitPerUser { remove(own[0]) }
@@ -92,7 +94,8 @@ struct AssociationTable: Sendable {
         return true
     }
 
-    /// Takes a client's number in and notes where it was heard last; false if the number was used or the association is gone.
+    /// Marks a client's number as used and updates its connection or address; false if the number was used or the association has
+    /// ended.
     mutating func accept(_ id: String, number: UInt32, flow: ClientFlow, isProxy: Bool) -> Bool {
         guard entries[id]?.window.accept(number) == true else { return false }
         entries[id]?.isProxy = isProxy
@@ -100,10 +103,10 @@ struct AssociationTable: Sendable {
         return true
     }
 
-    /// The association's user is gone, or has another password.
+    /// Ends an association because the user no longer exists, or has another password.
     mutating func end(_ id: String) { remove(id) }
 
-    /// The association's next server number.
+    /// Draws the next server number of an association; nil if it has ended.
     mutating func nextServerNumber(_ id: String) -> UInt32? {
         guard entries[id] != nil else { return nil }
         entries[id]?.lastServerNumber &+= 1

@@ -1,15 +1,15 @@
-/// Who signs a message of a security association.
+/// The signer of a message under an association.
 enum SigningDirection: String {
     case clientToServer = "client-to-server"
     case serverToClient = "server-to-client"
 }
 
-/// What a security association signs with, by the scheme that made it (MS-SIPAE 3.1.4.1).
+/// The signing keys of an association by scheme (MS-SIPAE 3.1.4.1).
 enum SigningKeys: Sendable {
     case ntlm(NTLMSessionKeys)
     case tlsDSK(TLSDSKKeys)
 
-    /// The scheme's name on the wire.
+    /// The scheme name in headers.
     var scheme: String {
         switch self {
         case .ntlm: "NTLM"

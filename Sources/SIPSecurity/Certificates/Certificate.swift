@@ -1,40 +1,43 @@
 import COpenSSL
 import SIPCore
 
-/// One X.509 certificate (RFC 5280), read once: its octets, and what of it decides or explains.
+/// An X.509 certificate (RFC 5280): its octets and the fields used for decisions and messages.
 public struct Certificate: Hashable, Sendable, CustomStringConvertible {
-    /// DER.
+    /// The DER encoding.
     public let octets: [UInt8]
-    /// `CN=edge.example.net,O=Example`.
+    /// The subject, such as `CN=edge.example.net,O=Example`; cut at 256 octets.
     public let subject: String
+    /// The issuer, in the form of ``subject``.
     public let issuer: String
-    /// In lower case; nil with none or with several.
+    /// The common name of the subject in lower case; nil if there is none, or more than one.
     public let commonName: String?
-    /// The `dNSName`s of subjectAltName in lower case, wildcards as they stand.
+    /// The `dNSName`s in subjectAltName in lower case, including wildcards.
     public let dnsNames: [String]
-    /// Hosts of the `sip:` URIs without user in subjectAltName, in lower case (RFC 5922 7.1).
+    /// Hosts of the `sip:` URIs without user part in subjectAltName, in lower case (RFC 5922 7.1).
     public let sipDomains: [String]
-    /// The addresses of subjectAltName.
+    /// The IP addresses in subjectAltName as text.
     public let addresses: [String]
+    /// Whether the certificate has subjectAltName, with any content.
     public let hasAlternativeNames: Bool
-    /// Seconds since 1970.
+    /// Start of validity in seconds since 1970.
     public let notBefore: Int64
-    /// Seconds since 1970.
+    /// End of validity in seconds since 1970, at most 9,000,000,000.
     public let notAfter: Int64
-    /// SHA-256 of the octets, 64 hexadecimal digits.
+    /// SHA-256 of ``octets``: 64 hexadecimal digits in lower case.
     public let fingerprint: String
-    /// Purposes of extendedKeyUsage as dotted numbers; nil: all.
+    /// Purposes in extendedKeyUsage as object identifiers; nil: all purposes.
     let purposes: [String]?
 
-    /// - Parameter octets: DER, whole.
-    /// - Returns: nil when it is no certificate.
+    /// Parses a certificate.
+    /// - Parameter octets: The DER encoding without further octets.
+    /// - Returns: nil if it is no certificate.
     public init?(octets: [UInt8]) {
         guard let read = Self.x509(octets) else { return nil }
         defer { X509_free(read) }
         self.init(read, octets: octets)
     }
 
-    /// - Parameter read: Stays the caller's.
+    /// - Parameter read: Not freed.
     private init?(_ read: OpaquePointer, octets: [UInt8]) {
         guard let start = X509Fields.seconds(X509_get0_notBefore(read)), let end = X509Fields.seconds(X509_get0_notAfter(read)) else {
             return nil
@@ -57,7 +60,7 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible {
         purposes = X509Fields.purposes(of: read)
     }
 
-    /// All certificates of a PEM text, in its order; other things in it, such as a key, are passed over.
+    /// The certificates of a PEM text in its order; other blocks, such as keys, are skipped.
     public static func all(inPEM text: [UInt8]) -> [Certificate] {
         var result: [Certificate] = []
         text.withUnsafeBytes { bytes in
@@ -72,15 +75,15 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible {
         return result
     }
 
-    /// Whether the private key of a PEM text, which must not be encrypted, is this certificate's.
+    /// Whether the unencrypted private key in a PEM text belongs to this certificate.
     ///
-    /// - Returns: nil when the text holds no such key.
+    /// - Returns: nil if the text has no such key.
     public func isKept(byPEM key: [UInt8]) -> Bool? {
         defer { ERR_clear_error() }
         return key.withUnsafeBytes { bytes -> Bool? in
             guard let source = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
             defer { BIO_free(source) }
-            // Nobody is there to be asked for a passphrase.
+            // Fail instead of prompting for a passphrase.
             guard let key = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil), let read = Self.x509(octets) else {
                 return nil
             }
@@ -92,13 +95,13 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Subject and names for a log.
+    /// Subject and names for logs.
     public var description: String {
         let names = sipDomains.map { "sip:" + $0 } + dnsNames + addresses
         return names.isEmpty ? subject : "\(subject) (\(PeerIdentity.brief(names)))"
     }
 
-    /// The caller frees it.
+    /// Parses DER; the caller frees the result.
     static func x509(_ octets: [UInt8]) -> OpaquePointer? {
         defer { ERR_clear_error() }
         return octets.withUnsafeBufferPointer { buffer in
@@ -123,9 +126,9 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PeerIdentity {
-    /// What a verified certificate proves.
+    /// The identity proved by a verified certificate.
     ///
-    /// - Parameter roots: The sets of roots to which it leads.
+    /// - Parameter roots: The names of the root sets that the chain leads to.
     public convenience init(_ certificate: Certificate, roots: Set<String>) {
         self.init(
             dnsNames: certificate.dnsNames, sipDomains: certificate.sipDomains, addresses: certificate.addresses,

@@ -1,34 +1,38 @@
 import COpenSSL
 import SIPCore
 
-/// Why a chain of certificates is not trusted (RFC 5280 6), and which certificate of it is to blame.
+/// The reason a certificate chain is not trusted (RFC 5280 6), with the certificate at fault.
 public struct ChainRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// From the most telling to the least: a chain that fails at several sets of roots is explained by the first of these.
+    /// The kind of failure, most informative first: of several root sets that refuse a chain, the first kind is reported.
     public enum Rule: String, Hashable, Sendable, CaseIterable {
         case expired, notYetValid, wrongPurpose, weak, invalid, unknownRoot, selfSigned
     }
 
+    /// The kind of failure.
     public var rule: Rule
-    /// The certificate to blame: the peer's own, or one between it and the root.
+    /// The certificate at fault: the peer's own, or one between it and the root.
     public var certificate: Certificate
+    /// The error text of OpenSSL with the section, or a message of Isthmus.
     public var reason: String
 
+    /// `CERTIFICATE: REASON`.
     public var description: String { "\(certificate): \(reason)" }
 }
 
-/// A set of roots, and the verification of chains against it: by OpenSSL, with keys and hashes of 112 bits at least.
+/// A set of root certificates. Chains are verified by OpenSSL at security level 2: keys and hashes of at least 112 bits.
 public final class TrustAnchors: Sendable {
-    /// What the peer does with its certificate.
+    /// The role of the peer in the connection.
     public enum Role: Sendable { case client, server }
 
-    /// Certificates between a peer's and the root, at most.
+    /// Largest number of certificates between the peer's and the root.
     private static let depth: Int32 = 8
 
+    /// The root certificates as given.
     public let roots: [Certificate]
-    /// Not written after `init`; OpenSSL's store may then be used by any thread.
+    /// Written only in `init`; reading OpenSSL's store is thread-safe.
     private nonisolated(unsafe) let store: OpaquePointer
 
-    /// - Returns: nil when there are no roots or OpenSSL refuses one.
+    /// Creates a set; nil if it is empty or OpenSSL refuses a root.
     public init?(_ roots: [Certificate]) {
         guard !roots.isEmpty, let store = X509_STORE_new() else { return nil }
         for root in roots {
@@ -51,12 +55,13 @@ public final class TrustAnchors: Sendable {
 
     deinit { X509_STORE_free(store) }
 
-    /// Whether the chain that a peer presented leads to one of the roots.
+    /// Verifies that a chain leads to one of the roots at a time.
     ///
-    /// A certificate with extendedKeyUsage must be meant for TLS or for SIP domains (RFC 5924 4); a server's is taken of a client,
-    /// since many authorities issue no others, but not the other way round.
+    /// A certificate with extendedKeyUsage needs a purpose for TLS or SIP domains (RFC 5924 4). A client may present a server
+    /// certificate, because many authorities issue no others; a server may not present a client certificate.
     ///
-    /// - Parameter chain: The peer's own certificate first; the others in any order.
+    /// - Parameter chain: The peer's certificate first, the others in any order; must not be empty.
+    /// - Throws: ``ChainRefusal`` with the first failure.
     public func verify(_ chain: [Certificate], as role: Role, at now: Instant) throws(ChainRefusal) {
         guard let leaf = chain.first else { preconditionFailure("a chain has a certificate") }
         let read = chain.map { Certificate.x509($0.octets) }
@@ -116,7 +121,7 @@ public final class TrustAnchors: Sendable {
 }
 
 extension Certificate {
-    /// - Parameter read: Stays the caller's.
+    /// - Parameter read: Not freed.
     fileprivate init?(copying read: OpaquePointer) {
         guard let octets = Self.octets(of: read) else { return nil }
         self.init(octets: octets)

@@ -1,17 +1,17 @@
 import COpenSSL
 import SIPCore
 
-/// Reads the fields of OpenSSL's form of a certificate, which stays the caller's; what cannot be read as text is left out.
+/// Reads fields of an OpenSSL certificate without freeing it; names that are no valid text are left out.
 enum X509Fields {
-    /// Names that are read, at most; a certificate for many domains has hundreds.
+    /// Largest number of names read; certificates for many domains have hundreds.
     static let nameLimit = 1_024
 
-    /// What subjectAltName holds, each kind in its order.
+    /// The names in subjectAltName by kind, each in certificate order.
     struct AlternativeNames {
         var uris: [String] = []
         var hosts: [String] = []
         var addresses: [String] = []
-        /// Whether the extension is there, with whatever in it.
+        /// Whether the extension exists, with any content.
         var isPresent = false
     }
 
@@ -34,7 +34,7 @@ enum X509Fields {
         return result
     }
 
-    /// The one common name of the subject; more than one would leave open which is meant.
+    /// The common name of the subject; nil if there are several, because it would be ambiguous.
     static func commonName(of certificate: OpaquePointer) -> String? {
         guard let subject = X509_get_subject_name(certificate) else { return nil }
         let place = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
@@ -49,7 +49,7 @@ enum X509Fields {
         return clean(UnsafeBufferPointer(start: octets, count: Int(count)))
     }
 
-    /// `CN=edge.example.net,O=Example` (RFC 4514), for people; at most 256 octets.
+    /// `CN=edge.example.net,O=Example` (RFC 4514) for messages; at most 256 octets.
     static func text(ofName name: OpaquePointer?) -> String {
         guard let name, let memory = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(memory) }
@@ -59,7 +59,7 @@ enum X509Fields {
         return count > 0 ? String(decoding: octets[..<Int(count)], as: UTF8.self) : ""
     }
 
-    /// Seconds since 1970; at most what an `Instant` can tell, which ends in the year 2262.
+    /// Seconds since 1970, at most 9,000,000,000, because an `Instant` ends in the year 2262.
     static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
         guard let time, let epoch = ASN1_TIME_set(nil, 0) else { return nil }
         defer { ASN1_STRING_free(epoch) }
@@ -68,7 +68,7 @@ enum X509Fields {
         return min(Int64(days) * 86_400 + Int64(seconds), 9_000_000_000)
     }
 
-    /// The purposes of extendedKeyUsage as dotted numbers; nil: the certificate is for all.
+    /// The purposes in extendedKeyUsage as object identifiers; nil: the extension is absent, and all purposes are allowed.
     static func purposes(of certificate: OpaquePointer) -> [String]? {
         guard X509_get_ext_by_NID(certificate, NID_ext_key_usage, -1) >= 0 else { return nil }
         guard let usage = X509_get_ext_d2i(certificate, NID_ext_key_usage, nil, nil).map({ OpaquePointer($0) }) else { return [] }
@@ -99,12 +99,12 @@ enum X509Fields {
         }
     }
 
-    /// Printable ASCII and what UTF-8 adds to it; a NUL within a name would end it early for somebody else.
+    /// Accepts 1 to 512 octets of UTF-8 without ASCII control characters; a NUL inside a name would truncate it in other software.
     private static func clean(_ octets: UnsafeBufferPointer<UInt8>) -> String? {
         guard (1...512).contains(octets.count), octets.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
             let text = String(validating: octets, as: UTF8.self)
         else { return nil }
-        // Nor what ends a line, or commands a terminal, in somebody's log.
+        // Refuse C1 controls and line separators, which could forge lines or control a terminal in logs.
         let isPlain = text.unicodeScalars.allSatisfy { !(0x80...0x9F).contains($0.value) && $0.value != 0x2028 && $0.value != 0x2029 }
         return isPlain ? text : nil
     }

@@ -1,10 +1,10 @@
 import SIPCore
 
-/// How a client signs, and knows its server's signatures, once it has signed in by whatever scheme (MS-SIPAE 3.2.5.1).
+/// Signs the requests of a client and verifies the server's signatures after sign-in with any scheme (MS-SIPAE 3.2.5.1).
 struct ClientSignature: Sendable {
     private let keys: SigningKeys
     private let targetName: String
-    /// Of the client's last message.
+    /// Number of the client's last message.
     private var number: UInt32 = 0
 
     init(_ keys: SigningKeys, targetName: String) {
@@ -12,7 +12,7 @@ struct ClientSignature: Sendable {
         self.targetName = targetName
     }
 
-    /// The beginning of every Authorization value.
+    /// The common first part of Authorization values.
     static func head(_ scheme: String, targetName: String, opaque: String?) -> String {
         "\(scheme) qop=\"auth\", realm=\"\(Authenticator.realm)\", targetname=\"\(targetName)\""
             + (opaque.map { ", opaque=\"\($0)\"" } ?? "")
@@ -28,7 +28,7 @@ struct ClientSignature: Sendable {
     }
 
     /// Whether the server signed this message.
-    /// - Parameter status: Of a response; nil for a request.
+    /// - Parameter status: The status of a response; nil for a request.
     func verifies(_ message: SIPHeaders, status: SIPStatus?, opaque: String?) -> Bool {
         guard let value = message.first(.authenticationInfo).flatMap({ AuthorizationValue($0) }), value["opaque"] == opaque,
             let random = value["srand"], let number = value["snum"], let proof = value["rspauth"].flatMap({ Hexadecimal.bytes($0) })

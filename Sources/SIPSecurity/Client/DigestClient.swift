@@ -1,11 +1,11 @@
 import SIPCore
 
-/// The client's end of Digest (RFC 7616 3.4): answers challenges, and goes on with their nonces until the next ones.
+/// The client side of Digest (RFC 7616 3.4): answers challenges and reuses their nonces until the next challenge.
 public struct DigestClient: Sendable {
     private let user: String
     private let password: String
     private let cnonce: String
-    /// One for each realm and header, as proxies and servers on the way ask for their own (RFC 3261 22.3).
+    /// Challenges by realm and header, because proxies and servers on the path have their own (RFC 3261 22.3).
     private var challenges: [Challenge] = []
 
     private static let challengeLimit = 4
@@ -16,27 +16,30 @@ public struct DigestClient: Sendable {
         var opaque: String?
         var algorithm: DigestAlgorithm
         var header: SIPHeaderName
-        /// Whether the server knows `qop`; without it there is no counter (RFC 7616 3.4).
+        /// Whether the challenge has `qop`; without it there is no counter (RFC 7616 3.4).
         var hasProtection: Bool
-        /// Of the requests with this nonce.
+        /// Number of requests with this nonce.
         var counter: UInt32 = 0
     }
 
-    /// - Parameter secret: 32 octets of randomness.
+    /// Creates a client with a random client nonce.
+    /// - Parameter secret: 32 or more random octets.
     public init(user: String, password: String, secret: [UInt8]) {
         var keys = SecretKeys(secret)
         self.init(user: user, password: password, cnonce: Hexadecimal.text(keys.draw(8)))
     }
 
-    /// - Parameter cnonce: A random token.
+    /// Creates a client.
+    /// - Parameter cnonce: The client nonce, a random token.
     public init(user: String, password: String, cnonce: String) {
         self.user = user
         self.password = password
         self.cnonce = cnonce
     }
 
-    /// Takes a 401 or 407 in.
-    /// - Returns: whether it is worth trying again: it offers Digest with a known algorithm, and does not refuse these very credentials.
+    /// Processes a 401 or 407.
+    /// - Returns: whether to repeat the request: the response offers Digest with a known algorithm, and does not reject the
+    ///   credentials just sent.
     public mutating func receive(challenge response: SIPResponse) -> Bool {
         guard let value = Self.offer(in: response) else { return false }
         let header = Self.header(response)
@@ -46,8 +49,8 @@ public struct DigestClient: Sendable {
         return learn(from: response) && !wasTried
     }
 
-    /// Takes the nonce of a 401 or 407 over, whether or not these credentials were refused.
-    /// - Returns: whether it offers Digest with a known algorithm and, where it names any, the protection `auth`.
+    /// Takes over the nonce of a 401 or 407, also if it rejects the credentials.
+    /// - Returns: whether the response offers Digest with a known algorithm and, if it lists `qop`, with `auth`.
     public mutating func learn(from response: SIPResponse) -> Bool {
         guard let (value, algorithm) = Self.offer(in: response), let realm = value["realm"], let nonce = value["nonce"] else {
             return false
@@ -67,7 +70,7 @@ public struct DigestClient: Sendable {
         response.status == .proxyAuthenticationRequired ? .proxyAuthorization : .authorization
     }
 
-    /// The first offer that can be taken: the server writes what it prefers first (RFC 8760 2.4).
+    /// The first usable offer: servers list the preferred one first (RFC 8760 2.4).
     private static func offer(in response: SIPResponse) -> (parameters: AuthorizationValue, algorithm: DigestAlgorithm)? {
         let isProxy = response.status == .proxyAuthenticationRequired
         for line in response.headers.values(isProxy ? .proxyAuthenticate : .wwwAuthenticate) {
@@ -81,7 +84,7 @@ public struct DigestClient: Sendable {
         return nil
     }
 
-    /// Puts credentials on a request once a challenge has been seen; for each nonce the counter grows by one with every request.
+    /// Adds credentials for every known challenge; none before the first challenge. The counter of a nonce grows by 1 per request.
     public mutating func authorize(_ request: inout SIPRequest) {
         var isFirst: Set<SIPHeaderName> = [.authorization, .proxyAuthorization]
         for index in challenges.indices {
@@ -109,7 +112,7 @@ public struct DigestClient: Sendable {
         return value
     }
 
-    /// The inside of a quoted string (RFC 3261 25.1).
+    /// The content of a quoted string, escaped (RFC 3261 25.1).
     private static func quoted(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }

@@ -1,6 +1,6 @@
 import SIPCore
 
-/// The client's end of connectionless NTLM in SIP (MS-SIPAE 3.2.5.1): signs in, signs every request, verifies every message.
+/// The client side of connectionless NTLM in SIP (MS-SIPAE 3.2.5.1): signs in, signs requests, verifies messages.
 public struct NTLMClient: Sendable {
     private let user: String
     private let domain: String
@@ -9,15 +9,17 @@ public struct NTLMClient: Sendable {
     private var secrets: SecretKeys
     private var targetName = ""
     private var opaque: String?
-    /// The AUTHENTICATE message until it has been sent.
+    /// The AUTHENTICATE message until it is sent.
     private var token: String?
     private var signature: ClientSignature?
-    /// Whether the last request carried an AUTHENTICATE message.
+    /// Whether the last request contained an AUTHENTICATE message.
     private var hasTried = false
 
+    /// Creates a client.
     /// - Parameters:
-    ///   - secret: 32 octets of randomness.
-    ///   - sendsIntegrityCode: with a message integrity code (MS-NLMP 3.1.5.1.2), as clients do when the challenge has a time.
+    ///   - secret: 32 or more random octets.
+    ///   - sendsIntegrityCode: whether to send a message integrity code (MS-NLMP 3.1.5.1.2), as clients do if the challenge has a
+    ///     time.
     public init(user: String, domain: String, password: String, secret: [UInt8], sendsIntegrityCode: Bool = false) {
         self.sendsIntegrityCode = sendsIntegrityCode
         self.user = user
@@ -26,9 +28,9 @@ public struct NTLMClient: Sendable {
         secrets = SecretKeys(secret)
     }
 
-    /// Takes a 401 in: the offer of NTLM, or its CHALLENGE message.
-    /// - Returns: whether there is something to try: the same request again, made ready by ``authorize(_:)``. There is not after an
-    ///   AUTHENTICATE message: the password is not right.
+    /// Processes a 401: an NTLM offer or a CHALLENGE message.
+    /// - Returns: whether to repeat the request after ``authorize(_:)``; false after an AUTHENTICATE message, because the password is
+    ///   wrong.
     public mutating func receive(challenge response: SIPResponse) -> Bool {
         for line in response.headers.values(.wwwAuthenticate) {
             guard let value = AuthorizationValue(line), value.isScheme("NTLM"), value["realm"] == Authenticator.realm,
@@ -67,8 +69,8 @@ public struct NTLMClient: Sendable {
         return true
     }
 
-    /// An AUTHENTICATE message with NT response, domain, user and session key; LM response and workstation are empty, and zeros are in the
-    /// place of the integrity code.
+    /// An AUTHENTICATE message with NT response, domain, user and session key. LM response and workstation are empty; the integrity
+    /// code is zero.
     private static func message(_ parts: [[UInt8]]) -> [UInt8] {
         var fields: [UInt8] = []
         var payload: [UInt8] = []
@@ -81,7 +83,7 @@ public struct NTLMClient: Sendable {
             + [6, 1, 0, 0, 0, 0, 0, 15] + [UInt8](repeating: 0, count: 16) + payload
     }
 
-    /// Puts Authorization on a request: the next step of signing in, or a signature.
+    /// Sets Authorization to the next step of the sign-in, or to a signature; does nothing before the first offer.
     public mutating func authorize(_ request: inout SIPRequest) {
         guard !targetName.isEmpty else { return }
         var value = ClientSignature.head("NTLM", targetName: targetName, opaque: opaque)
@@ -98,7 +100,7 @@ public struct NTLMClient: Sendable {
     }
 
     /// Whether the server signed this message with the keys of this sign-in.
-    /// - Parameter status: Of a response; nil for a request.
+    /// - Parameter status: The status of a response; nil for a request.
     public func verifies(_ message: SIPHeaders, status: SIPStatus?) -> Bool {
         signature?.verifies(message, status: status, opaque: opaque) ?? false
     }

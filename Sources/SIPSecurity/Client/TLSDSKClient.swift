@@ -1,35 +1,36 @@
 import SIPCore
 
-/// The client's end of TLS-DSK in SIP (MS-SIPAE 3.2.5.1): signs in with a certificate, signs every request, verifies every message.
+/// The client side of TLS-DSK in SIP (MS-SIPAE 3.2.5.1): signs in with a certificate, signs requests, verifies messages.
 public struct TLSDSKClient: Sendable {
     private let credentials: TLSDSKCredentials
     private var secrets: SecretKeys
     private var targetName = ""
     private var opaque: String?
     private var handshake: TLSHandshake?
-    /// The flight that the next request carries.
+    /// The flight for the next request.
     private var flight: [UInt8]?
     private var signature: ClientSignature?
 
-    /// - Parameter secret: 32 octets of randomness.
+    /// Creates a client.
+    /// - Parameter secret: 32 or more random octets.
     public init(credentials: TLSDSKCredentials, secret: [UInt8]) {
         self.credentials = credentials
         secrets = SecretKeys(secret)
     }
 
-    /// Whether the handshake is over, so that requests are signed.
+    /// Whether the handshake has finished, so that requests are signed.
     public var isSigning: Bool { signature != nil }
 
-    /// Takes a 401 in: the offer of TLS-DSK, or the server's flight.
-    /// - Returns: whether there is something to try: the same request again, made ready by ``authorize(_:at:)``. There is not when the
-    ///   server refused the certificate, or has one that is not its own.
+    /// Processes a 401: an offer of TLS-DSK, or a flight of the server.
+    /// - Returns: whether to repeat the request after ``authorize(_:)``; false if the server refused the certificate, or its own
+    ///   certificate does not name it.
     public mutating func receive(challenge response: SIPResponse, at now: Instant) -> Bool {
         for line in response.headers.values(.wwwAuthenticate) {
             guard let value = AuthorizationValue(line), value.isScheme("TLS-DSK"), value["realm"] == Authenticator.realm,
                 let target = value["targetname"]
             else { continue }
             guard let token = value["gssapi-data"] else {
-                // An offer in the middle of a handshake is a refusal; one to a signed request is the end of the association.
+                // An offer during a handshake is a refusal; an offer for a signed request ends the association.
                 guard handshake == nil else { return false }
                 (targetName, opaque, signature) = (target, nil, nil)
                 handshake = credentials.handshake()
@@ -58,7 +59,7 @@ public struct TLSDSKClient: Sendable {
         }
     }
 
-    /// Puts Authorization on a request: the next flight, or a signature.
+    /// Sets Authorization to the next flight, or to a signature; does nothing before the first offer.
     public mutating func authorize(_ request: inout SIPRequest) {
         guard !targetName.isEmpty else { return }
         var value = ClientSignature.head("TLS-DSK", targetName: targetName, opaque: opaque)
@@ -71,7 +72,7 @@ public struct TLSDSKClient: Sendable {
     }
 
     /// Whether the server signed this message with the keys of this sign-in.
-    /// - Parameter status: Of a response; nil for a request.
+    /// - Parameter status: The status of a response; nil for a request.
     public func verifies(_ message: SIPHeaders, status: SIPStatus?) -> Bool {
         signature?.verifies(message, status: status, opaque: opaque) ?? false
     }

@@ -1,20 +1,21 @@
-/// What is kept of a user's password: enough to verify NTLM and Digest, never the password itself (MS-NLMP 3.3.1, RFC 7616 3.4.2).
+/// Verifiers of a user's password for NTLM and Digest; the password itself is not stored (MS-NLMP 3.3.1, RFC 7616 3.4.2).
 ///
-/// Each of the three is as good as the password for its own scheme, so they are secrets: descriptions and dumps do not show them, and
-/// only ``text`` writes them out, for the directory's file.
+/// Each verifier can replace the password in its own scheme, so all are secret: descriptions and dumps hide them, and only ``text``
+/// writes them, for directory files.
 public struct CredentialVerifiers: Hashable, Sendable {
-    /// The name that the user signs in with, and which is part of both Digest hashes.
+    /// The login name; part of both Digest hashes.
     public let user: String
-    /// The SIP domain, in lower case: realm of Digest, and part of both Digest hashes.
+    /// The SIP domain in lower case: the realm, and part of both Digest hashes.
     public let realm: String
     let ntHash: [UInt8]
     let md5: [UInt8]
     let sha256: [UInt8]
 
-    /// Why a name or a text cannot be taken.
+    /// The invalid part of a name, password or text.
     public enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
         case user, realm, password, text
 
+        /// The rule that the part breaks.
         public var description: String {
             switch self {
             case .user: "RFC 7616 3.4.2: a user name is 1 to 256 characters without blanks, colons, quotes and controls"
@@ -25,11 +26,12 @@ public struct CredentialVerifiers: Hashable, Sendable {
         }
     }
 
+    /// Computes the verifiers of a password.
     /// - Parameters:
-    ///   - user: As the user signs in, without a domain.
+    ///   - user: The login name without a domain.
     ///   - realm: The SIP domain.
-    ///   - password: Up to 256 characters.
-    /// - Throws: ``Problem`` naming what cannot be taken.
+    ///   - password: 1 to 256 characters without control characters.
+    /// - Throws: ``Problem`` with the invalid part.
     public init(user: String, realm: String, password: String) throws(Problem) {
         try Self.check(user, realm)
         guard (1...256).contains(password.count), !password.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
@@ -50,8 +52,8 @@ public struct CredentialVerifiers: Hashable, Sendable {
         self.sha256 = sha256
     }
 
-    /// Reads what ``text`` writes.
-    /// - Throws: ``Problem/text``, or what is wrong with the names in it.
+    /// Parses the form of ``text``.
+    /// - Throws: ``Problem/text``, or the problem of a name in it.
     public init(text: some StringProtocol) throws(Problem) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 6, words[0] == "v1", let ntHash = Self.value("nt=", 16, words[3]), let md5 = Self.value("md5=", 16, words[4]),
@@ -62,7 +64,7 @@ public struct CredentialVerifiers: Hashable, Sendable {
         self.init(user: user, realm: realm.lowercased(), ntHash: ntHash, md5: md5, sha256: sha256)
     }
 
-    /// For the directory's file and nowhere else: `v1 USER REALM nt=HEX md5=HEX sha256=HEX`.
+    /// `v1 USER REALM nt=HEX md5=HEX sha256=HEX`, the form in directory files; contains secrets.
     public var text: String {
         "v1 \(user) \(realm) nt=\(Hexadecimal.text(ntHash)) md5=\(Hexadecimal.text(md5)) sha256=\(Hexadecimal.text(sha256))"
     }
@@ -83,7 +85,10 @@ public struct CredentialVerifiers: Hashable, Sendable {
 }
 
 extension CredentialVerifiers: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A fixed text without secrets.
     public var description: String { "CredentialVerifiers(hidden)" }
+    /// A fixed text without secrets.
     public var debugDescription: String { description }
+    /// A mirror without children, so that dumps show no secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,14 +1,13 @@
-/// The server's own secrets, all derived from one random value that the program draws from the system at its start.
-/// Each value is a keyed hash.
+/// The server's secrets, derived by keyed hashes from one random value drawn at program start.
 struct SecretKeys: Sendable {
     let digestNonce: [UInt8]
     let ntlmChallenge: [UInt8]
-    /// Stands in for the verifiers of users that do not exist.
+    /// Key that replaces the verifiers of unknown users.
     let unknownUser: [UInt8]
     private let randomKey: [UInt8]
     private var drawn: UInt64 = 0
 
-    /// - Parameter secret: 32 or more octets of the system's randomness.
+    /// - Parameter secret: 32 or more random octets from the system.
     init(_ secret: [UInt8]) {
         precondition(secret.count >= 32, "an authenticator needs 32 octets of randomness")
         func key(_ purpose: String) -> [UInt8] { HashAlgorithm.sha256.authenticationCode(purpose.utf8, key: secret) }
@@ -18,7 +17,7 @@ struct SecretKeys: Sendable {
         randomKey = key("random octets")
     }
 
-    /// Fresh octets, 1 to 32.
+    /// New random octets, from 1 to 32.
     mutating func draw(_ count: Int) -> [UInt8] {
         drawn += 1
         let counter = (0..<8).map { UInt8(truncatingIfNeeded: drawn >> UInt64($0 * 8)) }

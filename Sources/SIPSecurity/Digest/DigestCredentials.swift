@@ -1,6 +1,6 @@
 import SIPCore
 
-/// The hash functions that Digest is offered with (RFC 7616 6.1, RFC 8760 2.1); the raw value is the token of `algorithm`.
+/// Hash functions of Digest (RFC 7616 6.1, RFC 8760 2.1); the raw value is the token of `algorithm`.
 public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     case md5 = "MD5"
     case sha256 = "SHA-256"
@@ -8,7 +8,7 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     var hash: HashAlgorithm { self == .md5 ? .md5 : .sha256 }
 }
 
-/// What a client answers to a Digest challenge, with qop `auth` (RFC 7616 3.4).
+/// Digest credentials of a request, with qop `auth` (RFC 7616 3.4).
 struct DigestCredentials {
     var user: String
     var realm: String
@@ -17,11 +17,11 @@ struct DigestCredentials {
     var response: [UInt8]
     var algorithm: DigestAlgorithm
     var cnonce: String
-    /// As written, for the hash: 8 hexadecimal digits.
+    /// The counter as received, for the hash: 8 hexadecimal digits.
     var counterText: String
     var counter: UInt32
 
-    /// Why credentials cannot be taken; the raw value names the rule.
+    /// The reason credentials are malformed; the raw value names the rule.
     enum Problem: String, Error {
         case missing = "RFC 7616 3.4: username, realm, nonce, uri and response are required"
         case qop = "RFC 7616 3.4: qop must be auth, with cnonce and an nc of 8 hexadecimal digits"
@@ -51,16 +51,16 @@ struct DigestCredentials {
         self.counter = counter
     }
 
-    /// The response that the holder of the password gives (RFC 7616 3.4.1).
+    /// The response expected from a client that knows the password (RFC 7616 3.4.1).
     /// - Parameter userHash: H(A1) with this algorithm.
     func expectedResponse(userHash: [UInt8], method: SIPMethod) -> [UInt8] {
         let target = algorithm.hash.hexDigest("\(method.rawValue):\(uri)")
         return algorithm.hash.digest("\(Hexadecimal.text(userHash)):\(nonce):\(counterText):\(cnonce):auth:\(target)".utf8)
     }
 
-    /// Whether the credentials were made for this request (RFC 7616 3.4.6).
+    /// Whether the credentials belong to this request (RFC 7616 3.4.6).
     ///
-    /// One client writes `(null)` for every request: what its empty variable prints as. It is taken, since nothing else distinguishes it.
+    /// One client sends `(null)`, the printed form of an empty variable, for every request; it is accepted.
     func names(_ request: SIPRequest) -> Bool {
         if uri == request.requestURI || uri == "(null)" { return true }
         guard let named = SIPURI(uri) else { return false }

@@ -1,7 +1,6 @@
 import SIPCore
 
-/// A server nonce that needs no memory until it is used: moment, random octets, and a keyed hash over both, the realm and the address that
-/// it is given to (RFC 7616 3.3).
+/// A stateless server nonce: time, random octets, and a keyed hash over both with the realm and the client's address (RFC 7616 3.3).
 enum DigestNonce {
     static func text(at now: Instant, realm: String, host: String, random: [UInt8], key: [UInt8]) -> String {
         let milliseconds = UInt64(clamping: now.nanosecondsSince1970 / 1_000_000)
@@ -9,7 +8,7 @@ enum DigestNonce {
         return Hexadecimal.text(head + seal(head, realm, host, key))
     }
 
-    /// When the nonce was made; nil: not by this server for this realm and address.
+    /// The time at which a nonce was issued; nil if this server did not issue it for this realm and address.
     static func issued(_ text: String, realm: String, host: String, key: [UInt8]) -> Instant? {
         guard text.utf8.count == 64, let bytes = Hexadecimal.bytes(text) else { return nil }
         let head = Array(bytes.prefix(16))
@@ -23,9 +22,9 @@ enum DigestNonce {
     }
 }
 
-/// Which request counters of a nonce were used; only nonces that came back with a right password are in it.
+/// The used request counters of each nonce; contains only nonces that were used with a right password.
 ///
-/// When it is full the oldest nonce goes, and with it the trust in all nonces as old: those count as stale, so none is ever used twice.
+/// When full, the oldest nonce is dropped, and all nonces up to its age count as stale, so that no counter is accepted twice.
 struct NonceTable: Sendable {
     let limit: Int
     private var windows: [String: ReplayWindow] = [:]
@@ -36,15 +35,16 @@ struct NonceTable: Sendable {
 
     var count: Int { windows.count }
 
-    /// - Parameter issued: When the nonce was made.
-    /// - Returns: false if the counter was used before, or may have been.
+    /// Marks a counter as used.
+    /// - Parameter issued: The time at which the nonce was issued.
+    /// - Returns: false if the counter was used, or may have been.
     mutating func accept(_ nonce: String, issued: Instant, counter: UInt32, until expiry: Instant, at now: Instant) -> Bool {
         while let due = order.popDue(at: now) { windows[due] = nil }
         if windows[nonce] == nil {
             if let floor, issued <= floor { return false }
             if windows.count >= limit, let oldest = order.popFirst() {
                 windows[oldest.key] = nil
-                // Nonces expire in the order in which they were made, so this one is no younger than any that remain.
+                // Nonces expire in the order of issue, so the dropped one is not younger than the remaining ones.
                 floor = max(floor ?? issued, oldest.made)
             }
             windows[nonce] = ReplayWindow()

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Comparison whose time says nothing about where two secrets differ.
+/// Comparison in a time that does not depend on the position of the first difference.
 enum ConstantTime {
-    /// Whether both are the same octets; different lengths are told apart at once, being no secret.
+    /// Whether both arrays are equal; different lengths return early, because the length is not secret.
     static func equal(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }

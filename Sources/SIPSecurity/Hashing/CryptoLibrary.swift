@@ -1,17 +1,18 @@
 import COpenSSL
 
-/// The algorithms that this room takes from OpenSSL 3, each fetched once.
+/// The algorithms of OpenSSL 3 used by this module, each fetched once.
 ///
-/// MD4 and RC4 come from the legacy provider, loaded into a library context of our own: nothing else in the process gets them.
+/// MD4 and RC4 come from the legacy provider in a separate library context, so that other code in the process cannot use them.
 public final class CryptoLibrary: Sendable {
     static let shared = CryptoLibrary()
 
-    /// Why MD4 and RC4, and with them NTLM and new credentials, cannot be used here; nil: they can. Ask before offering NTLM.
+    /// The reason MD4 and RC4 are unavailable, without which NTLM and new credentials fail; nil if they are available. Check it
+    /// before offering NTLM.
     public static var problem: String? {
         shared.hasLegacy ? nil : "OpenSSL's legacy provider (MD4, RC4) cannot be loaded; it is part of the package libssl3"
     }
 
-    /// Never written after `init`, never freed; OpenSSL's fetched algorithms may be used by any thread.
+    /// Written only in `init` and kept for the life of the process; fetched algorithms are thread-safe.
     private nonisolated(unsafe) let digests: [HashAlgorithm: OpaquePointer]
     nonisolated(unsafe) let rc4: OpaquePointer?
 
@@ -29,7 +30,7 @@ public final class CryptoLibrary: Sendable {
 
     func digest(_ algorithm: HashAlgorithm) -> OpaquePointer {
         guard let digest = digests[algorithm] else {
-            // A missing algorithm must never become a known hash value; the program asks for `problem` before it gets here.
+            // Stop instead of returning a constant hash; callers check `problem` first.
             preconditionFailure("OpenSSL has no \(algorithm.rawValue)")
         }
         return digest

@@ -1,19 +1,19 @@
 import COpenSSL
 
-/// A hash function, by OpenSSL's name for it.
+/// A hash function; the raw value is OpenSSL's name.
 public enum HashAlgorithm: String, Hashable, Sendable, CaseIterable {
-    /// RFC 1320: 16 octets; for the NT hash only (MS-NLMP 3.3.1).
+    /// RFC 1320, 16 octets; only for the NT hash (MS-NLMP 3.3.1).
     case md4 = "MD4"
-    /// RFC 1321: 16 octets.
+    /// RFC 1321, 16 octets.
     case md5 = "MD5"
-    /// FIPS 180-4: 20 octets; name-based UUIDs (RFC 4122 4.3).
+    /// FIPS 180-4, 20 octets; for name-based UUIDs (RFC 4122 4.3) and TLS-DSK.
     case sha1 = "SHA1"
-    /// FIPS 180-4: 32 octets.
+    /// FIPS 180-4, 32 octets.
     case sha256 = "SHA2-256"
-    /// FIPS 180-4 5.3.6.2: 32 octets.
+    /// FIPS 180-4 5.3.6.2, 32 octets.
     case sha512Truncated256 = "SHA2-512/256"
 
-    /// The hash of the bytes.
+    /// The hash of the bytes. Stops the program if OpenSSL lacks the algorithm, see ``CryptoLibrary/problem``.
     public func digest(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let input = Array(bytes)
         var output = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
@@ -23,10 +23,10 @@ public enum HashAlgorithm: String, Hashable, Sendable, CaseIterable {
         return Array(output.prefix(Int(length)))
     }
 
-    /// The hash of the text's UTF-8 octets in lower-case hexadecimal digits, as Digest writes it (RFC 7616 3.1.3).
+    /// The hash of the UTF-8 octets in lower-case hexadecimal digits (RFC 7616 3.1.3).
     public func hexDigest(_ text: String) -> String { Hexadecimal.text(digest(text.utf8)) }
 
-    /// The keyed hash of RFC 2104 with this function.
+    /// HMAC (RFC 2104) with this function; `key` may have any length.
     public func authenticationCode(_ bytes: some Collection<UInt8>, key: [UInt8]) -> [UInt8] {
         var pad = key.count > blockLength ? digest(key) : key
         pad += [UInt8](repeating: 0, count: blockLength - pad.count)
@@ -34,6 +34,6 @@ public enum HashAlgorithm: String, Hashable, Sendable, CaseIterable {
         return digest(pad.map { $0 ^ 0x5C } + inner)
     }
 
-    /// Octets that the function takes in at a time.
+    /// Block length in octets.
     private var blockLength: Int { self == .sha512Truncated256 ? 128 : 64 }
 }

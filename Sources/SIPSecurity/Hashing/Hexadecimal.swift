@@ -12,7 +12,7 @@ enum Hexadecimal {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Digits of either case; nil for an odd number of them or anything else.
+    /// Parses digits of either case; nil for an odd number of digits or other characters.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let source = Array(text.utf8)
         guard source.count.isMultiple(of: 2) else { return nil }

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// The stream cipher of NTLM (MS-NLMP 3.4.3). Each call starts a new stream: the connectionless NTLM of SIP keys every message anew.
+/// The stream cipher of NTLM (MS-NLMP 3.4.3). Each call starts a new stream, because connectionless NTLM derives a key per message.
 enum RC4 {
-    /// Encrypts, which is the same as decrypting.
+    /// Encrypts or decrypts; both are the same operation.
     /// - Parameter key: 16 octets.
     static func apply(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
         guard let cipher = CryptoLibrary.shared.rc4, key.count == 16, let context = EVP_CIPHER_CTX_new() else {

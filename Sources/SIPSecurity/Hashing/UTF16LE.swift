@@ -1,10 +1,10 @@
-/// Text as NTLM carries it: UTF-16, low octet first (MS-NLMP 2.2).
+/// Text in NTLM messages: UTF-16, little-endian (MS-NLMP 2.2).
 enum UTF16LE {
     static func bytes(_ text: String) -> [UInt8] {
         text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
     }
 
-    /// nil for an odd number of octets or a lone surrogate.
+    /// Decodes octets; nil for an odd number of octets or a lone surrogate.
     static func text(_ bytes: some Collection<UInt8>) -> String? {
         guard bytes.count.isMultiple(of: 2) else { return nil }
         let source = Array(bytes)

@@ -1,13 +1,13 @@
-/// One value of Authorization or Proxy-Authorization: a scheme and its parameters (RFC 7235 2.1, RFC 3261 25.1).
+/// A value of Authorization or Proxy-Authorization: scheme and parameters (RFC 7235 2.1, RFC 3261 25.1).
 struct AuthorizationValue: Hashable, Sendable {
-    /// Longest value that is read, in octets: an NTLM token with room to spare.
+    /// Longest accepted value in octets, with room for an NTLM token.
     static let lengthLimit = 16_384
     static let parameterLimit = 32
 
     let scheme: String
     private let parameters: [String: String]
 
-    /// Reads the whole value; nil if it is malformed, too long, or gives a parameter twice.
+    /// Parses the whole value; nil if it is malformed, too long, or repeats a parameter.
     init?(_ text: String) {
         guard text.utf8.count <= Self.lengthLimit else { return nil }
         var reader = Reader(bytes: Array(text.utf8))
@@ -27,7 +27,7 @@ struct AuthorizationValue: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// By lower-case name; nil if absent.
+    /// The value of a parameter by lower-case name; nil if absent.
     subscript(name: String) -> String? { parameters[name] }
 
     func isScheme(_ name: String) -> Bool { scheme.lowercased() == name.lowercased() }
@@ -44,7 +44,7 @@ struct AuthorizationValue: Hashable, Sendable {
             while position < bytes.count, bytes[position] <= 0x20 { position += 1 }
         }
 
-        /// The byte with blanks around it.
+        /// Consumes the byte and blanks around it.
         mutating func consume(_ byte: UInt8) -> Bool {
             skipBlanks()
             guard position < bytes.count, bytes[position] == byte else { return false }
@@ -59,7 +59,7 @@ struct AuthorizationValue: Hashable, Sendable {
             return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
         }
 
-        /// A quoted string without its escapes, or whatever stands before the next comma or blank.
+        /// Parses a quoted string without its escapes, or the characters up to the next comma or blank.
         mutating func value() -> String? {
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
                 let start = position

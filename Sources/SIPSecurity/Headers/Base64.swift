@@ -1,4 +1,4 @@
-/// Base 64 of RFC 4648 4, read strictly: whole groups, padding only at the end, no other characters.
+/// Base 64 (RFC 4648 4). Decoding is strict: complete groups, padding only at the end, no other characters.
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

@@ -1,6 +1,6 @@
 import SIPCore
 
-/// A moment as the Date header writes it (RFC 3261 20.17): `Sat, 13 Nov 2010 23:29:00 GMT`. Challenges carry it (MS-SIPAE 3.3.5).
+/// A time in the form of the Date header (RFC 3261 20.17): `Sat, 13 Nov 2010 23:29:00 GMT`. Required in challenges (MS-SIPAE 3.3.5).
 enum HeaderDate {
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -1,16 +1,17 @@
 import SIPCore
 
-/// The text that both ends of a security association sign: parts of a message, each in angle brackets, as they are spelled in it; what
-/// is absent is `<>` (MS-SIPAE 3.1.4.1).
+/// The signed text of a message: selected values as they are spelled, each in angle brackets; absent values are `<>` (MS-SIPAE
+/// 3.1.4.1).
 ///
-/// Protocol versions 3 and later have 16 items and bind To and the asserted identities; earlier ones have 13. An answer adds its status.
+/// Protocol versions 3 and later have 16 items, including To and the asserted identities; earlier ones have 13. A response adds its
+/// status.
 struct SignatureBuffer {
     /// The parameters of the signing header.
     struct Header {
         var scheme: String
-        /// crand or srand.
+        /// `crand` or `srand`.
         var random: String
-        /// cnum or snum, in decimal digits.
+        /// `cnum` or `snum` in decimal digits.
         var number: String
         var realm: String
         var targetName: String
@@ -18,7 +19,7 @@ struct SignatureBuffer {
 
     let text: String
 
-    /// - Parameter status: Of an answer; nil for a request.
+    /// - Parameter status: The status of a response; nil for a request.
     init(_ header: Header, _ message: SIPHeaders, status: SIPStatus?, version: Int) {
         let from = Self.address(message.first(.from) ?? "")
         let to = Self.address(message.first(.to) ?? "")
@@ -46,7 +47,7 @@ struct SignatureBuffer {
 
     private static func hasScheme(_ uri: String, _ scheme: String) -> Bool { uri.prefix(scheme.count).lowercased() == scheme }
 
-    /// The URI of a From, To or identity without brackets, display name and header parameters, otherwise as written.
+    /// The URI of From, To or an identity as written, without brackets, display name and header parameters.
     static func address(_ value: String) -> String {
         let bytes = Array(value.utf8)
         var index = 0

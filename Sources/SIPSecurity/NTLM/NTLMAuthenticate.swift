@@ -1,11 +1,11 @@
-/// The AUTHENTICATE message with an NTLMv2 response (MS-NLMP 2.2.1.3, 2.2.2.8), every length and offset checked.
+/// An AUTHENTICATE message with an NTLMv2 response (MS-NLMP 2.2.1.3, 2.2.2.8); all lengths and offsets are checked.
 ///
-/// Weaker flags than those required are refused. The message integrity code is checked where the response says that there is one
-/// (MS-NLMP 3.2.5.1.2); the REGISTER that carries this message is besides signed with the keys that come out of it (MS-SIPAE 3.2.5.1).
+/// Messages without the required flags are refused. The message integrity code is checked if the response announces one (MS-NLMP
+/// 3.2.5.1.2); clients of version 4 also sign the REGISTER that carries this message with the resulting keys (MS-SIPAE 3.2.5.1).
 struct NTLMAuthenticate: Hashable, Sendable {
     static let lengthLimit = 8_192
 
-    /// Why a message cannot be taken; the raw value names the rule.
+    /// The reason a message is refused; the raw value names the rule.
     enum Problem: String, Error {
         case header = "MS-NLMP 2.2.1.3: not an AUTHENTICATE message of at most 8192 octets"
         case field = "MS-NLMP 2.2.1.3: a field lies outside the AUTHENTICATE message"
@@ -18,18 +18,18 @@ struct NTLMAuthenticate: Hashable, Sendable {
 
     let user: String
     let domain: String
-    /// The first 16 octets of the NT response.
+    /// The NT proof: the first 16 octets of the NT response.
     let proof: [UInt8]
-    /// What the proof was made of besides the server's challenge.
+    /// The input of the proof besides the server challenge.
     let temp: [UInt8]
-    /// 16 octets, encrypted with the session base key.
+    /// The session key, 16 octets, encrypted with the session base key.
     let encryptedSessionKey: [UInt8]
-    /// The message integrity code, and the message without it; nil: the response announces none.
+    /// The message integrity code with its input; nil if the response announces none.
     let integrity: Integrity?
 
     struct Integrity: Hashable, Sendable {
         var code: [UInt8]
-        /// The message with zeros in the place of the code.
+        /// The message with zeros in place of the code.
         var message: [UInt8]
     }
 
@@ -46,7 +46,7 @@ struct NTLMAuthenticate: Hashable, Sendable {
         else { throw .text }
         self.user = user
         self.domain = domain
-        // 16 of proof, then: two version octets, 6 and 8 of time, 8 of challenge, 4 reserved, at least the end of the list, 4 reserved.
+        // 16 octets proof; then 2 version, 6 reserved, 8 time, 8 client challenge, 4 reserved, and the 4 that end the attributes.
         guard response.count >= 16 + 32, response[16] == 1, response[17] == 1 else { throw .response }
         proof = Array(response.prefix(16))
         temp = Array(response.dropFirst(16))
@@ -62,7 +62,7 @@ struct NTLMAuthenticate: Hashable, Sendable {
         integrity = Integrity(code: Array(message[Self.codePlace]), message: without)
     }
 
-    /// Whether the flags among the response's attributes (MsvAvFlags, MS-NLMP 2.2.2.1) say that there is an integrity code.
+    /// Whether MsvAvFlags in the attributes of the response (MS-NLMP 2.2.2.1) announces an integrity code.
     private static func announcesCode(_ temp: [UInt8]) -> Bool {
         var place = 28
         while place + 4 <= temp.count {
@@ -74,14 +74,14 @@ struct NTLMAuthenticate: Hashable, Sendable {
         return false
     }
 
-    /// Whether the message is as its sender wrote it, and answers that challenge (MS-NLMP 3.1.5.1.2).
+    /// Whether the integrity code matches this message and challenge (MS-NLMP 3.1.5.1.2); true if there is none.
     func isIntact(challenge: [UInt8], exportedSessionKey: [UInt8]) -> Bool {
         guard let integrity else { return true }
         let code = HashAlgorithm.md5.authenticationCode(challenge + integrity.message, key: exportedSessionKey)
         return ConstantTime.equal(code, integrity.code)
     }
 
-    /// A payload field: length, allocated length, offset.
+    /// Reads a payload field: length, allocated length, offset.
     private static func field(_ message: [UInt8], at place: Int) throws(Problem) -> [UInt8] {
         let length = Int(message[place]) | Int(message[place + 1]) << 8
         let offset = Int(word(message, at: place + 4))

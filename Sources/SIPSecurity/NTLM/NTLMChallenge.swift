@@ -1,13 +1,13 @@
-/// The CHALLENGE message of connectionless NTLM (MS-NLMP 2.2.1.2); there is no NEGOTIATE before it (MS-NLMP 1.3.1.3).
+/// The CHALLENGE message of connectionless NTLM (MS-NLMP 2.2.1.2); no NEGOTIATE message precedes it (MS-NLMP 1.3.1.3).
 struct NTLMChallenge {
-    /// 8 octets that nobody could foresee.
+    /// 8 unpredictable octets.
     var serverChallenge: [UInt8]
-    /// The SIP domain of who signs in.
+    /// The SIP domain of the user.
     var domain: String
-    /// This server's host name.
+    /// The host name of this server.
     var server: String
 
-    /// The short name of a domain or host: its first label, in upper case and at most 15 characters.
+    /// The short name of a domain or host: its first label in upper case, at most 15 characters.
     static func shortName(_ name: String) -> String {
         String((name.split(separator: ".").first ?? "").uppercased().prefix(15))
     }
@@ -37,10 +37,10 @@ struct NTLMChallenge {
     }
 }
 
-/// What all NTLM messages share (MS-NLMP 2.2.1).
+/// Parts common to all NTLM messages (MS-NLMP 2.2.1).
 enum NTLMMessage {
     static let signature: [UInt8] = Array("NTLMSSP".utf8) + [0]
 
-    /// Low octet first.
+    /// 32 bits, little-endian.
     static func word(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32($0 * 8)) } }
 }

@@ -1,4 +1,4 @@
-/// What both ends agree on in an NTLM exchange (MS-NLMP 2.2.2.5).
+/// Negotiated options of NTLM (MS-NLMP 2.2.2.5).
 struct NTLMFlags: OptionSet, Hashable, Sendable {
     let rawValue: UInt32
 
@@ -15,12 +15,12 @@ struct NTLMFlags: OptionSet, Hashable, Sendable {
     static let key128 = NTLMFlags(rawValue: 0x2000_0000)
     static let keyExchange = NTLMFlags(rawValue: 0x4000_0000)
 
-    /// What a challenge of ours says: connectionless, signed, 128 bits (MS-SIPAE 3.3.5.1).
+    /// Flags of our challenges: connectionless, signed, 128 bits (MS-SIPAE 3.3.5.1).
     static let offered: NTLMFlags = [
         .unicode, .requestTarget, .sign, .datagram, .ntlm, .alwaysSign, .extendedSessionSecurity, .identify, .targetInfo, .version,
         .key128, .keyExchange,
     ]
 
-    /// Without these an answer is refused: nothing weaker than NTLMv2 session security with 128 bits is spoken.
+    /// Flags that a client must set: NTLMv2 session security with 128-bit keys.
     static let required: NTLMFlags = [.unicode, .sign, .extendedSessionSecurity, .key128, .keyExchange]
 }

@@ -1,6 +1,6 @@
 /// The computations of NTLMv2 (MS-NLMP 3.3.2, 3.4.5).
 enum NTLMv2 {
-    /// NTOWFv2: the key that a response is made with.
+    /// NTOWFv2: the key of a response.
     static func responseKey(ntHash: [UInt8], user: String, domain: String) -> [UInt8] {
         HashAlgorithm.md5.authenticationCode(UTF16LE.bytes(user.uppercased()) + UTF16LE.bytes(domain), key: ntHash)
     }
@@ -9,7 +9,7 @@ enum NTLMv2 {
         HashAlgorithm.md5.authenticationCode(serverChallenge + temp, key: responseKey)
     }
 
-    /// Whether the response was made with the password behind the hash; if so, the key that both ends now share.
+    /// The exported session key if the response was computed from the password with this hash; otherwise nil.
     static func exportedSessionKey(_ message: NTLMAuthenticate, ntHash: [UInt8], serverChallenge: [UInt8]) -> [UInt8]? {
         let key = responseKey(ntHash: ntHash, user: message.user, domain: message.domain)
         let expected = proof(responseKey: key, serverChallenge: serverChallenge, temp: message.temp)
@@ -19,11 +19,11 @@ enum NTLMv2 {
     }
 }
 
-/// The keys of a security association, and the signatures made with them (MS-NLMP 3.4.4.2, 3.4.5.2, 3.4.5.3; MS-SIPAE 3.1.4.1).
+/// The keys of an association and their signatures (MS-NLMP 3.4.4.2, 3.4.5.2, 3.4.5.3; MS-SIPAE 3.1.4.1).
 struct NTLMSessionKeys: Hashable, Sendable {
     private let signing: [SigningDirection: [UInt8]]
     private let sealing: [SigningDirection: [UInt8]]
-    /// Datagrams carry their own number in SIP, so NTLM's is always 100.
+    /// NTLM's sequence number is the constant 100, because SIP messages carry their own number.
     private static let sequence = NTLMMessage.word(100)
 
     init(exportedSessionKey: [UInt8]) {
@@ -41,7 +41,7 @@ struct NTLMSessionKeys: Hashable, Sendable {
         self.sealing = sealing
     }
 
-    /// 16 octets: version, encrypted checksum, sequence number.
+    /// Signs a text; 16 octets: version, encrypted checksum, sequence number.
     func signature(of text: String, _ direction: SigningDirection) -> [UInt8] {
         let checksum = HashAlgorithm.md5.authenticationCode(Self.sequence + Array(text.utf8), key: signing[direction] ?? [])
         let key = HashAlgorithm.md5.digest((sealing[direction] ?? []) + Self.sequence)

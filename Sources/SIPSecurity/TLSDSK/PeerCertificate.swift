@@ -1,15 +1,15 @@
 import COpenSSL
 import SIPCore
 
-/// What a peer's certificate says, once it has been verified.
+/// The names and expiry of a peer's verified certificate.
 struct PeerCertificate: Hashable, Sendable {
-    /// URIs and DNS names of the subject's alternative names; where there is no URI, the common name, too.
+    /// URIs and DNS names of subjectAltName; also the common name if there is no URI.
     let names: [String]
     let end: Instant
 
-    /// Whether the certificate is a user's: one of its names is his SIP URI, with or without `sip:`.
+    /// Whether the certificate belongs to a user: one of its names is the user's SIP URI, with or without `sip:`.
     ///
-    /// - Parameter identity: The key of an address of record.
+    /// - Parameter identity: The `aorKey` of the user.
     func names(user identity: String) -> Bool {
         names.contains { name in
             let uri = name.lowercased().hasPrefix("sip:") || name.lowercased().hasPrefix("sips:") ? name : "sip:" + name
@@ -17,10 +17,10 @@ struct PeerCertificate: Hashable, Sendable {
         }
     }
 
-    /// Whether the certificate is a server's: one of its names is this host, case aside.
+    /// Whether the certificate belongs to a server: one of its names is this host, ignoring case.
     func names(host: String) -> Bool { names.contains { $0.lowercased() == host.lowercased() } }
 
-    /// - Parameter certificate: Stays the caller's.
+    /// - Parameter certificate: Not freed.
     init?(_ certificate: OpaquePointer) {
         guard let end = X509Fields.seconds(X509_get0_notAfter(certificate)) else { return nil }
         self.end = Instant(secondsSince1970: end)

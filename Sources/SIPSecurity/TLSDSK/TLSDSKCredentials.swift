@@ -1,18 +1,22 @@
 import COpenSSL
 
-/// A certificate with its key, and the authority whose certificates are accepted of the other end: what TLS-DSK needs at either end.
+/// The certificate and key of one end of TLS-DSK, and the authority that issues the certificates of the other end.
 ///
-/// The handshake is TLS 1.0 to 1.2, as real clients speak it; nothing is ever encrypted with it. Its cipher suites are those with a keyed
-/// hash, because that hash signs the messages afterwards, and SHA-1 comes first, because all clients have it. The old versions need
-/// OpenSSL's lowest level of security; certificates must meet level 2 all the same: RSA keys of 2048 bits, no SHA-1 signatures.
+/// The handshake uses TLS 1.0 to 1.2, as clients in use require; no data are encrypted with it. Cipher suites have a keyed hash,
+/// which also signs the later messages, and SHA-1 comes first, because all clients support it. The old versions need security level 0
+/// of OpenSSL; certificates must still meet level 2: RSA keys of 2048 bits, no SHA-1 signatures.
 public final class TLSDSKCredentials: Sendable {
-    /// Which of the three texts cannot be used, and why.
+    /// The unusable input, with the reason.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The input at fault.
         public enum Field: String, Hashable, Sendable { case certificate, key, authority }
 
+        /// The input at fault.
         public var field: Field
+        /// The error text of OpenSSL, or a message of Isthmus.
         public var reason: String
 
+        /// `FIELD: REASON`.
         public var description: String { "\(field.rawValue): \(reason)" }
     }
 
@@ -20,22 +24,23 @@ public final class TLSDSKCredentials: Sendable {
         "ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:AES256-SHA:AES128-SHA:"
         + "ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256:AES256-SHA256:AES128-SHA256:@SECLEVEL=0"
 
-    /// Not written after `init`; OpenSSL's contexts may then be used by any thread.
+    /// Written only in `init`; using OpenSSL's context for handshakes is thread-safe.
     private nonisolated(unsafe) let context: OpaquePointer
     private let isServer: Bool
 
-    /// A server's credentials.
+    /// Creates the credentials of a server.
     ///
     /// - Parameters:
-    ///   - certificate: PEM; the server's own certificate first, then those between it and its authority.
-    ///   - key: PEM, not encrypted.
-    ///   - clientAuthority: PEM; clients' certificates must come from one of these.
-    /// - Throws: ``Problem`` naming the text.
+    ///   - certificate: PEM; the server's certificate first, then intermediate certificates.
+    ///   - key: PEM, unencrypted.
+    ///   - clientAuthority: PEM; the authorities that may issue certificates of clients.
+    /// - Throws: ``Problem`` with the input at fault.
     public convenience init(certificate: [UInt8], key: [UInt8], clientAuthority: [UInt8]) throws(Problem) {
         try self.init(certificate: certificate, key: key, authority: clientAuthority, isServer: true)
     }
 
-    /// A client's credentials; `serverAuthority` issues the certificates of servers.
+    /// Creates the credentials of a client; `serverAuthority` holds the authorities for certificates of servers.
+    /// - Throws: ``Problem`` with the input at fault.
     public convenience init(certificate: [UInt8], key: [UInt8], serverAuthority: [UInt8]) throws(Problem) {
         try self.init(certificate: certificate, key: key, authority: serverAuthority, isServer: false)
     }
@@ -50,7 +55,7 @@ public final class TLSDSKCredentials: Sendable {
         isthmus_ssl_restrict(context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         SSL_CTX_set_verify_depth(context, 4)
-        // OpenSSL would hold certificates to the level of the cipher suites.
+        // Without this callback OpenSSL would check certificates at the level of the cipher suites.
         SSL_CTX_set_cert_verify_callback(
             context,
             { store, _ in
@@ -63,7 +68,7 @@ public final class TLSDSKCredentials: Sendable {
 
     deinit { SSL_CTX_free(context) }
 
-    /// A handshake of this end; nil: out of memory.
+    /// Starts a handshake of this end; nil if memory is exhausted.
     func handshake() -> TLSHandshake? { TLSHandshake(context: context, isServer: isServer) }
 
     private func useOwn(_ certificate: [UInt8], _ key: [UInt8]) throws(Problem) {
@@ -75,7 +80,7 @@ public final class TLSDSKCredentials: Sendable {
             throw Problem(field: .certificate, reason: Self.lastReason)
         }
         let read = Self.reading(key) { source in
-            // Nobody is there to be asked for a passphrase.
+            // Fail instead of prompting for a passphrase.
             PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil)
         }
         guard let read else { throw Problem(field: .key, reason: "holds no private key in PEM form that can be read without a passphrase") }
@@ -98,7 +103,7 @@ public final class TLSDSKCredentials: Sendable {
         }
     }
 
-    /// All certificates of a PEM text; the caller frees them.
+    /// Parses all certificates of a PEM text; the caller frees them.
     private static func certificates(_ text: [UInt8]) -> [OpaquePointer] {
         var result: [OpaquePointer] = []
         _ = reading(text) { source -> OpaquePointer? in

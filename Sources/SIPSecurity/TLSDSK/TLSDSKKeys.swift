@@ -1,7 +1,7 @@
-/// The keys of an association that a TLS handshake made, and the signatures made with them (MS-SIPAE 3.2.5.1).
+/// The signing keys derived from a TLS handshake (MS-SIPAE 3.2.5.1).
 ///
-/// Of the 128 octets that TLS's pseudo-random function makes with the label `client EAP encryption` (RFC 5216 2.3), the third quarter is the
-/// client's key and the fourth the server's. A signature is the keyed hash with the hash function of the cipher suite.
+/// TLS exports 128 octets with the label `client EAP encryption` (RFC 5216 2.3): octets 64 to 95 are the client's key, 96 to 127 the
+/// server's. A signature is an HMAC with the hash function of the cipher suite.
 struct TLSDSKKeys: Hashable, Sendable {
     static let label = "client EAP encryption"
     static let materialLength = 128
@@ -18,7 +18,7 @@ struct TLSDSKKeys: Hashable, Sendable {
         server = Array(material[96..<128])
     }
 
-    /// As long as the hash: 20 octets for SHA-1, 32 for SHA-256.
+    /// Signs a text; 20 octets with SHA-1, 32 with SHA-256.
     func signature(of text: String, _ direction: SigningDirection) -> [UInt8] {
         hash.authenticationCode(text.utf8, key: direction == .clientToServer ? client : server)
     }

@@ -2,33 +2,33 @@ import COpenSSL
 import SIPCore
 import Synchronization
 
-/// One end of a TLS handshake whose flights travel in SIP header fields: octets in, octets out, no socket.
+/// One end of a TLS handshake with flights in SIP header fields: octets in, octets out, no socket.
 ///
-/// OpenSSL draws the handshake's random numbers; what they are shows in nothing but the keys. Certificates are verified for the moment that
-/// the caller gives. The OpenSSL objects are freed with this value, which nobody keeps once the handshake is over.
+/// OpenSSL draws the random numbers of the handshake, which influence only the keys. Certificates are verified for the time given by
+/// the caller.
 final class TLSHandshake: Sendable {
-    /// What a finished handshake leaves behind.
+    /// The result of a finished handshake.
     struct Established: Sendable {
         var keys: TLSDSKKeys
         var peer: PeerCertificate
     }
 
     enum Step: Sendable {
-        /// The octets for the peer, none while a flight of his is not complete.
+        /// Octets for the peer; empty while a flight of the peer is incomplete.
         case more([UInt8])
-        /// The handshake is over; the octets, if any, end it for the peer.
+        /// The handshake is finished; the octets, if any, complete it for the peer.
         case done([UInt8], Established)
-        /// Nothing can come of it; the text is OpenSSL's.
+        /// The handshake failed; the text is OpenSSL's.
         case failed(String)
     }
 
-    /// Only used while `isOver` is locked.
+    /// Used only while `isOver` is locked.
     private nonisolated(unsafe) let connection: OpaquePointer
     private nonisolated(unsafe) let input: OpaquePointer
     private nonisolated(unsafe) let output: OpaquePointer
     private let isOver = Mutex(false)
 
-    /// - Parameter context: Stays the caller's; may be freed before the handshake is over.
+    /// - Parameter context: Not freed; the caller may free it before the handshake ends.
     init?(context: OpaquePointer, isServer: Bool) {
         guard let connection = SSL_new(context) else { return nil }
         guard let input = BIO_new(BIO_s_mem()) else {
@@ -47,7 +47,7 @@ final class TLSHandshake: Sendable {
 
     deinit { SSL_free(connection) }
 
-    /// Takes the peer's octets in, a whole flight or a part of one.
+    /// Processes octets of the peer: a flight or a part of one.
     func step(_ octets: [UInt8], at now: Instant) -> Step {
         isOver.withLock { isOver in
             guard !isOver else { return .failed("the handshake is over") }

@@ -5,14 +5,14 @@ enum TLSRecords {
     private static let contentLimit = 1 << 14
     private static let handshake: UInt8 = 22
 
-    /// The flight with as few records as can be: handshake messages that follow each other share one, until the first that is encrypted.
+    /// Packs a flight into as few records as possible: consecutive unencrypted handshake messages share a record.
     ///
-    /// OpenSSL gives each message a record of its own, others pack a flight into one, and there are clients that know no other
-    /// (pidgin-sipe takes a ServerHelloDone alone in its record for a broken one). What a handshake proves is its messages, not its records.
+    /// OpenSSL writes one record per message, but some clients expect one record per flight (pidgin-sipe rejects a ServerHelloDone in
+    /// a record of its own). The handshake hash covers messages, not records, so packing is safe.
     static func packed(_ flight: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(flight.count)
-        /// Where the record begins that more can be added to.
+        /// Start of the record that can be extended.
         var open: Int?
         var position = 0
         while flight.count - position >= headerLength {
