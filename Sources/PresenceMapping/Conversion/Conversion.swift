@@ -1,19 +1,21 @@
 import PresenceDocuments
 import XMLCore
 
-/// How a conversion is to be done.
+/// Options of a conversion.
 public struct ConversionOptions: Sendable, Hashable {
-    /// The presentity, for documents that do not name one; replaces the name in those that do.
+    /// The presentity: required for documents that do not name one, and replaces the name in others.
     public var entity: String?
-    /// How PIDF is written.
+    /// The profile in which PIDF is written.
     public var profile: PIDFProfile
-    /// The clock: decides which timed elements are valid and is the publish time of what has none. Nil takes all and writes none.
+    /// The time of the conversion: selects the valid timed elements, and is the publish time of values without one. Nil takes all
+    /// timed elements and writes no time.
     public var at: DateTime?
     /// Whether PIDF carries the exact values of the enhanced model in an extension.
     public var lossless: Bool
-    /// What a flawed part of the source does.
+    /// How flaws of the source are treated.
     public var reading = ReadingPolicy.strict
 
+    /// Creates options; by default profile `rpid`, no time, strict reading.
     public init(entity: String? = nil, profile: PIDFProfile = .rpid, at: DateTime? = nil, lossless: Bool = false) {
         self.entity = entity
         self.profile = profile
@@ -22,28 +24,34 @@ public struct ConversionOptions: Sendable, Hashable {
     }
 }
 
-/// A converted document and what happened on the way.
+/// A converted document with its report.
 public struct Conversion: Sendable, Equatable {
-    /// The document as UTF-8.
+    /// The document in UTF-8.
     public var bytes: [UInt8]
+    /// Losses, rows and flaws of the conversion.
     public var report: ConversionReport
 
+    /// Creates a conversion.
     public init(bytes: [UInt8], report: ConversionReport) {
         self.bytes = bytes
         self.report = report
     }
 }
 
-/// What a conversion lost and which rows decided it.
+/// The losses of a conversion and the rows that decided it.
 public struct ConversionReport: Sendable, Equatable {
+    /// The format of the source.
     public var from: PresenceFormat
+    /// The format of the target.
     public var to: PresenceFormat
+    /// The losses in the order of their occurrence; empty if the target is written from the source document itself.
     public var losses: [MappingLoss]
-    /// Ids of the rows that were used, each once.
+    /// Ids of the rows used, each once.
     public var rowIDs: [String]
-    /// What a liberal reading of the source passed over.
+    /// Flaws of the source that a liberal reading dropped or repaired.
     public var flaws: [DocumentFlaw] = []
 
+    /// Creates a report.
     public init(from: PresenceFormat, to: PresenceFormat, losses: [MappingLoss] = [], rowIDs: [String] = []) {
         self.from = from
         self.to = to
@@ -51,7 +59,8 @@ public struct ConversionReport: Sendable, Equatable {
         self.rowIDs = rowIDs
     }
 
-    /// One line per flaw, `dropped: REASON` or `repaired: REASON`; one per loss, `lost FIELD "VALUE": REASON [ROW]`, and a last line with the rows.
+    /// One line per flaw, `dropped: REASON` or `repaired: REASON`; one per loss, `lost FIELD "VALUE": REASON [ROW]`; the last line
+    /// has the number of losses and the rows.
     public var text: String {
         var lines = flaws.map(\.description)
         lines += losses.map { "lost \($0.field) \(JSONValue.quoted($0.value)): \($0.reason) [\($0.rowID)]" }
@@ -60,7 +69,7 @@ public struct ConversionReport: Sendable, Equatable {
         return lines.joined(separator: "\n")
     }
 
-    /// One JSON object on one line.
+    /// The report as one JSON object on one line.
     public var json: String {
         let losses = losses.map { loss in
             """
@@ -78,16 +87,18 @@ public struct ConversionReport: Sendable, Equatable {
     }
 }
 
-/// Why a document was not converted; the fault of whoever wrote it, or of the caller where an option is missing.
+/// The reason a document was not converted: a flaw of the document, or a missing option.
 public struct ConversionError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The code of the ``DocumentError``, or `missing-option`.
+    /// The code of the ``DocumentError``; `missing-option` if an option is missing.
     public var code: String
-    /// From 1; 0 where no place in the document applies.
+    /// The line, from 1; 0 if no position in the document applies.
     public var line: Int
+    /// The column, from 1; 0 if no position in the document applies.
     public var column: Int
-    /// What is wrong, with the rule.
+    /// The error with the broken rule.
     public var message: String
 
+    /// Creates an error; by default without a position.
     public init(code: String, line: Int = 0, column: Int = 0, message: String) {
         self.code = code
         self.line = line
@@ -95,11 +106,12 @@ public struct ConversionError: Error, Sendable, Hashable, CustomStringConvertibl
         self.message = message
     }
 
+    /// Converts the error of a document.
     public init(_ error: DocumentError) {
         self.init(
             code: error.code.name, line: error.position?.line ?? 0, column: error.position?.column ?? 0, message: error.message)
     }
 
-    /// `LINE:COLUMN: MESSAGE`
+    /// `LINE:COLUMN: MESSAGE`, or the message alone without a position.
     public var description: String { line > 0 ? "\(line):\(column): \(message)" : message }
 }

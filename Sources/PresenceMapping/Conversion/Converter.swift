@@ -1,15 +1,17 @@
 import PresenceDocuments
 import XMLCore
 
-/// Converts any presence document into any other, bytes to bytes.
+/// Converts a presence document into another format, bytes to bytes.
 ///
-/// It keeps its parsers: one per event loop or command, not Sendable.
+/// Not thread-safe, because it reuses its parsers: create one per event loop or command.
 public final class Converter {
+    /// The mapper with the tables in use.
     public let mapper: PresenceMapper
     private let parser: XMLParser
     private let xpidfParser: XMLParser
 
-    /// - Parameter limits: Bounds of the parse.
+    /// Creates a converter.
+    /// - Parameter limits: limits of the XML parser.
     public init(mapper: PresenceMapper = PresenceMapper(), limits: XMLLimits = .standard) {
         self.mapper = mapper
         parser = XMLParser(limits: limits)
@@ -20,7 +22,7 @@ public final class Converter {
 
     /// Converts one document.
     ///
-    /// - Throws: Where the document is refused, with line, column, message and rule.
+    /// - Throws: ``ConversionError`` if the document is refused, with line, column and rule.
     public func convert(
         _ bytes: [UInt8], from source: PresenceFormat, to target: PresenceFormat, options: ConversionOptions = ConversionOptions()
     ) throws(ConversionError) -> Conversion {
@@ -38,7 +40,8 @@ public final class Converter {
         return Conversion(bytes: written.value, report: report)
     }
 
-    /// Reads a document into the canonical model, as the options say.
+    /// Parses a document into the canonical model.
+    /// - Throws: ``ConversionError`` if the document is refused, or legacyInterop is read without ``ConversionOptions/entity``.
     public func read(
         _ bytes: [UInt8], format: PresenceFormat, options: ConversionOptions = ConversionOptions()
     ) throws(ConversionError) -> MappingResult<CanonicalPresence> {
@@ -87,7 +90,7 @@ public final class Converter {
         }
     }
 
-    /// Writes the canonical model as a document.
+    /// Encodes the canonical model as a document; losses are returned, not thrown.
     public func write(
         _ presence: CanonicalPresence, format: PresenceFormat, options: ConversionOptions = ConversionOptions()
     ) -> MappingResult<[UInt8]> {
@@ -106,7 +109,7 @@ public final class Converter {
         }
     }
 
-    /// Whether the target is written from the source document itself, so that what reading it into the model loses does not matter.
+    /// Whether the target is written from the source document itself, so that losses of the canonical model do not apply.
     private func isCopy(_ presence: CanonicalPresence, _ target: PresenceFormat, _ options: ConversionOptions) -> Bool {
         switch (presence.residue, target) {
         case (.categories, .categories), (.legacyInterop, .legacyInterop), (.msrtc, .msrtc), (.xpidf, .xpidf): true

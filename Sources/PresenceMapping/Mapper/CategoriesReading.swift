@@ -1,10 +1,10 @@
 import PresenceDocuments
 
 extension PresenceMapper {
-    /// Reads a categories document of a watcher or of the user (MS-PRES 2.2.2.1).
+    /// Reads a categories document for watchers or for the user's own endpoints (MS-PRES 2.2.2.1).
     ///
-    /// Of several state instances the newest aggregateState counts; without one the aggregate is computed from what is visible
-    /// (MS-PRES 3.8.5.1.2.2): the greatest availability among the instances not older than the newest manual one.
+    /// Uses the newest aggregateState if there are several state instances. Without one, the aggregate is computed from the visible
+    /// instances (MS-PRES 3.8.5.1.2.2): the greatest availability among the instances that are not older than the newest manual one.
     public func canonical(from document: CategoriesDocument) -> MappingResult<CanonicalPresence> {
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.uri)
@@ -30,7 +30,7 @@ extension PresenceMapper {
             read(chosen.state, element: chosen.element, into: &presence, &trace)
             addIdle(of: states, to: chosen.state, &presence, &trace)
         }
-        // Instances with greater numbers add to the one below them; the directory's own card has number 0 (MS-PRES 3.2.6.2).
+        // Cards with greater instance numbers add to the ones before; the card from the directory has number 0 (MS-PRES 3.2.6.2).
         for (_, card) in cards.sorted(by: { $0.instance < $1.instance }) { read(card, into: &presence, &trace) }
         if presence.availability == nil, let legacy = presence.legacy {
             presence.availability = legacy.availability
@@ -40,7 +40,7 @@ extension PresenceMapper {
         return trace.result(presence)
     }
 
-    /// Reads a legacyInterop body; the document does not say whose it is (MS-PRES 2.2.2.7.6).
+    /// Reads a legacyInterop body, which does not name its presentity (MS-PRES 2.2.2.7.6).
     public func canonical(from document: LegacyInteropDocument, entity: String) -> MappingResult<CanonicalPresence> {
         var presence = CanonicalPresence(entity: entity)
         presence.residue = .legacyInterop(document)
@@ -100,13 +100,14 @@ extension PresenceMapper {
             default: continue
             }
         }
-        // The newest decides among those that no row tells apart.
+        // The newest of the instances that no row distinguishes.
         var best = pool.first
         for entry in pool.dropFirst() where isNewer(age(entry), best.flatMap(age)) { best = entry }
         return best ?? states.first
     }
 
-    /// An idle machine makes a busy user busy and idle (MS-PRES 3.8.5.1.2.2); an aggregate says so itself.
+    /// Adds the idle amount of the class if the machine is idle and the user busy (MS-PRES 3.8.5.1.2.2); aggregates already include
+    /// it.
     private func addIdle(
         of states: [(element: CategoryElement, state: StateDocument)], to chosen: StateDocument, _ presence: inout CanonicalPresence,
         _ trace: inout MappingTrace
@@ -129,7 +130,7 @@ extension PresenceMapper {
         presence.exactState = element
         presence.availability = state.availability
         presence.provenance = state.availability == nil ? .absent : .published
-        // Without their text: these forms have no zone letter, which RFC 3339 wants.
+        // Drops the original text: these forms lack the zone letter that RFC 3339 requires.
         presence.timestamp = (state.startTime ?? element.publishTime).map { DateTime(nanosecondsSince1970: $0.nanosecondsSince1970) }
         presence.lastActive = state.lastActive.map { DateTime(nanosecondsSince1970: $0.nanosecondsSince1970) }
         if let availability = state.availability {
@@ -170,7 +171,7 @@ extension PresenceMapper {
         return CanonicalText(text.text.trimmed, language: language(ofLCID: text.lcid, &trace), lcid: text.lcid)
     }
 
-    /// A bias that no zone on earth has is not believed; the name then tells it (the standard's own sample says 999).
+    /// Ignores a bias outside -840 to 840 minutes and uses the bias of the named zone instead; a sample of the standard has 999.
     private func timeZone(bias: Int64?, name: String?, abbreviation: String?, _ trace: inout MappingTrace) -> CanonicalTimeZone {
         var zone = CanonicalTimeZone(bias: nil, name: name, abbreviation: abbreviation)
         let named = name.flatMap { compiled.zoneByName[$0] }
@@ -256,7 +257,7 @@ extension PresenceMapper {
         switch calendar.content {
         case .freeBusy(let freeBusy):
             guard !freeBusy.slots.isEmpty, let seconds = FreeBusyBits.seconds(ofDuration: freeBusy.granularity.trimmed) else { return }
-            // The two top bits of the instance number tell the encoding, where the stream agrees (MS-PRES 2.2.2.7.8).
+            // The two highest bits of the instance number select the encoding, if the stream agrees (MS-PRES 2.2.2.7.8).
             let isNew = instance >> 30 == 1
             let slots = (isNew ? FreeBusyBits.decodeNew(freeBusy.slots) : nil) ?? FreeBusyBits.decode(freeBusy.slots)
             presence.freeBusy = CanonicalFreeBusy(
@@ -269,7 +270,7 @@ extension PresenceMapper {
 }
 
 extension String {
-    /// The text without blanks and line ends around it.
+    /// The text without leading and trailing blanks and line ends.
     var trimmed: String {
         guard let first = utf8.first, let last = utf8.last else { return self }
         if first > 0x20 && last > 0x20 { return self }

@@ -1,12 +1,12 @@
 import PresenceDocuments
 
 extension PresenceMapper {
-    /// Writes the categories document of a watcher (MS-PRES 2.2.2.1): name, instance, publishTime and body of each instance.
+    /// Creates the categories document for a watcher (MS-PRES 2.2.2.1), with name, instance, publishTime and body of each instance.
     ///
     /// - Parameters:
-    ///   - requested: The categories that the watcher asked for; each gets its instances or, without one, the empty marker of
-    ///     MS-PRES 3.2.5.3. Nil writes what there is.
-    ///   - moment: Publish time of what the source gave none.
+    ///   - requested: The categories of the subscription; each gets its instances or an empty marker (MS-PRES 3.2.5.3). Nil writes
+    ///     all categories that have a value.
+    ///   - moment: Publish time of values without one.
     public func categories(
         from presence: CanonicalPresence, requested: [CategoryName]? = nil, at moment: DateTime? = nil
     ) -> MappingResult<CategoriesDocument> {
@@ -22,7 +22,7 @@ extension PresenceMapper {
         }
 
         let time = presence.timestamp ?? moment
-        // In the order in which they are written.
+        // In the order of the document.
         var made: [CategoryElement] = []
         made.reserveCapacity(5)
         func add(_ name: CategoryName, instance: UInt32 = 0, _ body: CategoryBody?) {
@@ -35,7 +35,7 @@ extension PresenceMapper {
         if let exact = presence.exactState, presence.provenance == .published {
             made.append(exact)
         } else if let availability = presence.availability {
-            // Instance 1 while a machine is there, 0 when the user is offline (MS-PRES 3.8.5.1.2.7).
+            // Instance 1 while a machine exists, 0 for an offline user (MS-PRES 3.8.5.1.2.7).
             add(.state, instance: availability < offlineFloor ? 1 : 0, state(presence, availability, &trace))
         }
         loseUnmapped(presence, to: "categories", &trace)
@@ -52,13 +52,13 @@ extension PresenceMapper {
         return trace.result(document)
     }
 
-    /// The lowest number that says offline.
+    /// The lowest availability that means offline.
     private var offlineFloor: UInt32 { UInt32(clamping: compiled.classNames.last?.range.lower ?? 18_000) }
 
     // MARK: state
 
-    /// An aggregate state as a home server would show it to a watcher; bounds that follow from our tables are for publications only
-    /// (an aggregate carries none, MS-PRES 3.8.5.1.2.3).
+    /// An aggregateState as a home server sends it to watchers. Bounds from our tables are omitted, because an aggregate has none
+    /// (MS-PRES 3.8.5.1.2.3).
     private func state(_ presence: CanonicalPresence, _ availability: UInt32, _ trace: inout MappingTrace) -> CategoryBody {
         var state = StateDocument(type: .aggregateState, availability: availability)
         if let known = compiled.classes.find(Int(availability), token: nil) {
@@ -101,7 +101,7 @@ extension PresenceMapper {
         var bodies: [NoteBody] = []
         for note in presence.notes {
             let type: NoteType = note.kind == .outOfOffice ? .outOfOffice : .personal
-            // A client shows one note of each type.
+            // Clients show one note of each type.
             guard !bodies.contains(where: { $0.type == type }) else {
                 lose("further-note", note.text, to: "categories", &trace)
                 continue
@@ -140,10 +140,10 @@ extension PresenceMapper {
         return isEmpty ? nil : .contactCard(card)
     }
 
-    /// One service at the address of the presentity, so that clients offer a conversation; none while it is offline.
+    /// One service at the presentity's address, so that clients offer a conversation; none while it is offline.
     private func services(_ presence: CanonicalPresence, _ trace: inout MappingTrace) -> CategoryBody? {
         guard let availability = presence.availability else { return nil }
-        // An exact state is that of an enterprise presentity, whose services are said or not there.
+        // An exact state comes from an enterprise presentity: if it has no services, none are added.
         if presence.exactState != nil, presence.capabilities == nil { return nil }
         var document = ServicesDocument()
         guard let known = compiled.classes.find(Int(availability), token: nil), availability < offlineFloor,

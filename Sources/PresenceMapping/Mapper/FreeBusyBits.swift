@@ -1,29 +1,30 @@
-/// The bit stream of free/busy data (MS-PRES 2.2.2.7.8): slots of states, packed.
+/// The bit stream of free/busy data (MS-PRES 2.2.2.7.8).
 ///
-/// Two encodings exist. The old one packs two bits per slot. The newer one begins with the number of states and, for every state above the
-/// first five, a byte that names an older state to show instead; its slots are as wide as that number needs. Which bit of a byte comes first
-/// is not what the standard prints but what deployed clients do: the least significant.
+/// Two encodings exist. The old one packs two bits per slot. The newer one starts with the number of states and, for each state above
+/// the first five, a byte with the older state to show instead; the width of its slots follows from the number of states. Deployed
+/// clients start with the least significant bit of a byte, contrary to the standard.
 public enum FreeBusyBits {
+    /// The order of the bits in a byte.
     public enum BitOrder: Sendable, Hashable {
-        /// As deployed; what we write.
+        /// The order in deployment, and the default.
         case leastSignificantFirst
-        /// As the standard prints the stream.
+        /// The order printed in the standard.
         case mostSignificantFirst
     }
 
-    /// States of the old encoding: free, tentative, busy, out of facility.
+    /// Number of states in the old encoding: free, tentative, busy, out of facility.
     static let oldStates = 4
-    /// States of the newer encoding that need no fallback.
+    /// Number of states in the newer encoding that need no fallback.
     static let namedStates = 5
-    /// Slots that a document of the newer encoding holds.
+    /// Number of slots in a document of the newer encoding.
     static let newSlots = 384
 
-    /// Slots of a stream in the old encoding.
+    /// Decodes a stream in the old encoding: four slots per byte.
     public static func decode(_ bytes: [UInt8], order: BitOrder = .leastSignificantFirst) -> [UInt8] {
         unpack(bytes[...], width: 2, order: order)
     }
 
-    /// Packs slots in the old encoding; a state above 3 is written busy.
+    /// Encodes slots in the old encoding; states above 3 become busy. The last byte is padded with free slots.
     public static func encode(_ slots: [UInt8], order: BitOrder = .leastSignificantFirst) -> [UInt8] {
         var bytes: [UInt8] = Array(repeating: 0, count: (slots.count + 3) / 4)
         for (index, slot) in slots.enumerated() {
@@ -34,8 +35,8 @@ public enum FreeBusyBits {
         return bytes
     }
 
-    /// Slots of the newer encoding, or nil where the stream cannot be one: the instance number alone does not tell, since samples of the
-    /// old encoding carry numbers of the new.
+    /// Decodes a stream in the newer encoding; nil if it cannot be one. The instance number does not decide this alone, because
+    /// samples of the old encoding have numbers of the newer one.
     public static func decodeNew(_ bytes: [UInt8], order: BitOrder = .leastSignificantFirst) -> [UInt8]? {
         guard let states = bytes.first.map(Int.init), states >= namedStates, states <= 64 else { return nil }
         let width = Int.bitWidth - (states - 1).leadingZeroBitCount
@@ -81,7 +82,7 @@ public enum FreeBusyBits {
         return slots
     }
 
-    /// Seconds of an ISO 8601 duration of days, hours, minutes and seconds, or nil. At most a day.
+    /// Seconds of an ISO 8601 duration of days, hours, minutes and seconds, from 1 to 86,400; nil for other texts.
     static func seconds(ofDuration text: String) -> Int? {
         var total = 0
         var number: Int?
@@ -111,7 +112,7 @@ public enum FreeBusyBits {
         return total
     }
 
-    /// An ISO 8601 duration in minutes where it is whole minutes, else in seconds.
+    /// An ISO 8601 duration in minutes, or in seconds unless it is whole minutes.
     static func duration(ofSeconds seconds: Int) -> String {
         seconds % 60 == 0 ? "PT\(seconds / 60)M" : "PT\(seconds)S"
     }

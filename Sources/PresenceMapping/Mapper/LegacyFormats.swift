@@ -4,7 +4,7 @@ import XMLCore
 extension PresenceMapper {
     // MARK: legacyInterop
 
-    /// Writes the legacyInterop body (MS-PRES 2.2.2.7.6): number and token.
+    /// Creates the legacyInterop body (MS-PRES 2.2.2.7.6): availability and token; everything else is reported as lost.
     public func legacyInterop(from presence: CanonicalPresence) -> MappingResult<LegacyInteropDocument> {
         var trace = MappingTrace()
         if case .legacyInterop(let document) = presence.residue { return trace.result(document) }
@@ -18,8 +18,8 @@ extension PresenceMapper {
 
     // MARK: msrtc.pidf
 
-    /// Writes text/xml+msrtc.pidf by the table of MS-PRES 3.7.5.5; the state's text is the token, or the word of the class. Elements of
-    /// the minimum document of MS-PRES 2.2.2.9 whose value is not known are empty.
+    /// Creates text/xml+msrtc.pidf by the table of MS-PRES 3.7.5.5. The text of the state is the token, or the word of the class.
+    /// Unknown values of required elements are empty (MS-PRES 2.2.2.9).
     public func msrtcPIDF(from presence: CanonicalPresence) -> MappingResult<MSRTCPIDFDocument> {
         var trace = MappingTrace()
         if case .msrtc(let document) = presence.residue { return trace.result(document) }
@@ -43,7 +43,7 @@ extension PresenceMapper {
         return trace.result(document)
     }
 
-    /// Reads text/xml+msrtc.pidf; the state of newer servers counts before the aggregate numbers (MS-PRES 9).
+    /// Reads text/xml+msrtc.pidf; the state of newer servers takes precedence over the aggregate numbers (MS-PRES 9).
     public func canonical(from document: MSRTCPIDFDocument) -> MappingResult<CanonicalPresence> {
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: withScheme(document.uri))
@@ -64,7 +64,7 @@ extension PresenceMapper {
             }
         }
         if let availability = presence.availability {
-            // A number that says idle says that nobody is there; no other says that somebody is.
+            // Numbers of idle classes imply an idle user; other numbers imply nothing.
             if compiled.classes.find(Int(availability), token: nil)?.isIdle == true { presence.isIdle = true }
         }
         if let name = document.displayName?.trimmed, !name.isEmpty { presence.displayNames = [CanonicalText(name)] }
@@ -81,7 +81,7 @@ extension PresenceMapper {
 
     // MARK: xpidf
 
-    /// Reads xpidf; of several addresses an open one, then the one of greatest priority counts.
+    /// Reads xpidf; of several addresses an open one is used, then the one with the greatest priority.
     public func canonical(from document: XPIDFDocument) -> MappingResult<CanonicalPresence> {
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.entity)
@@ -114,7 +114,7 @@ extension PresenceMapper {
         return trace.result(presence)
     }
 
-    /// Writes xpidf with one address.
+    /// Creates xpidf with one address.
     public func xpidf(from presence: CanonicalPresence) -> MappingResult<XPIDFDocument> {
         var trace = MappingTrace()
         if case .xpidf(let document) = presence.residue { return trace.result(document) }
@@ -135,9 +135,9 @@ extension PresenceMapper {
         return trace.result(document)
     }
 
-    // MARK: shared
+    // MARK: Shared
 
-    /// Takes over what a row of a table to availability says.
+    /// Applies a row that maps to availability.
     func apply(_ row: AvailabilityOutcome, text: CanonicalText? = nil, to presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
         presence.availability = UInt32(clamping: row.availability)
         presence.provenance = .derived(rowID: row.row.id)
@@ -152,7 +152,7 @@ extension PresenceMapper {
         presence.activity = activity.token == nil && activity.texts.isEmpty ? nil : activity
     }
 
-    /// Reports a number that a reader will not get back because it is not the usual one of its class.
+    /// Reports an availability that is not the published number of its class, because a reader cannot restore it.
     func loseNumber(_ availability: UInt32, to target: String, _ trace: inout MappingTrace) {
         guard let known = compiled.classes.find(Int(availability), token: nil) else { return }
         trace.use(known.row)
@@ -161,7 +161,7 @@ extension PresenceMapper {
         }
     }
 
-    /// Reports parts of a state that have no place in a target with one number and one word.
+    /// Reports the parts of a state that a target with one number and one word cannot express.
     func loseState(_ presence: CanonicalPresence, to target: String, _ trace: inout MappingTrace) {
         if let activity = presence.activity {
             if activity.bounds != nil, presence.provenance == .published {
@@ -176,7 +176,7 @@ extension PresenceMapper {
         loseUnmapped(presence, to: target, &trace)
     }
 
-    /// Reports words, card, services and calendar, as far as the target has no place for them.
+    /// Reports notes, card, services and calendar that the target cannot express.
     func loseWords(_ presence: CanonicalPresence, to target: String, _ trace: inout MappingTrace) {
         for note in presence.notes { lose("note", note.text, to: target, &trace) }
         if let name = presence.displayNames.first { lose("display-name", name.text, to: target, &trace) }
@@ -194,7 +194,7 @@ extension PresenceMapper {
         if presence.freeBusy != nil { lose("free-busy", "", to: target, &trace) }
     }
 
-    /// Reports the parts of a contact card that only a card can say.
+    /// Reports the parts of a contact card that only a card can express.
     func loseCard(_ presence: CanonicalPresence, to target: String, _ trace: inout MappingTrace) {
         for text in presence.titles { lose("title", text.text, to: target, &trace) }
         for text in presence.companies { lose("company", text.text, to: target, &trace) }
@@ -212,12 +212,12 @@ extension PresenceMapper {
         return ["sip:", "sips:", "pres:", "tel:"].contains { lower.hasPrefix($0) } ? uri : "sip:" + uri
     }
 
-    /// A number for people, from a tel URI.
+    /// The displayed form of a phone number, from its display text or its tel URI.
     private func dialled(_ phone: CanonicalPhone) -> String {
         phone.display ?? (phone.uri.lowercased().hasPrefix("tel:") ? String(phone.uri.dropFirst(4).prefix { $0 != ";" }) : phone.uri)
     }
 
-    /// A tel URI from a number for people: digits, a leading plus, an extension after x (RFC 3966).
+    /// Creates a tel URI from a displayed number: digits, a leading plus, and an extension after x (RFC 3966).
     private func telURI(_ number: String) -> String {
         if number.lowercased().hasPrefix("tel:") { return number }
         var digits = ""

@@ -57,7 +57,7 @@ extension PresenceMapper {
         }
     }
 
-    /// Notes from the most personal to the least: person, document, service. The same text counts once.
+    /// Reads notes in the order person, document, service; equal texts are kept once.
     func readNotes(
         _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, sources: [RPID], into presence: inout CanonicalPresence
     ) {
@@ -120,7 +120,7 @@ extension PresenceMapper {
         if !timed.isEmpty { presence.freeBusy = freeBusy(timed, &trace) }
     }
 
-    /// Slots of a quarter of an hour from the first to the last moment of the statuses, at most four days.
+    /// Slots of 15 minutes from the first to the last time of the statuses, at most 384 (four days).
     private func freeBusy(_ statuses: [TimedStatus], _ trace: inout MappingTrace) -> CanonicalFreeBusy? {
         let slotSeconds = 900
         let slotNanoseconds = Int64(slotSeconds) * 1_000_000_000
@@ -156,7 +156,7 @@ extension PresenceMapper {
         return remainder < 0 ? remainder + divisor : remainder
     }
 
-    // MARK: What only PIDF can say
+    // MARK: Fields that only PIDF can express
 
     func readUnmapped(_ document: PIDFDocument, persons: [PIDFPerson], deciding: Int?, into presence: inout CanonicalPresence) {
         func lose(_ field: String, _ value: String) { presence.unmapped.append(UnmappedField(field, value)) }
@@ -201,7 +201,7 @@ extension PresenceMapper {
 }
 
 extension ServiceCapabilities {
-    /// Calls `body` with the booleans that are said, by element name (RFC 5196 3.2).
+    /// Calls `body` with the name and value of each boolean that is present (RFC 5196 3.2).
     func forEachBoolean(_ body: (String, Bool) -> Void) {
         if let application { body("application", application) }
         if let audio { body("audio", audio) }
@@ -214,7 +214,7 @@ extension ServiceCapabilities {
         if let video { body("video", video) }
     }
 
-    /// Says one boolean by its element name.
+    /// Sets a boolean by its element name.
     mutating func set(_ name: String, _ value: Bool) {
         switch name {
         case "application": application = value

@@ -4,7 +4,7 @@ import XMLCore
 extension PresenceMapper {
     /// Reads a PIDF document of any profile.
     ///
-    /// - Parameter moment: Elements with `from` and `until` count while they are valid then; nil takes all of them.
+    /// - Parameter moment: Elements with `from` or `until` are used if they are valid at this time; nil uses all of them.
     public func canonical(from document: PIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.entity)
@@ -15,7 +15,7 @@ extension PresenceMapper {
         let tuple = deciding.map { document.tuples[$0] }
         presence.basic = tuple?.basic.map { $0 == .open ? .open : .closed }
 
-        // Where words about the user may stand, the most personal first; most documents have one such place.
+        // Elements with RPID of the user, the most personal first.
         var sources: [RPID] = []
         for person in persons where !person.rpid.isEmpty { sources.append(person.rpid) }
         if !document.rpid.isEmpty { sources.append(document.rpid) }
@@ -39,9 +39,9 @@ extension PresenceMapper {
         return right.map { max(left, $0) } ?? left
     }
 
-    // MARK: Which one decides
+    // MARK: Selection
 
-    /// Persons, the one that decides first.
+    /// Persons with the deciding one first.
     private func choosePersons(_ persons: [PIDFPerson], _ trace: inout MappingTrace) -> [PIDFPerson] {
         guard persons.count > 1 else { return persons }
         let criteria = compiled.combine["person"] ?? []
@@ -54,7 +54,8 @@ extension PresenceMapper {
         }.map(\.element)
     }
 
-    /// The index of the tuple that speaks for the presentity. Addresses without a status (a phone number, a mailbox) do not.
+    /// The index of the tuple that decides the state; nil if there is none. Tuples with an address only (a phone number, a mailbox)
+    /// are skipped.
     private func chooseTuple(_ tuples: [PIDFTuple], _ trace: inout MappingTrace) -> Int? {
         guard tuples.count > 1 else { return tuples.indices.first }
         let criteria = compiled.combine["tuple"] ?? []
@@ -74,7 +75,7 @@ extension PresenceMapper {
         return best
     }
 
-    /// Whether the first wins by one criterion; nil when it does not decide.
+    /// Whether the first tuple wins by one criterion; nil if they are equal.
     private func compare(_ left: PIDFTuple, _ right: PIDFTuple, by row: CombineOutcome) -> Bool? {
         switch row.by {
         case "basic":
@@ -92,7 +93,7 @@ extension PresenceMapper {
         }
     }
 
-    /// A tuple that only names an address of a scheme of the table `contact`.
+    /// Whether a tuple only holds an address with a scheme of the table `contact`.
     func isAddressOnly(_ tuple: PIDFTuple) -> Bool {
         tuple.contact.map { compiled.isAddress($0.uri) } ?? false
     }
@@ -103,7 +104,7 @@ extension PresenceMapper {
         _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, at moment: DateTime?, into presence: inout CanonicalPresence,
         _ trace: inout MappingTrace
     ) {
-        // The person's activities count before those of a service, and those before a device's.
+        // Activities of the person take precedence over those of a service, and those over a device's.
         var lists = persons.first { !$0.rpid.activities.isEmpty }?.rpid.activities ?? []
         if lists.isEmpty { lists = document.rpid.activities }
         if lists.isEmpty, let tuple { lists = tuple.rpid.activities }
@@ -148,7 +149,7 @@ extension PresenceMapper {
             }
         }
         if candidates.count > 1, let row = compiled.combine["activity"]?.first {
-            // What is written beside an activity for readers that do not know it says nothing more.
+            // An activity written for readers that do not know the other one adds no information.
             let also = compiled.alsoActivities[best.activity.name]
             let rest = candidates.map(\.activity).filter { $0 != best.activity && $0.name != also }.map { $0.text ?? $0.name }
             if !rest.isEmpty { trace.use(row.row, field: "activities", value: rest.joined(separator: " ")) }
@@ -169,13 +170,13 @@ extension PresenceMapper {
         }
     }
 
-    /// The row for one activity; an `other` whose text names a state has a row of its own while the service is not closed.
+    /// The row of an activity. An `other` with the text of a known state has its own row unless the service is closed.
     private func availability(of activity: CanonicalRPIDActivity, basic: CanonicalBasic?) -> AvailabilityOutcome? {
         if basic != .closed, let text = activity.text, let row = compiled.fromOther[CompiledTables.folded(text)] { return row }
         return compiled.availability(ofRPID: activity.name, isOpen: basic.map { $0 == .open })
     }
 
-    /// Input of the user: the person's word first, then that of the deciding service, then the devices together.
+    /// Reads user-input: the person's takes precedence, then the deciding service's, then the combination of the devices.
     private func readIdle(
         _ document: PIDFDocument, persons: [PIDFPerson], tuple: PIDFTuple?, at moment: DateTime?, into presence: inout CanonicalPresence,
         _ trace: inout MappingTrace
@@ -209,7 +210,7 @@ extension PresenceMapper {
         presence.availability = UInt32(clamping: Int(availability) + adds)
     }
 
-    /// Whether the input of one device wins over another's by one criterion; nil when it does not decide.
+    /// Whether the first device's input wins by one criterion; nil if they are equal.
     private func compare(_ left: RPIDUserInput, _ right: RPIDUserInput, by row: CombineOutcome) -> Bool? {
         switch row.by {
         case "input":
@@ -220,7 +221,7 @@ extension PresenceMapper {
         }
     }
 
-    /// Whether an idle user's number is that of the class together with what idle adds to it, as the rows of `idle` say.
+    /// Whether the idle amount is added to the availability of the class, by the rows of `idle`.
     func isIdleAdded(_ trace: inout MappingTrace) -> Bool {
         guard let row = compiled.combine["idle"]?.first, row.prefer == "both" else { return false }
         trace.use(row.row)
@@ -287,7 +288,7 @@ extension PresenceMapper {
 
     // MARK: Exact values
 
-    /// Takes exact values over where they agree with the words around them: somebody between may have changed the one and not the other.
+    /// Takes over exact values if they agree with the PIDF elements: an intermediary may have changed one of the two only.
     private func read(_ exact: PresenceExact, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
         guard let availability = exact.availability else { return }
         let activity = exact.activities.first

@@ -2,10 +2,11 @@ import PresenceDocuments
 import XMLCore
 
 extension PresenceMapper {
-    /// Writes PIDF.
+    /// Creates PIDF.
     ///
-    /// What a SIMPLE source said is written as it said it; the number of an enhanced source by the table of MS-PRES 3.7.5.4, to which the
-    /// profiles rpid and oma add what its token, texts and other fields say (the table's activity stands first).
+    /// Elements from a SIMPLE source are written unchanged. The availability of an enhanced source is mapped by the table of MS-PRES
+    /// 3.7.5.4; the profiles rpid and oma add activities for its token and texts, after the activity of the table, and its other
+    /// fields.
     ///
     /// - Parameters:
     ///   - lossless: Adds the exact values of the enhanced model in one extension element (``PresenceExact``).
@@ -30,7 +31,7 @@ extension PresenceMapper {
 
     private struct Status {
         var isOpen: Bool?
-        /// RPID activities by name, the one of the normative table first.
+        /// RPID activities by name; the one from the normative table comes first.
         var activities: [String] = []
         var others: [PIDFNote] = []
         /// A second activity for readers that do not know the first.
@@ -66,7 +67,7 @@ extension PresenceMapper {
             return status
         }
         var status = tableStatus(presence, target: "pidf", lossless: lossless, &trace)
-        // A legacyInterop alone says no more than the normative table; a state says its token and texts.
+        // A legacyInterop alone is mapped by the normative table only; a state adds its token and texts.
         guard presence.legacy == nil || presence.exactState != nil, let availability = presence.availability,
             let activity = presence.activity
         else {
@@ -146,7 +147,7 @@ extension PresenceMapper {
             if status.isOnline, let online = LinphoneOnline.fragment { tuple.statusExtensions.append(online) }
         }
         if presence.isIdle == true || presence.lastActive != nil {
-            // An enhanced source says lastActive only of who is not active (MS-PRES 3.8.5.1.2.4).
+            // An enhanced source has lastActive only for inactive users (MS-PRES 3.8.5.1.2.4).
             let isIdle = presence.provenance == .published || (presence.isIdle ?? true)
             person.rpid.userInputs = [RPIDUserInput(isIdle: isIdle, lastInput: presence.lastActive)]
         } else if presence.isIdle == false, presence.provenance != .published {
@@ -197,7 +198,7 @@ extension PresenceMapper {
         let note = presence.meeting?.location.map { [PIDFNote($0.text, language: $0.language)] } ?? []
         guard let location = presence.location else {
             guard let meeting = presence.meeting?.location else { return [] }
-            // A place-type needs a value beside its note (RFC 4480 3.6).
+            // place-type needs a value besides its note (RFC 4480 3.6).
             return [RPIDList([], others: [PIDFNote(meeting.text, language: meeting.language)], info: RPIDInfo(notes: note))]
         }
         if let row = compiled.locationToPlace[CompiledTables.folded(location)], let place = row.word {
@@ -233,7 +234,7 @@ extension PresenceMapper {
         if cipid.homepage == nil { cipid.homepage = link.uri } else { lose("further-url", link.uri, to: "pidf", &trace) }
     }
 
-    /// One tuple without a status for every phone number and mailbox.
+    /// One tuple without status for each phone number and mailbox.
     private func addresses(_ presence: CanonicalPresence, _ trace: inout MappingTrace) -> [PIDFTuple] {
         var tuples: [PIDFTuple] = []
         for phone in presence.phones {
@@ -258,7 +259,7 @@ extension PresenceMapper {
         return tuples
     }
 
-    /// Runs of equal slots that are not free, as timed statuses: at most 64.
+    /// Timed statuses for runs of equal slots other than free; at most 64.
     private func timedStatuses(_ freeBusy: CanonicalFreeBusy, at moment: DateTime?, _ trace: inout MappingTrace) -> [TimedStatus] {
         var statuses: [TimedStatus] = []
         let slotNanoseconds = Int64(freeBusy.slotSeconds) * 1_000_000_000
@@ -298,7 +299,7 @@ extension PresenceMapper {
 
     // MARK: OMA and lossless extensions
 
-    /// Willingness of the service (OMA presence, `willingness`): closed while the class of the number is not willing to communicate.
+    /// Adds willingness of the service (OMA presence): closed if the class of the availability is unwilling to communicate.
     private func addWillingness(_ presence: CanonicalPresence, isOpen: Bool?, tuple: inout PIDFTuple, _ trace: inout MappingTrace) {
         guard let isOpen else { return }
         var isWilling = isOpen
@@ -310,7 +311,7 @@ extension PresenceMapper {
         if let fragment { tuple.extensions.append(fragment) }
     }
 
-    /// The exact values of a number that a source said; nil where there is none to keep.
+    /// The exact values of a published availability; nil if it was derived or is absent.
     private func exact(_ presence: CanonicalPresence) -> PresenceExact? {
         guard presence.provenance == .published, let availability = presence.availability else { return nil }
         var exact = PresenceExact(availability: availability)
@@ -330,7 +331,7 @@ extension PresenceMapper {
         return exact
     }
 
-    /// Reads back the state that ``exact(_:)`` kept whole.
+    /// Restores the state that ``exact(_:)`` stored as a whole.
     func readExactState(_ exact: PresenceExact, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
         for fragment in exact.extensions where fragment.is(CategoriesDocument.rootName) {
             guard let document = try? CategoriesDocument(parsing: fragment) else { continue }

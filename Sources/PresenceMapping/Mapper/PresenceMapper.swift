@@ -1,19 +1,21 @@
 import PresenceDocuments
 
-/// Reads every presence document into the canonical model and writes it again, by the tables it was given. Pure and stateless.
+/// Reads presence documents into the canonical model and writes them from it, by mapping tables. Pure and stateless.
 ///
-/// Each function returns the value with what was lost and which rows decided. See ``Converter`` for bytes to bytes.
+/// Each function returns the value with its losses and the deciding rows. ``Converter`` converts bytes to bytes.
 public struct PresenceMapper: Sendable {
+    /// The mapping tables in use.
     public let tables: MappingTables
     let compiled: CompiledTables
 
+    /// Creates a mapper; by default with the tables of the release.
     public init(tables: MappingTables = .embedded) {
         self.tables = tables
         compiled = tables.compiled
     }
 
-    /// The number and token that PIDF and msrtc.pidf watchers are told: legacyInterop where it is there, else the state, else offline
-    /// (MS-PRES 3.7.5.4, 3.7.5.5; a blocked watcher has no legacyInterop and sees offline).
+    /// Availability and token for PIDF and msrtc.pidf watchers: from legacyInterop, else from the state, else offline (MS-PRES
+    /// 3.7.5.4, 3.7.5.5; a blocked watcher has no legacyInterop and sees offline).
     func legacyState(of presence: CanonicalPresence) -> CanonicalLegacyState {
         if let legacy = presence.legacy { return legacy }
         if let availability = presence.availability {
@@ -22,31 +24,31 @@ public struct PresenceMapper: Sendable {
         return CanonicalLegacyState(availability: offline)
     }
 
-    /// The number that says offline.
+    /// The availability published for offline users.
     var offline: UInt32 { UInt32(clamping: compiled.classNames.last?.publish ?? 18_500) }
 
-    /// The token of the activity where it holds at a number.
+    /// The token of the activity if its bounds include an availability.
     func applicableToken(of presence: CanonicalPresence, at availability: UInt32) -> String? {
         guard let activity = presence.activity, activity.bounds?.contains(Int(availability)) ?? true else { return nil }
         return activity.token
     }
 
-    // MARK: Losses of a whole field
+    // MARK: Losses of whole fields
 
-    /// Reports a field that a target cannot say.
+    /// Reports a field if the target cannot express it, by the table `fields`.
     func lose(_ field: String, _ value: @autoclosure () -> String, to target: String, _ trace: inout MappingTrace) {
         guard let row = compiled.fields[field], row.targets.contains(target) else { return }
         trace.use(row.row, field: field, value: value())
     }
 
-    /// Reports the fields that no writer but that of the source's own family can say.
+    /// Reports the fields of the source that the canonical model cannot express.
     func loseUnmapped(_ presence: CanonicalPresence, to target: String, _ trace: inout MappingTrace) {
         for unmapped in presence.unmapped { lose(unmapped.field, unmapped.value, to: target, &trace) }
     }
 
     // MARK: Languages
 
-    /// The language tag of an LCID; an LCID without row is reported and has none.
+    /// The language tag of an LCID; nil, with a loss, for an LCID without a row.
     func language(ofLCID lcid: UInt32?, _ trace: inout MappingTrace) -> String? {
         guard let lcid else { return nil }
         if let row = compiled.languageByLCID[Int(lcid)] {
@@ -57,7 +59,7 @@ public struct PresenceMapper: Sendable {
         return nil
     }
 
-    /// The LCID of a language tag: of the whole tag, else of its primary language; one without row is reported.
+    /// The LCID of a language tag, or of its primary language; nil, with a loss, if there is no row.
     func lcid(ofLanguage tag: String?, _ trace: inout MappingTrace) -> UInt32? {
         guard let tag, !tag.isEmpty else { return nil }
         let folded = tag.lowercased()

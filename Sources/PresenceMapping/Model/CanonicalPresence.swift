@@ -1,84 +1,98 @@
 import PresenceDocuments
 
-/// What a presence document says, in words that belong to no side: N formats need N readers and N writers, not N times N converters.
+/// The content of a presence document in a common model: N formats need N readers and N writers instead of N times N converters.
 ///
-/// Values that a source did not say are absent, never guessed. Two things are kept twice because the sides say them differently: what an
-/// enhanced source said as a number (``availability``, ``activity``, ``legacy``) and what a SIMPLE source said as words (``basic``,
-/// ``activities``); each side's writer prefers its own and derives from the other's.
+/// Values absent in the source are absent here. The state exists in two forms, because the models differ: numbers of an enhanced
+/// source (``availability``, ``activity``, ``legacy``) and words of a SIMPLE source (``basic``, ``activities``). Each writer prefers
+/// its own form and derives it from the other one otherwise.
 ///
-/// ``residue`` holds the source document so that the same format family can write it again complete. Whoever removes something from a
-/// presence on purpose (a policy) must drop the residue too; see ``withoutResidue()``.
+/// ``residue`` holds the source document, so that a writer of the same format family returns it complete. Code that removes fields as
+/// a policy must also remove the residue; see ``withoutResidue()``.
 public struct CanonicalPresence: Sendable, Equatable {
-    /// The presentity, with its scheme.
+    /// URI of the presentity, with scheme.
     public var entity: String
 
     // MARK: State
 
-    /// The availability number (MS-PRES 2.2.2.7.1), said or derived; nil when the source says nothing about it.
+    /// The availability number (MS-PRES 2.2.2.7.1), published or derived; nil if the source implies none.
     public var availability: UInt32?
-    /// Where ``availability`` comes from.
+    /// The origin of ``availability``.
     public var provenance: AvailabilityProvenance
-    /// The activity of the number: token or own texts, with the numbers for which it holds.
+    /// The activity with token or custom texts, and the availabilities to which it applies.
     public var activity: CanonicalActivity?
-    /// Number and token of the legacyInterop category, which win for PIDF and msrtc.pidf (MS-PRES 3.7.5.4, 3.7.5.5).
+    /// Availability and token of legacyInterop, which take precedence for PIDF and msrtc.pidf (MS-PRES 3.7.5.4, 3.7.5.5).
     public var legacy: CanonicalLegacyState?
-    /// Open or closed as a SIMPLE source said it (RFC 3863 4.1.4).
+    /// The basic status of a SIMPLE source (RFC 3863 4.1.4).
     public var basic: CanonicalBasic?
-    /// Activities in RPID words (RFC 4480 3.2) as a SIMPLE source said them.
+    /// Activities of a SIMPLE source (RFC 4480 3.2).
     public var activities: [CanonicalRPIDActivity] = []
-    /// Whether the user's devices see no input (RFC 4480 3.14).
+    /// Whether the user's devices are idle (RFC 4480 3.14); nil if unknown.
     public var isIdle: Bool?
-    /// When the user was last active.
+    /// Time of the user's last activity.
     public var lastActive: DateTime?
-    /// When the state was said.
+    /// Time of the state.
     public var timestamp: DateTime?
 
-    // MARK: Words of the user
+    // MARK: Notes and circumstances
 
+    /// Notes of the user.
     public var notes: [CanonicalNote] = []
+    /// The present meeting.
     public var meeting: CanonicalMeeting?
-    /// Where the user is, in the words of endpointLocation: office, home, mobile, none or free text.
+    /// The location in the words of endpointLocation: office, home, mobile, none or free text.
     public var location: String?
+    /// The user's time zone.
     public var timeZone: CanonicalTimeZone?
-    /// The kind of the active device: computer, deskphone, mobile, web or other words (MS-PRES 7.2).
+    /// The type of the active device: computer, deskphone, mobile, web or another word (MS-PRES 7.2).
     public var device: String?
 
     // MARK: Card
 
+    /// Display names; targets with one name get the first.
     public var displayNames: [CanonicalText] = []
+    /// Mail addresses without scheme.
     public var emails: [String] = []
+    /// Phone numbers.
     public var phones: [CanonicalPhone] = []
+    /// Web pages.
     public var links: [CanonicalLink] = []
-    /// Address of a picture of the user.
+    /// URI of a picture of the user.
     public var icon: String?
+    /// Job titles.
     public var titles: [CanonicalText] = []
+    /// Companies.
     public var companies: [CanonicalText] = []
+    /// Departments.
     public var departments: [CanonicalText] = []
+    /// Offices.
     public var offices: [CanonicalText] = []
 
     // MARK: Services and calendar
 
-    /// What the user can be reached by, in the words of MS-PRES 7.4; nil when nothing is said.
+    /// Capabilities in the words of MS-PRES 7.4; nil if the source does not state any.
     public var capabilities: [CanonicalCapability]?
-    /// Address of the service that decides, where it is not the presentity itself.
+    /// URI of the deciding service, if it differs from the presentity.
     public var serviceURI: String?
+    /// Free and busy times.
     public var freeBusy: CanonicalFreeBusy?
 
-    // MARK: The rest
+    // MARK: Remainder
 
-    /// Fields of the source that the model has no place for, named for the report of losses.
+    /// Fields of the source outside the model, named for the loss report.
     public var unmapped: [UnmappedField] = []
-    /// The chosen state as its category element, for the lossless extension.
+    /// The category element of the chosen state, for the lossless extension.
     public var exactState: CategoryElement?
-    /// The source document, for writers of the same family.
+    /// The source document, for writers of the same format family.
     public var residue: Residue = .none
 
+    /// Creates an empty presence.
     public init(entity: String, provenance: AvailabilityProvenance = .absent) {
         self.entity = entity
         self.provenance = provenance
     }
 
-    /// The same presence without the source document, so that nothing but the fields can be written.
+    /// The presence without the source document, the exact state and the unmapped fields, so that only the model's fields can be
+    /// written.
     public func withoutResidue() -> CanonicalPresence {
         var copy = self
         copy.residue = .none
@@ -88,30 +102,32 @@ public struct CanonicalPresence: Sendable, Equatable {
     }
 }
 
-/// Where an availability number comes from.
+/// The origin of an availability.
 public enum AvailabilityProvenance: Sendable, Hashable {
-    /// The source said the number.
+    /// Stated by the source.
     case published
-    /// The number follows from words of the source by a row of the tables.
+    /// Derived from words of the source by a table row.
     case derived(rowID: String)
-    /// Nothing was said.
+    /// Not stated.
     case absent
 }
 
-/// Open or closed (RFC 3863 4.1.4).
+/// The basic status (RFC 3863 4.1.4).
 public enum CanonicalBasic: Sendable, Hashable {
     case open
     case closed
 }
 
-/// A text in a language, named as a tag, an LCID or both.
+/// A text with its language as a tag, an LCID, both or neither.
 public struct CanonicalText: Sendable, Hashable {
+    /// The text.
     public var text: String
-    /// A tag of RFC 5646.
+    /// A language tag (RFC 5646).
     public var language: String?
-    /// A locale identifier of Microsoft.
+    /// A Microsoft locale identifier.
     public var lcid: UInt32?
 
+    /// Creates a text; by default without a language.
     public init(_ text: String, language: String? = nil, lcid: UInt32? = nil) {
         self.text = text
         self.language = language
@@ -119,13 +135,16 @@ public struct CanonicalText: Sendable, Hashable {
     }
 }
 
-/// An activity in Microsoft words (MS-PRES 2.2.2.7.1).
+/// An activity of the enhanced model (MS-PRES 2.2.2.7.1).
 public struct CanonicalActivity: Sendable, Hashable {
+    /// The token, such as `on-the-phone`; nil if there are texts only.
     public var token: String?
+    /// Custom texts.
     public var texts: [CanonicalText]
-    /// The numbers for which the activity holds; absent means all.
+    /// The availabilities to which the activity applies; nil: all.
     public var bounds: NumberRange?
 
+    /// Creates an activity.
     public init(token: String? = nil, texts: [CanonicalText] = [], bounds: NumberRange? = nil) {
         self.token = token
         self.texts = texts
@@ -133,12 +152,16 @@ public struct CanonicalActivity: Sendable, Hashable {
     }
 }
 
-/// Number and token of legacyInterop (MS-PRES 2.2.2.7.6).
+/// Availability and token of legacyInterop (MS-PRES 2.2.2.7.6).
 public struct CanonicalLegacyState: Sendable, Hashable {
+    /// The availability number.
     public var availability: UInt32
+    /// The token of the activity; nil if absent.
     public var token: String?
+    /// The `dndState` element; nil if absent.
     public var dndState: Bool?
 
+    /// Creates a legacy state.
     public init(availability: UInt32, token: String? = nil, dndState: Bool? = nil) {
         self.availability = availability
         self.token = token
@@ -146,16 +169,20 @@ public struct CanonicalLegacyState: Sendable, Hashable {
     }
 }
 
-/// An activity in RPID words (RFC 4480 3.2).
+/// An activity of RPID (RFC 4480 3.2).
 public struct CanonicalRPIDActivity: Sendable, Hashable {
-    /// The element's name; `other` for free text.
+    /// The element name; `other` for free text.
     public var name: String
-    /// The text of `other`.
+    /// The text of `other`; nil for other elements.
     public var text: String?
+    /// The language tag of the text.
     public var language: String?
+    /// Start of validity; nil: unlimited.
     public var from: DateTime?
+    /// End of validity; nil: unlimited.
     public var until: DateTime?
 
+    /// Creates an activity; by default of unlimited validity.
     public init(_ name: String, text: String? = nil, language: String? = nil, from: DateTime? = nil, until: DateTime? = nil) {
         self.name = name
         self.text = text
@@ -165,20 +192,26 @@ public struct CanonicalRPIDActivity: Sendable, Hashable {
     }
 }
 
-/// A text that the user shows.
+/// A note of the user.
 public struct CanonicalNote: Sendable, Hashable {
+    /// The type of a note.
     public enum Kind: Sendable, Hashable {
         case personal
         case outOfOffice
     }
 
+    /// The text.
     public var text: String
-    /// A tag of RFC 5646.
+    /// A language tag (RFC 5646).
     public var language: String?
+    /// The type.
     public var kind: Kind
+    /// Start of validity; nil: unlimited.
     public var start: DateTime?
+    /// End of validity; nil: unlimited.
     public var end: DateTime?
 
+    /// Creates a note; by default a personal one.
     public init(_ text: String, language: String? = nil, kind: Kind = .personal, start: DateTime? = nil, end: DateTime? = nil) {
         self.text = text
         self.language = language
@@ -188,11 +221,14 @@ public struct CanonicalNote: Sendable, Hashable {
     }
 }
 
-/// Subject and place of the meeting the user is in (MS-PRES 7.2).
+/// Subject and location of the user's present meeting (MS-PRES 7.2).
 public struct CanonicalMeeting: Sendable, Hashable {
+    /// The subject; nil if absent.
     public var subject: CanonicalText?
+    /// The location; nil if absent.
     public var location: CanonicalText?
 
+    /// Creates a meeting.
     public init(subject: CanonicalText? = nil, location: CanonicalText? = nil) {
         self.subject = subject
         self.location = location
@@ -201,11 +237,14 @@ public struct CanonicalMeeting: Sendable, Hashable {
 
 /// The user's time zone.
 public struct CanonicalTimeZone: Sendable, Hashable {
-    /// UTC less local time, in minutes, -840 to 840.
+    /// UTC minus local time in minutes, from -840 to 840; nil if unknown.
     public var bias: Int?
+    /// The name, such as `W. Europe Standard Time`.
     public var name: String?
+    /// The abbreviation.
     public var abbreviation: String?
 
+    /// Creates a time zone.
     public init(bias: Int?, name: String? = nil, abbreviation: String? = nil) {
         self.bias = bias
         self.name = name
@@ -213,12 +252,16 @@ public struct CanonicalTimeZone: Sendable, Hashable {
     }
 }
 
-/// A phone number as a URI, with the type of MS-PRES 7.3 (work, mobile, home, other, custom1).
+/// A phone number with its type of MS-PRES 7.3 (work, mobile, home, other, custom1).
 public struct CanonicalPhone: Sendable, Hashable {
+    /// The type.
     public var type: String
+    /// The number as a URI, usually `tel:`.
     public var uri: String
+    /// The number as displayed; nil if absent.
     public var display: String?
 
+    /// Creates a phone number.
     public init(type: String, uri: String, display: String? = nil) {
         self.type = type
         self.uri = uri
@@ -226,23 +269,30 @@ public struct CanonicalPhone: Sendable, Hashable {
     }
 }
 
-/// The address of a page, with the type of MS-PRES 7.3 (other, sharepoint, voicemail).
+/// A web page with its type of MS-PRES 7.3 (other, sharepoint, voicemail).
 public struct CanonicalLink: Sendable, Hashable {
+    /// The type.
     public var type: String
+    /// The URI of the page.
     public var uri: String
 
+    /// Creates a link.
     public init(type: String, uri: String) {
         self.type = type
         self.uri = uri
     }
 }
 
-/// One thing the user can be reached by, in the words of MS-PRES 7.4.
+/// A capability of the user in the words of MS-PRES 7.4.
 public struct CanonicalCapability: Sendable, Hashable {
+    /// The name, such as `text`.
     public var name: String
+    /// Whether the user can receive it.
     public var render: Bool
+    /// Whether the user can send it.
     public var capture: Bool
 
+    /// Creates a capability.
     public init(_ name: String, render: Bool, capture: Bool) {
         self.name = name
         self.render = render
@@ -250,16 +300,18 @@ public struct CanonicalCapability: Sendable, Hashable {
     }
 }
 
-/// Slots of time from a moment on (MS-PRES 2.2.2.7.8).
+/// Free/busy slots from a start time (MS-PRES 2.2.2.7.8).
 public struct CanonicalFreeBusy: Sendable, Hashable {
+    /// Start of the first slot.
     public var start: DateTime
     /// Length of a slot in seconds, at least 1.
     public var slotSeconds: Int
-    /// One number per slot: 0 free, 1 tentative, 2 busy, 3 out of facility, 4 working elsewhere.
+    /// One state per slot: 0 free, 1 tentative, 2 busy, 3 out of facility, 4 working elsewhere.
     public var slots: [UInt8]
-    /// The mailbox that the calendar belongs to.
+    /// The mailbox of the calendar; nil if unknown.
     public var mailbox: String?
 
+    /// Creates free/busy times.
     public init(start: DateTime, slotSeconds: Int, slots: [UInt8], mailbox: String? = nil) {
         self.start = start
         self.slotSeconds = slotSeconds
@@ -268,19 +320,21 @@ public struct CanonicalFreeBusy: Sendable, Hashable {
     }
 }
 
-/// A field of a source that the model has no place for.
+/// A field of a source document outside the canonical model.
 public struct UnmappedField: Sendable, Hashable {
     /// The name in the table `fields`.
     public var field: String
+    /// The value for the loss report.
     public var value: String
 
+    /// Creates a field.
     public init(_ field: String, _ value: String) {
         self.field = field
         self.value = value
     }
 }
 
-/// A source document, kept whole for writers of its family.
+/// The complete source document, for writers of its format family.
 public indirect enum Residue: Sendable, Equatable {
     case none
     case categories(CategoriesDocument)

@@ -1,14 +1,15 @@
-/// One thing that a conversion could not say on the other side, and the table row that decided it.
+/// A value that the target format cannot express, with the table row that decided it.
 public struct MappingLoss: Sendable, Hashable {
     /// The id of the row in `Mappings/`.
     public var rowID: String
-    /// The field of the canonical model, such as `availability-number` or `note-language`.
+    /// The field in the canonical model, such as `availability-number` or `note-language`.
     public var field: String
-    /// The value that was lost, as text.
+    /// The lost value as text.
     public var value: String
-    /// What the row says about it.
+    /// The loss text of the row.
     public var reason: String
 
+    /// Creates a loss.
     public init(rowID: String, field: String, value: String, reason: String) {
         self.rowID = rowID
         self.field = field
@@ -17,14 +18,16 @@ public struct MappingLoss: Sendable, Hashable {
     }
 }
 
-/// A converted value, with what was lost on the way and the rows that decided it. The verdict and its diagnosis stay apart.
+/// A converted value with its losses and the rows that decided it.
 public struct MappingResult<Value: Sendable>: Sendable {
+    /// The converted value.
     public var value: Value
-    /// In the order in which the losses happened.
+    /// The losses in the order of their occurrence.
     public var losses: [MappingLoss]
-    /// Ids of the rows that were used, each once, in the order of first use.
+    /// Ids of the rows used, each once, in the order of first use.
     public var rowIDs: [String]
 
+    /// Creates a result; by default without losses and rows.
     public init(_ value: Value, losses: [MappingLoss] = [], rowIDs: [String] = []) {
         self.value = value
         self.losses = losses
@@ -34,7 +37,7 @@ public struct MappingResult<Value: Sendable>: Sendable {
 
 extension MappingResult: Equatable where Value: Equatable {}
 
-/// Collects the rows and losses of one conversion while it runs.
+/// Collects the rows and losses of one conversion.
 struct MappingTrace {
     private(set) var losses: [MappingLoss] = []
     private(set) var rowIDs: [String] = []
@@ -43,13 +46,13 @@ struct MappingTrace {
         rowIDs.reserveCapacity(16)
     }
 
-    /// A row decided something; what it loses is reported with the value.
+    /// Records a row, and its loss for a value if it has one.
     mutating func use(_ row: RowNote, field: @autoclosure () -> String, value: @autoclosure () -> String) {
         use(row)
         if let loss = row.loss { losses.append(MappingLoss(rowID: row.id, field: field(), value: value(), reason: loss)) }
     }
 
-    /// A row decided something and nothing of it is worth reporting here.
+    /// Records a row without its loss.
     mutating func use(_ row: RowNote) {
         if !rowIDs.contains(row.id) { rowIDs.append(row.id) }
     }

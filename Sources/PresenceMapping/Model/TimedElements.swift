@@ -1,8 +1,8 @@
 import PresenceDocuments
 
-/// When elements with `from` and `until` begin and end to count (RFC 4480 3.1): what a document means changes then, without any message.
+/// Validity changes of elements with `from` and `until` (RFC 4480 3.1), which change the content of a document without a message.
 extension PIDFDocument {
-    /// The moments after `moment` at which an element that the mapper reads begins or ends to count, the first one first.
+    /// The times after `moment` at which the validity of an element changes, in ascending order; only elements that the mapper reads.
     public func timedMoments(after moment: DateTime) -> [DateTime] {
         var found: Set<DateTime> = []
         func take(_ info: RPIDInfo) {

@@ -1,7 +1,7 @@
-/// Rows of a first-match table keyed by availability and token, compiled into sorted segments.
+/// A first-match table keyed by availability and token, compiled into sorted segments.
 ///
-/// A segment is a run of numbers for which the same rows are candidates; looking up is a search for the segment and one pass over its
-/// candidates, which in the normative tables are one or two.
+/// A segment is a range of availabilities with the same candidate rows. A lookup is a binary search and one pass over the candidates,
+/// which are one or two in the normative tables.
 struct AvailabilityLookup<Outcome: Sendable>: Sendable {
     private struct Candidate: Sendable {
         var token: String?
@@ -33,7 +33,7 @@ struct AvailabilityLookup<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// The outcome of the first row that fits, or nil where no row does. A negative number fits none.
+    /// The outcome of the first matching row; nil if there is none, or for a negative number.
     func find(_ number: Int, token: String?) -> Outcome? {
         guard number >= 0 else { return nil }
         var low = 0

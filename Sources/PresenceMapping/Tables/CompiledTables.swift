@@ -1,7 +1,7 @@
-/// All tables in the form in which the mappers ask them: sorted ranges and dictionaries, made once and never changed.
+/// All tables compiled for lookups: sorted ranges and dictionaries, immutable.
 final class CompiledTables: Sendable {
     let toPIDF: AvailabilityLookup<PIDFOutcome>
-    /// The second activity that is written beside a first, by the first.
+    /// The second activity to write, by the name of the first.
     let alsoActivities: [String: String]
     let toMSRTC: AvailabilityLookup<MSRTCOutcome>
     let classes: AvailabilityLookup<ClassOutcome>
@@ -9,9 +9,9 @@ final class CompiledTables: Sendable {
     let toXPIDF: AvailabilityLookup<XPIDFOutcome>
     let tokens: [TokenOutcome]
     let fromRPID: [AvailabilityOutcome]
-    /// Rows of ``fromRPID`` that may fit an activity of that name, in the table's order.
+    /// Indexes in ``fromRPID`` of the rows that may match an activity name, in table order.
     private let rpidRows: [String: [Int]]
-    /// Rows of ``fromRPID`` for names that no row is for.
+    /// Indexes in ``fromRPID`` of the rows that match any name.
     private let generalRPIDRows: [Int]
     let fromOther: [String: AvailabilityOutcome]
     let fromMSRTC: [(availability: NumberRange, activity: NumberRange, outcome: AvailabilityOutcome)]
@@ -24,7 +24,7 @@ final class CompiledTables: Sendable {
     let capabilityToCaps: [String: WordOutcome]
     let capsToCapability: [String: WordOutcome]
     let contacts: [ContactOutcome]
-    /// Schemes of ``contacts`` with their colon, in lower case.
+    /// Schemes of ``contacts`` in lower case, with their colon.
     private let addressSchemes: [[UInt8]]
     let languageByLCID: [Int: LanguageOutcome]
     let languageByTag: [String: LanguageOutcome]
@@ -185,7 +185,7 @@ final class CompiledTables: Sendable {
         self.fields = fields
     }
 
-    /// The first row of `rpid-to-availability` for an activity of that name; `isOpen` nil where no basic is said.
+    /// The first row of `rpid-to-availability` for an activity name; `isOpen` is nil without a basic status.
     func availability(ofRPID name: String, isOpen: Bool?) -> AvailabilityOutcome? {
         for index in rpidRows[name] ?? generalRPIDRows {
             let wanted = fromRPID[index].isOpen
@@ -206,7 +206,7 @@ final class CompiledTables: Sendable {
         }
     }
 
-    /// Lower case, hyphens and underscores as blanks, one blank between words: how texts of people are compared with a table.
+    /// Normalises free text for table lookups: lower case, hyphens and underscores as blanks, single blanks between words.
     static func folded(_ text: String) -> String {
         text.lowercased().split { $0 == " " || $0 == "-" || $0 == "_" || $0 == "\t" || $0 == "\n" }.joined(separator: " ")
     }

@@ -1,17 +1,19 @@
-/// What one container of an enterprise user is for, where that is agreed outside MS-PRES (1.3.1.3): a row of `container-policy`.
+/// The convention for one container of an enterprise user, which MS-PRES leaves open (1.3.1.3): a row of `container-policy`.
 public struct ContainerPolicy: Sendable, Hashable {
+    /// The number of the container.
     public var container: Int
+    /// The name of the container.
     public var name: String
-    /// The classes of watchers that see it where nobody says otherwise: `sameEnterprise`, `federated`, `publicCloud`.
+    /// Classes of watchers that are members by default: `sameEnterprise`, `federated`, `publicCloud`.
     public var members: [String]
-    /// The categories that are published into it on behalf of a user's PIDF source.
+    /// Categories published to the container for a user with a PIDF source.
     public var publishes: [String]
-    /// Whether a state published into it is no more than a number: no activity, no times, no place.
+    /// Whether a state in the container is reduced to the availability, without activity, times and location.
     public var isReduced: Bool
 }
 
 extension MappingTables {
-    /// The rows of `container-policy`, in their order.
+    /// The rows of `container-policy`, in table order.
     public var containerPolicies: [ContainerPolicy] {
         (tables["container-policy"]?.rows ?? []).compactMap { row in
             row.integer("container").map {

@@ -1,4 +1,4 @@
-/// The tables of `Mappings/` as SwiftPM compiled them into this module, by file name.
+/// The tables of `Mappings/` by file name, compiled into this module by SwiftPM.
 enum EmbeddedMappings {
     static var files: [String: [UInt8]] {
         [

@@ -1,6 +1,6 @@
-/// One value of a JSON text (RFC 8259) with the line it stands on, so that a mistake in a table can be named by line.
+/// A JSON value (RFC 8259) with its line, so that errors in tables can name the line.
 ///
-/// It reads what tables and vectors need: objects keep the order of their members, numbers are integers or doubles, depth is limited to 32.
+/// Supports the needs of tables and vectors: members keep their order, numbers are integers or doubles, depth is limited to 32.
 package struct JSONValue: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case null
@@ -18,7 +18,7 @@ package struct JSONValue: Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// The line of the value's first character, from 1.
+    /// Line of the value's first character, from 1.
     package var line: Int
 
     package init(kind: Kind, line: Int = 0) {
@@ -33,13 +33,13 @@ package struct JSONValue: Sendable, Equatable {
     package var members: [Member]? { if case .object(let members) = kind { members } else { nil } }
     package var isNull: Bool { kind == .null }
 
-    /// The value of an object's first member of that name.
+    /// The value of the first member with a name; nil if there is none, or the value is no object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = kind else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// A list of strings: an array of them, or one string alone.
+    /// A list of strings, from an array or from a single string; nil for other values.
     package var strings: [String]? {
         if let string { return [string] }
         guard let array else { return nil }
@@ -51,7 +51,7 @@ package struct JSONValue: Sendable, Equatable {
         return result
     }
 
-    /// Reads one JSON text.
+    /// Parses one JSON text.
     package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
         var reader = JSONReader(bytes: bytes)
         let value = try reader.value(depth: 0)
@@ -60,7 +60,7 @@ package struct JSONValue: Sendable, Equatable {
         return value
     }
 
-    /// A string as a JSON string, quotes included.
+    /// A JSON string with its quotes.
     package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -80,7 +80,7 @@ package struct JSONValue: Sendable, Equatable {
     }
 }
 
-/// A text that is not JSON.
+/// A syntax error in a JSON text.
 package struct JSONError: Error, Sendable, Equatable {
     package var line: Int
     package var message: String

@@ -1,8 +1,9 @@
-/// Checks of the tables beyond what loading needs: no gap, no unreachable or contradicting row, one meaning per id, every row hit by a vector.
+/// Checks of mapping tables beyond their syntax: gaps, overlaps, unreachable rows, repeated ids, references, and rows without a
+/// vector.
 public enum MappingLint {
-    /// All mistakes, in the order of the tables' names and rows. Empty when the tables are sound.
+    /// Returns all errors in the order of table names and rows; empty if the tables are valid.
     ///
-    /// - Parameter hitRows: The ids of the rows that golden vectors used; nil leaves that rule out.
+    /// - Parameter hitRows: The ids of the rows used by golden vectors; nil skips that check.
     public static func check(_ tables: MappingTables, hitRows: Set<String>? = nil) -> [MappingTableError] {
         var mistakes: [MappingTableError] = []
         var owner: [String: String] = [:]
@@ -32,7 +33,7 @@ public enum MappingLint {
         MappingTableError(file: table.name + ".json", line: row?.line ?? 0, row: row?.id, rule: rule, message: message)
     }
 
-    /// Every number from 0 on has a row for any token.
+    /// Checks that every number from 0 has one row for any token.
     private static func checkCover(_ table: MappingTable, _ mistakes: inout [MappingTableError]) {
         guard let column = table.schema.covers else { return }
         let general = table.rows.filter { row in table.schema.keys.allSatisfy { $0 == column || row.cells[$0] == nil } }
@@ -51,7 +52,7 @@ public enum MappingLint {
         if !isClosed { mistakes.append(mistake(table, ranges.last?.0, .gap, "no row for \(next) and above")) }
     }
 
-    /// No earlier row takes everything that a row takes.
+    /// Checks that no earlier row matches everything that a row matches.
     private static func checkReachable(_ table: MappingTable, _ mistakes: inout [MappingTableError]) {
         for (index, row) in table.rows.enumerated() {
             guard let hider = table.rows[..<index].first(where: { covers($0, row, table.schema) }) else { continue }
@@ -83,7 +84,7 @@ public enum MappingLint {
         }
     }
 
-    /// Numbers that a table writes are numbers a reader knows, tokens have a row, and what a number means is the class it says.
+    /// Checks that published numbers belong to their class, tokens have a row, and activities apply to their own availability.
     private static func checkReferences(_ tables: MappingTables, _ mistakes: inout [MappingTableError]) {
         let classes = tables.tables["availability-classes"]?.rows ?? []
         for row in classes {

@@ -1,12 +1,12 @@
-/// One row of a mapping table: an id, the section of the standard (or our policy) it comes from, cells, and what it loses.
+/// A row of a mapping table: id, section of the standard or policy, cells, and loss.
 public struct MappingRow: Sendable, Hashable {
-    /// Unique in all tables, at most 15 bytes of letters, digits and hyphens.
+    /// The id: at most 15 letters, digits and hyphens, unique over all tables.
     public let id: String
-    /// The section of the standard that the row states or interprets.
+    /// The section of the standard that the row implements or interprets.
     public let section: String
-    /// What is lost when the row is used; absent when nothing is.
+    /// The description of the information lost by the row; nil if none is lost.
     public let loss: String?
-    /// The line in the table's file, from 1.
+    /// The line in the file of the table, from 1.
     public let line: Int
     var cells: [String: MappingCell]
 
@@ -25,32 +25,37 @@ enum MappingCell: Sendable, Hashable {
     case texts([String])
 }
 
-/// Numbers from `lower` to `upper`, both included; without `upper` all from `lower` on.
+/// The numbers from `lower` to `upper`, both included.
 public struct NumberRange: Sendable, Hashable, CustomStringConvertible {
+    /// The lowest number.
     public var lower: Int
+    /// The highest number; nil: unlimited.
     public var upper: Int?
 
+    /// Creates a range.
     public init(_ lower: Int, _ upper: Int?) {
         self.lower = lower
         self.upper = upper
     }
 
+    /// Whether the range includes a number.
     public func contains(_ number: Int) -> Bool {
         number >= lower && (upper.map { number <= $0 } ?? true)
     }
 
+    /// `LOWER-UPPER`, or `>= LOWER` for an unlimited range.
     public var description: String { upper.map { "\(lower)-\($0)" } ?? ">= \(lower)" }
 }
 
-/// The type of a column. Code knows column types, never the values in them.
+/// The type of a column; the values are data.
 enum ColumnType: String, Sendable {
-    /// A string.
+    /// A non-empty string.
     case text
-    /// A whole number of at most 31 bits.
+    /// An integer with a magnitude of at most 31 bits.
     case integer
     /// true or false.
     case flag
-    /// `[lower, upper]`, both included; upper may be null.
+    /// `[lower, upper]`, both included; upper may be null for an unlimited range.
     case range
     /// A list of strings.
     case texts

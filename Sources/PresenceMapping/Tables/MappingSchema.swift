@@ -1,11 +1,11 @@
-/// The columns of one table, and how its rows are found. Rows themselves are data in `Mappings/`.
+/// The columns of a table and the rule for selecting rows; the rows are data in `Mappings/`.
 struct MappingSchema: Sendable {
     enum Match: String, Sendable {
-        /// The first row whose key columns all fit; an absent cell fits everything.
+        /// The first row with matching key columns; an absent cell matches everything.
         case first
-        /// The rows with exactly these key cells, which must be unique.
+        /// The row with exactly these key cells, which must be unique.
         case exact
-        /// All rows in turn, by `order`.
+        /// All rows, sorted by `order`.
         case order
     }
 
@@ -16,12 +16,12 @@ struct MappingSchema: Sendable {
 
     var name: String
     var match: Match
-    /// Columns that select a row, in the order in which a reader compares them.
+    /// Columns that select a row, in the order of comparison.
     var keys: [String]
     var columns: [String: Column]
-    /// The key column of type `range` that must cover every number from 0 on, if any.
+    /// The key column of type `range` that must cover every number from 0; nil: none.
     var covers: String?
-    /// The words that text columns of a row may have, where code acts on words; in the order in which they are checked.
+    /// The permitted words of text columns that code interprets, in the order of the checks.
     var choices: (@Sendable ([String: MappingCell]) -> [(column: String, words: Set<String>)])?
 
     init(

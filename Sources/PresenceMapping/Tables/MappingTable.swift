@@ -1,17 +1,18 @@
-/// One table as it was read: rows in the order of the file, checked against the columns of its schema.
+/// A parsed table: its rows in file order, checked against the columns of its schema.
 public struct MappingTable: Sendable {
-    /// The name, which is also the name of the file without `.json`.
+    /// The name; also the file name without `.json`.
     public let name: String
-    /// The section of the standard that the table states, or the words it interprets.
+    /// The section of the standard that the table implements or interprets.
     public let spec: String
-    /// One sentence on what the table decides.
+    /// One sentence on the decision that the table makes; empty if absent.
     public let about: String
+    /// The rows in file order, at most 4096.
     public let rows: [MappingRow]
     let schema: MappingSchema
 
-    /// Reads a table.
+    /// Parses a table.
     ///
-    /// - Throws: The first mistake, with line, row and rule.
+    /// - Throws: The first error, with line, row and rule.
     init(_ bytes: [UInt8], schema: MappingSchema) throws(MappingTableError) {
         let file = schema.name + ".json"
         func fail(_ line: Int, _ rule: MappingTableError.Rule, _ message: String, row: String? = nil) -> MappingTableError {

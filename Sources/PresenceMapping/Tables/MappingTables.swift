@@ -1,14 +1,14 @@
-/// The mapping tables of one gateway: loaded from bytes, checked, compiled, immutable.
+/// The mapping tables of a gateway: parsed, checked, compiled and immutable.
 ///
-/// The tables of the release are compiled into the program (``embedded``); an operator may replace any of them with files of his own.
+/// The tables of the release are compiled into the program (``embedded``); an operator may replace single tables by files.
 public struct MappingTables: Sendable {
-    /// Every table, by name.
+    /// The tables by name.
     public let tables: [String: MappingTable]
     let compiled: CompiledTables
 
-    /// Reads tables from files by name (`availability-to-pidf.json`); what is not given comes from the embedded ones.
+    /// Parses tables from files by name (`availability-to-pidf.json`); missing ones are taken from ``embedded``.
     ///
-    /// - Throws: The first mistake, with file, line, row and rule. A name that no table has is a mistake too.
+    /// - Throws: The first error, with file, line, row and rule; also for a file name that belongs to no table.
     public init(files: [String: [UInt8]]) throws(MappingTableError) {
         for name in files.keys.sorted() where !MappingSchema.all.contains(where: { $0.name + ".json" == name }) {
             throw MappingTableError(file: name, rule: .unknownFile, message: "no table has this name")
@@ -25,23 +25,23 @@ public struct MappingTables: Sendable {
         compiled = CompiledTables(tables)
     }
 
-    /// The tables of the release.
+    /// The tables of the release. Stops the program if they are invalid.
     public static let embedded: MappingTables = {
         do {
             return try MappingTables(files: [:])
         } catch {
-            // A build whose own tables do not load cannot run; the tests load them.
+            // A build with invalid tables cannot run; the tests load them.
             fatalError("embedded mapping tables: \(error)")
         }
     }()
 
-    /// The names of all tables, with `.json`, as a directory of replacements may hold them.
+    /// The file names of all tables, with `.json`.
     public static var fileNames: [String] { MappingSchema.all.map { $0.name + ".json" } }
 
-    /// Every row of every table by id.
+    /// The ids of all rows of all tables.
     public var rowIDs: Set<String> { Set(tables.values.flatMap { $0.rows.map(\.id) }) }
 
-    /// The row with that id and the name of its table.
+    /// The row with an id and the name of its table; nil if there is none.
     public func row(_ id: String) -> (table: String, row: MappingRow)? {
         for table in tables.values {
             if let row = table.rows.first(where: { $0.id == id }) { return (table.name, row) }
@@ -51,14 +51,14 @@ public struct MappingTables: Sendable {
 }
 
 extension MappingTables: Equatable {
-    /// Whether every table has the same rows.
+    /// Whether all tables have the same rows.
     public static func == (left: MappingTables, right: MappingTables) -> Bool {
         left.tables.mapValues(\.rows) == right.tables.mapValues(\.rows)
     }
 }
 
 extension MappingTables {
-    /// The first row of a table whose number in one column is the given one: for reference tables such as `container-policy`.
+    /// The first row of a table with a number in a column, for reference tables such as `container-policy`; nil if there is none.
     public func row(of table: String, where column: String, is number: Int) -> MappingRow? {
         tables[table]?.rows.first { $0.integer(column) == number }
     }

@@ -1,8 +1,8 @@
 import PresenceDocuments
 
-/// What rows say, as values: one struct per table, made once when the tables are loaded.
+// Rows as values: one struct per table, created when the tables are loaded.
 
-/// A row's id and loss, carried along with what it decides.
+/// The id and loss of a row, stored with its outcome.
 struct RowNote: Sendable, Hashable {
     var id: String
     var loss: String?
@@ -16,13 +16,13 @@ struct RowNote: Sendable, Hashable {
 /// Row of `availability-to-pidf`.
 struct PIDFOutcome: Sendable {
     var row: RowNote
-    /// The token that the row is for, when it is for one.
+    /// The token that the row requires; nil: any.
     var token: String?
     var isOpen: Bool
     var rpid: String?
-    /// A second activity, for readers that do not know the first.
+    /// A second activity for readers that do not know the first.
     var also: String?
-    /// The user counts as online whatever the texts beside it (``LinphoneOnline``).
+    /// Whether the user counts as online in spite of activities (``LinphoneOnline``).
     var isOnline: Bool
 }
 
@@ -95,7 +95,7 @@ struct CombineOutcome: Sendable {
     var by: String
     var prefer: String
 
-    /// The words of the table: what decides among each kind of thing, and what may be preferred.
+    /// The words of the table by kind of element: criteria, and the preferences of each criterion.
     static let words: [String: [String: Set<String>]] = [
         "tuple": ["basic": ["open", "closed"], "priority": ["greatest", "least"], "timestamp": ["newest", "oldest"]],
         "person": ["timestamp": ["newest", "oldest"]],
@@ -105,7 +105,7 @@ struct CombineOutcome: Sendable {
         "state": ["manual": ["newest"], "availability": ["greatest", "least"]],
     ]
 
-    /// Whether the first of two moments wins; nil when they do not decide. A moment wins over none.
+    /// Whether the first of two times wins; nil if they are equal. A present time wins over an absent one.
     func prefersTime(_ left: DateTime?, to right: DateTime?) -> Bool? {
         guard left != right else { return nil }
         guard let left else { return false }
@@ -150,7 +150,7 @@ struct FreeBusyOutcome: Sendable {
     var isForReadingOnly: Bool
 }
 
-/// Row of `place-to-location`, `location-to-place` or `capabilities`: a word and what it becomes.
+/// Row of `place-to-location`, `location-to-place` or `capabilities`: the target word of a source word.
 struct WordOutcome: Sendable {
     var row: RowNote
     var word: String?
