@@ -16,8 +16,8 @@ public struct Binding: Hashable, Sendable {
     public internal(set) var expiry: Instant
     /// Source of the last REGISTER.
     public internal(set) var source: MessageSource
-    /// Time at which the binding ends because its connection closed; nil while the connection is open. A new REGISTER
-    /// clears it.
+    /// Time at which the binding ends because its connection closed, or was lost in a restart; nil otherwise. A new REGISTER clears
+    /// it.
     public internal(set) var goneAt: Instant?
 
     /// Time at which the binding ends without a further REGISTER: the earlier of ``expiry`` and ``goneAt``.

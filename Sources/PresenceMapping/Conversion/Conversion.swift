@@ -60,7 +60,8 @@ public struct ConversionReport: Sendable, Equatable {
         self.rowIDs = rowIDs
     }
 
-    /// One line per flaw, `dropped: REASON` or `repaired: REASON`; one per loss, `lost FIELD "VALUE": REASON [ROW]`, and a last line with the rows.
+    /// One line per flaw, `dropped: REASON` or `repaired: REASON`; one per loss, `lost FIELD "VALUE": REASON [ROW]`; the last line
+    /// has the number of losses and the rows.
     public var text: String {
         var lines = flaws.map(\.description)
         lines += losses.map { "lost \($0.field) \(JSONString.quoted($0.value)): \($0.reason) [\($0.rowID)]" }
