@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// Accepts no connection while file descriptors are scarce: new ones wait in the kernel's queue. Without it the listener, which stays
-/// readable, would make its loop spin on an error.
+/// Pauses a listener while file descriptors are scarce: new connections wait in the kernel's backlog. Without the pause, the listener stays
+/// readable and its loop spins on the error.
 ///
 ///     accepting --scarce, or EMFILE and its like--> paused --100 ms, enough again--> accepting
 ///                                                     ^---------100 ms, scarce--------|
@@ -13,7 +13,7 @@ final class AcceptPause: ChannelDuplexHandler {
 
     private let host: ShardHost
     private var isPaused = false
-    /// A read that was asked for while paused.
+    /// Whether the pipeline requested a read during the pause.
     private var wantsRead = false
     private var lastLogged: NIODeadline?
 
@@ -30,7 +30,7 @@ final class AcceptPause: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Whatever it was, the queue is as it was before, and so would be the next try.
+        // Every socket error leaves the backlog unchanged, so the next attempt would fail in the same way.
         if error is IOError { pause(context, TransportError.reason(error)) }
         context.fireErrorCaught(error)
     }

@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import SIPCore
 
-/// Turns the host of a destination into a socket address: literals at once, names by the system's resolver on a thread of its own.
+/// Resolves the host of a destination to a socket address: literals immediately, names with the system's resolver on a thread pool.
 ///
-/// SRV and NAPTR (RFC 3263) are decisions of routing and not made here.
+/// Does no SRV or NAPTR lookups (RFC 3263): these belong to routing.
 final class AddressResolver {
     private struct Key: Hashable {
         var host: String
@@ -13,7 +13,7 @@ final class AddressResolver {
 
     private struct Entry {
         var address: SocketAddress
-        /// Names are asked again after this; literals never expire.
+        /// Time after which a name is resolved again; nil for literals, which never expire.
         var until: NIODeadline?
     }
 
@@ -25,7 +25,7 @@ final class AddressResolver {
         self.loop = loop
     }
 
-    /// The address when it is known without asking anybody.
+    /// The address of a literal or a cached name; nil when a lookup is needed.
     func resolved(_ address: TransportAddress) -> SocketAddress? {
         let key = Key(host: address.host, port: address.port)
         if let entry = cache[key] {
@@ -39,7 +39,7 @@ final class AddressResolver {
         return literal
     }
 
-    /// Asks the system for a name; the future fails when there is no such host.
+    /// Resolves a name with the system's resolver; the future fails when the host does not exist.
     func resolve(_ address: TransportAddress) -> EventLoopFuture<SocketAddress> {
         let host = address.host
         let port = address.port
@@ -48,7 +48,7 @@ final class AddressResolver {
         }
     }
 
-    /// Keeps the answer for a minute.
+    /// Caches the address of a name for 60 s.
     func store(_ socketAddress: SocketAddress, for address: TransportAddress) {
         store(socketAddress, for: Key(host: address.host, port: address.port), until: .now() + .seconds(60))
     }

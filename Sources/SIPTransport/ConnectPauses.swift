@@ -1,13 +1,13 @@
 import SIPCore
 
-/// Where connecting failed lately, and until when it is not tried again.
+/// Addresses to which a connection failed recently, and the time until which they are not tried again.
 ///
 ///     free --failed--> pause --over--> the next message tries --heard--> free
 ///                        ^                | failed: the pause doubles
 ///                        +----------------+
 ///
-/// What is to be sent meanwhile fails at once with the last diagnosis, so that whoever knows another way takes it. Bounded: where it is
-/// full, the pause that ends first is forgotten.
+/// During a pause, sends to the address fail at once with the last reason, so that the sender can try another server. Limited to 4,096
+/// addresses; when full, the pause that ends first is dropped.
 struct ConnectPauses {
     private struct Entry {
         var pause: TimeSpan
@@ -20,7 +20,7 @@ struct ConnectPauses {
     private var entries: [TransportAddress: Entry] = [:]
     private static let limit = 4_096
 
-    /// - Parameter shortest: zero: nothing is ever put off.
+    /// - Parameter shortest: Length of the first pause; zero disables pauses.
     init(shortest: TimeSpan, longest: TimeSpan) {
         self.shortest = shortest
         self.longest = max(shortest, longest)
@@ -28,21 +28,21 @@ struct ConnectPauses {
 
     var count: Int { entries.count }
 
-    /// Why an address is not tried now; nil: it is.
+    /// Reason why the address is paused; nil when a connection may be tried.
     func obstacle(at address: TransportAddress, now: Instant) -> String? {
         guard !entries.isEmpty, let entry = entries[address], now < entry.until else { return nil }
         return entry.reason
     }
 
-    /// A connection could not be made, or its peer ended it without having said a word.
-    /// - Parameter random: makes the pause up to a quarter longer.
+    /// Starts or doubles the pause of an address, after a connection failed or its peer closed it without sending anything.
+    /// - Parameter random: Source of jitter that lengthens the pause by up to 25 %.
     mutating func failed(_ address: TransportAddress, _ reason: String, at now: Instant, using random: inout some RandomNumberGenerator) {
         guard shortest > .zero else { return }
         var pause = shortest
         if let known = entries[address] {
-            // Tries that began before the pause say nothing new.
+            // Ignore attempts that began before the pause.
             guard now >= known.until else { return }
-            // What failed long ago is no sign of today's troubles.
+            // A failure long ago does not double today's pause.
             if now < known.until + longest { pause = min(known.pause * 2, longest) }
         } else if entries.count >= Self.limit, let first = entries.min(by: { $0.value.until < $1.value.until }) {
             entries[first.key] = nil
@@ -51,12 +51,12 @@ struct ConnectPauses {
         entries[address] = Entry(pause: pause, until: now + pause + TimeSpan(nanoseconds: extra), reason: reason)
     }
 
-    /// The peer at this address was heard.
+    /// Ends the pause of an address after its peer sent something.
     mutating func succeeded(_ address: TransportAddress) {
         guard !entries.isEmpty else { return }
         entries[address] = nil
     }
 
-    /// All is tried anew, as after a change of certificates.
+    /// Ends all pauses, for example after TLS settings were replaced.
     mutating func forgetAll() { entries.removeAll() }
 }

@@ -32,7 +32,8 @@ final class DatagramHandler: ChannelInboundHandler, RestingReader {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = unwrapInboundIn(data)
         host.counters.bytesReceived &+= UInt64(envelope.data.readableBytes)
-        // Line ends alone keep a path through a NAT open (RFC 5626 3.5.1 uses them on streams; over UDP they are common practice).
+        // Ignore datagrams of CR, LF and NUL only: peers send them to keep a NAT binding open (RFC 5626 3.5.1 defines this for streams;
+        // over UDP it is common practice).
         guard envelope.data.readableBytesView.contains(where: { $0 != 13 && $0 != 10 && $0 != 0 }) else { return }
         let local = local ?? context.channel.localAddress?.transportAddress(.udp) ?? TransportAddress(.udp, "", 0)
         self.local = local
@@ -58,7 +59,7 @@ final class DatagramHandler: ChannelInboundHandler, RestingReader {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // An unconnected socket reports a peer's ICMP answer here; it says nothing about the socket itself.
+        // An unconnected socket reports ICMP errors of single peers here; the socket itself still works.
         host.logger.debug("datagram socket error", metadata: ["error": "\(error)"])
     }
 }

@@ -1,15 +1,15 @@
 import SIPCore
 
-/// What the sources of one UDP socket sent beyond their share of a tick: kept for the next ticks, as far as there is room.
+/// Queues datagrams that exceed their source's share of a tick, for one UDP socket.
 struct DatagramShares {
     private var tick: UInt64 = 0
     private var used: [TransportAddress: Int] = [:]
     private var waiting: [TransportAddress: ArraySlice<InboundMessage>] = [:]
-    /// Who waits, in the order in which they go on.
+    /// Sources with queued messages, in the order in which they are served.
     private var order: [TransportAddress] = []
     private var waitingCount = 0
 
-    /// Messages that all sources together may leave for later; beyond it they are dropped, as a full socket drops them.
+    /// Limit of queued messages of all sources; further messages are dropped, as a full socket buffer drops them.
     private static let limit = 4_096
 
     enum Verdict {
@@ -18,7 +18,7 @@ struct DatagramShares {
 
     var isEmpty: Bool { order.isEmpty }
 
-    /// Says when a message is taken; one for later is kept.
+    /// Decides whether a message is handled now, queued or dropped; a queued message is stored.
     mutating func take(_ message: InboundMessage, share: Int, in tick: UInt64) -> Verdict {
         if self.tick != tick {
             self.tick = tick
@@ -29,7 +29,7 @@ struct DatagramShares {
             used[source, default: 0] += 1
             return .now
         }
-        // Each source has room of its own, so that one of them does not fill all of it.
+        // Per-source limit, so that one source cannot fill the queue.
         guard waitingCount < Self.limit, waiting[source, default: []].count < share * 8 else { return .dropped }
         if waiting[source] == nil { order.append(source) }
         waiting[source, default: []].append(message)
@@ -37,7 +37,7 @@ struct DatagramShares {
         return .later
     }
 
-    /// A share of what each source left.
+    /// Removes and returns up to `share` queued messages of each source.
     mutating func nextRound(share: Int) -> [InboundMessage] {
         var round: [InboundMessage] = []
         order = order.filter { source in

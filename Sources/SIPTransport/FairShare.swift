@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What one sender has had of the tick at hand.
+/// Number of messages taken from one sender in the current tick.
 struct TickShare {
     private var tick: UInt64 = 0
     private var used = 0
@@ -16,21 +16,21 @@ struct TickShare {
     }
 }
 
-/// A reader that left messages for later, because its sender has had its share.
+/// A reader with messages left over because its sender used up its share of the tick.
 protocol RestingReader: AnyObject {
-    /// Goes on with what it left; it may rest again.
+    /// Handles further messages; it may call ``FairRounds/rest(_:)`` again.
     func goOn()
 }
 
-/// Gives every sender of a loop the same share of a tick: so many messages, the rest in later ticks, one sender after the other
-/// (deficit round robin with the message as its unit). Between two rounds the loop reads what others have sent. Confined to its loop.
+/// Gives every sender of a loop the same number of messages per tick; the rest is handled in later ticks, in turn (deficit round robin with
+/// one message as the unit). Between two rounds the loop reads other sockets. Confined to its loop.
 final class FairRounds: @unchecked Sendable {
-    /// The number of the tick at hand.
+    /// Number of the current tick.
     private(set) var tick: UInt64 = 1
     private var resting: [any RestingReader] = []
     private let eventLoop: any EventLoop
 
-    /// Tasks that are due are done before sockets are read again; a moment later, sockets come first.
+    /// Due tasks run before sockets are read, so a short delay lets the loop read its sockets first.
     private static let pause = TimeAmount.microseconds(100)
 
     init(eventLoop: any EventLoop) {

@@ -1,8 +1,9 @@
 import Glibc
 
-/// The file descriptors of this process: every connection needs one, and so do files, and a look at `/health`.
+/// File descriptors of this process; connections, files and the administration's connections all need them.
 public enum FileDescriptors {
-    /// Raises the soft limit to the hard one: the usual soft limit of 1,024 is fewer than the connections of one site.
+    /// Raises the soft limit to the hard limit; a common soft limit of 1,024 is too low for the connections of one site. Errors are
+    /// ignored.
     public static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
@@ -10,23 +11,24 @@ public enum FileDescriptors {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// How many there may be (RLIMIT_NOFILE).
+    /// Soft limit of open descriptors (RLIMIT_NOFILE); `Int.max` when it cannot be read.
     public static var limit: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Descriptors that accepted connections leave free: half for connections of our own, half for files and the administration.
+    /// Descriptors that accepted connections must leave free: half for outgoing connections, half for files and the administration.
     static func reserve(of limit: Int) -> Int { min(64, limit / 4) }
 
-    /// Whether no connection is to be accepted now.
+    /// Whether accepting connections must pause.
     static var areScarce: Bool { isTaken(upTo: reserve(of: limit)) }
 
-    /// Whether no connection of our own is to be opened now.
+    /// Whether no outgoing connection may be opened.
     static var areNearlyUsedUp: Bool { isTaken(upTo: reserve(of: limit) / 2) }
 
-    /// The kernel gives out the lowest free number, so that a new one tells how many are taken, in two system calls.
+    /// Duplicates a descriptor and looks at its number: the kernel assigns the lowest free one, so two system calls show how many are in
+    /// use.
     private static func isTaken(upTo reserve: Int) -> Bool {
         let probe = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
         guard probe >= 0 else { return errno == EMFILE }

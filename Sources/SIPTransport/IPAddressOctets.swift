@@ -1,6 +1,6 @@
 import Glibc
 
-/// An address literal in network order; the unspecified address for what is no literal.
+/// Octets of an address literal in network byte order; the unspecified IPv4 address for text that is not a literal.
 struct IPAddressOctets {
     /// 4 or 16 octets.
     private let value: [UInt8]
@@ -16,7 +16,7 @@ struct IPAddressOctets {
         }
     }
 
-    /// The octets in the wanted family: an IPv4 address within IPv6 is written as RFC 4291 2.5.5.2 has it.
+    /// Returns the octets in the requested family; an IPv4 address becomes IPv4-mapped IPv6 (RFC 4291 2.5.5.2).
     func octets(isIPv6 wanted: Bool) -> [UInt8] {
         guard wanted, !isIPv6 else { return value }
         return [UInt8](repeating: 0, count: 10) + [255, 255] + value

@@ -1,13 +1,13 @@
 import NIOCore
 import SIPCore
 
-/// RFC 3261 18.1.1: a request that may not fit the path's MTU goes over a congestion controlled transport, and its topmost Via says so;
-/// when the peer refuses that, over UDP after all.
+/// Sends requests that may exceed the path's MTU over TCP instead of UDP, with `TCP` in their topmost Via, and falls back to UDP when the
+/// peer refuses TCP (RFC 3261 18.1.1).
 struct LargeRequestRule {
     private let largest: Int?
     private let datagramOnly: Set<TransportAddress>
     private let memory: TimeAmount
-    /// Peers that refused TCP, until when.
+    /// Peers that refused TCP, each with the time until which UDP is used.
     private var refusals: [TransportAddress: NIODeadline] = [:]
     private let limit = 4_096
 
@@ -17,17 +17,18 @@ struct LargeRequestRule {
         memory = options.datagramFallbackMemory.amount
     }
 
-    /// Whether a message goes over TCP if it is a request and the peer takes it.
+    /// Whether a message is longer than the limit for UDP; responses are not exempt here.
     func isLarge(_ message: OutboundMessage) -> Bool { largest.map { message.bytes.count > $0 } ?? false }
 
-    /// The request as it goes over TCP; nil when it stays on UDP. Responses always stay: they follow their request (RFC 3261 18.2.2).
+    /// Returns the request with its Via changed to TCP; nil when it stays on UDP. Responses always stay: they follow their request (RFC
+    /// 3261 18.2.2).
     func moved(_ message: OutboundMessage, to address: TransportAddress, at now: NIODeadline) -> [UInt8]? {
         guard isLarge(message), !datagramOnly.contains(address) else { return nil }
         if let until = refusals[address], now < until { return nil }
         return Self.withViaOverTCP(message.bytes)
     }
 
-    /// Remembers that the peer refused TCP; true when that is news.
+    /// Records that the peer refused TCP; returns true when that was not known already.
     mutating func refused(_ address: TransportAddress, at now: NIODeadline) -> Bool {
         if refusals.count >= limit { refusals = refusals.filter { now < $0.value } }
         if refusals.count >= limit { refusals.removeAll() }
@@ -36,7 +37,7 @@ struct LargeRequestRule {
         return isNews
     }
 
-    /// The request with `UDP` of its topmost Via replaced by `TCP`; nil when it is a response or that Via does not say UDP.
+    /// Replaces `UDP` in the topmost Via by `TCP`; nil for a response, or when that Via has another transport.
     static func withViaOverTCP(_ bytes: [UInt8]) -> [UInt8]? {
         if bytes.starts(with: Array("SIP/2.0 ".utf8)) { return nil }
         guard let range = topmostViaTransport(bytes), bytes[range].map({ $0 | 0x20 }) == Array("udp".utf8) else { return nil }
@@ -45,7 +46,7 @@ struct LargeRequestRule {
         return moved
     }
 
-    /// Where the transport token of the first Via stands: after the second slash of `SIP/2.0/UDP`.
+    /// Range of the transport token in the first Via: after the second slash of `SIP/2.0/UDP`.
     private static func topmostViaTransport(_ bytes: [UInt8]) -> Range<Int>? {
         var line = bytes.startIndex
         while line < bytes.endIndex {

@@ -1,23 +1,23 @@
 import SIPCore
 
-/// How late a loop serves its shard, and whether its endpoint is to be told of it; without I/O and without a clock.
+/// Measures how late a loop serves its shard, and decides when the endpoint is notified; has no I/O and no clock.
 struct LatenessMeter {
-    /// What is less is not worth telling.
+    /// Shortest delay that is reported.
     let threshold: TimeSpan
-    /// Whether the endpoint was told that it is served late, and not yet that it no longer is.
+    /// Whether a delay was reported and its end has not been reported yet.
     private(set) var isLate = false
     private var excused = TimeSpan.zero
 
     init(threshold: TimeSpan) { self.threshold = threshold }
 
-    /// Leaves time out of the next measurement that the program itself asked for, such as for a page or a new configuration.
+    /// Excludes a span from the next measurement, such as the time of an administrative request or a reload.
     mutating func excuse(_ span: TimeSpan) { excused = excused + span }
 
     /// - Parameters:
-    ///   - tickBegan: when the first message of this tick was read; nil: there was none.
-    ///   - deadline: when the endpoint wanted to be woken.
-    /// - Returns: What the endpoint is to be told: how long the loop was at reading this tick, or how much later than its timer it came,
-    ///   whichever is more; zero as soon as it is in time again; nil: nothing.
+    ///   - tickBegan: Time at which the first message of this tick was read; nil when there was none.
+    ///   - deadline: Time at which the endpoint's next timer was due.
+    /// - Returns: The delay to report: the duration of the tick or the delay of the timer, whichever is longer; zero once the delay is
+    ///   over; nil when there is nothing to report.
     mutating func measure(tickBegan: Instant?, deadline: Instant?, at now: Instant) -> TimeSpan? {
         var late = now - (tickBegan ?? now)
         if let deadline { late = max(late, now - deadline) }

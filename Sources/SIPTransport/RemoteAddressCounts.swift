@@ -1,9 +1,9 @@
 import SIPCore
 import Synchronization
 
-/// How many connections the hosts at each address have opened to this node; counted over all loops.
+/// Counts accepted connections by remote address, over all loops.
 ///
-/// An IPv6 host has a whole /64 of addresses, which therefore counts as one.
+/// All addresses of an IPv6 /64 count as one, because one host usually has a whole /64.
 final class RemoteAddressCounts: Sendable {
     /// An IPv4 address, or the first half of an IPv6 one.
     struct Key: Hashable, Sendable {
@@ -11,7 +11,7 @@ final class RemoteAddressCounts: Sendable {
 
         init(host: String) {
             let octets = IPAddressOctets(host).octets(isIPv6: true)
-            // ::ffff:a.b.c.d is an IPv4 host, on a socket of both kinds too; no IPv6 host is in its block.
+            // `::ffff:a.b.c.d` is an IPv4 host on a dual-stack socket; no IPv6 host has an address in this block.
             let isIPv4 = octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
             word = (isIPv4 ? octets[8...] : octets[..<8]).reduce(0) { $0 << 8 | UInt64($1) }
         }
@@ -27,8 +27,8 @@ final class RemoteAddressCounts: Sendable {
     private let entries = Mutex<[Key: Entry]>([:])
     private static let silence = TimeSpan.seconds(60)
 
-    /// One more connection, unless there are as many as there may be.
-    /// - Parameter limit: 0: any number.
+    /// Counts one more connection, unless the address has reached the limit.
+    /// - Parameter limit: Connections per address; 0 means unlimited.
     func take(_ key: Key, limit: Int, at now: Instant) -> Verdict {
         entries.withLock { entries in
             var entry = entries[key] ?? Entry()

@@ -2,13 +2,15 @@ import Glibc
 import NIOCore
 import SIPCore
 
-/// The system's routes: which local address packets to a host leave from.
+/// Looks up the local address from which packets to a host leave, by the system's routing table.
 ///
-/// A UDP socket is connected, which sends nothing, and asked for its own name: four system calls of some microseconds together, so that
-/// nothing is kept that a changed route would make wrong.
+/// Connects a UDP socket, which sends nothing, and reads its local name: four system calls of some microseconds together. Results are not
+/// cached, because routes may change.
 public struct RouteLookup: LocalAddressLookup {
+    /// Creates a lookup; it holds no state.
     public init() {}
 
+    /// Returns the local address as a literal without a zone; nil when `host` is not a literal or has no route.
     public func localAddress(toward host: String) -> String? {
         guard let address = try? SocketAddress(ipAddress: host, port: 9) else { return nil }
         let descriptor = socket(address.protocol == .inet6 ? AF_INET6 : AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -25,7 +27,7 @@ public struct RouteLookup: LocalAddressLookup {
             }
         }
         guard isFound else { return nil }
-        // A zone names an interface of this machine, and means nothing to a peer.
+        // A zone names an interface of this machine and has no meaning for a peer.
         return String(decoding: text.prefix { $0 != 0 && $0 != 37 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -4,22 +4,28 @@ import NIOCore
 import NIOPosix
 import SIPCore
 
-/// What an endpoint is told of the shard that it becomes.
+/// Describes the shard for which an endpoint is created.
 public struct ShardContext: Sendable {
+    /// Number of the shard, from 0.
     public var index: Int
+    /// Number of shards of the server, at least 1.
     public var count: Int
-    /// Every listener with its real port, in the order of the configuration.
+    /// All listeners with their bound ports, in the order of the configuration.
     public var listeners: [TransportAddress]
+    /// Current time by the server's clock.
     public var now: Instant
 }
 
-/// The listeners, the event loops and their shards: SIP over UDP, TCP and TLS for any `SansIOEndpoint`.
+/// Runs SIP over UDP, TCP and TLS for any `SansIOEndpoint`: owns the listeners, the event loops and their shards.
 ///
-/// Every loop has a socket of its own for each UDP listener (SO_REUSEPORT); accepted connections are dealt out to the loops in turn.
-/// Nothing is read before every listener is bound and every shard has its endpoint.
+/// Every loop has its own socket for each UDP listener (SO_REUSEPORT); accepted connections are assigned to the loops in turn. Reading
+/// starts only when all listeners are bound and all shards have an endpoint.
 public final class SIPServer: Sendable {
+    /// Bound addresses in the order of the configuration, with the port that was assigned where 0 was requested.
     public let listeners: [TransportAddress]
+    /// Shards, one for each event loop, in the order of their index.
     public let shards: [ShardHost]
+    /// Clock that all shards share.
     public let clock: HostClock
     private let group: MultiThreadedEventLoopGroup
     private let acceptors: [any Channel]
@@ -28,14 +34,14 @@ public final class SIPServer: Sendable {
     /// Binds all listeners and starts the shards.
     ///
     /// - Parameters:
-    ///   - addresses: Ports of 0 pick free ones.
-    ///   - tls: Needed for listeners and destinations with TLS.
-    ///   - shardCount: Event loops and endpoints, at least 1.
-    ///   - selector: Needed when there is more than one shard.
-    ///   - names: Answers what endpoints ask of the Domain Name System; without it every question fails.
-    ///   - afterTick: Runs on the shard's loop after each tick, to drain logs.
-    ///   - makeEndpoint: Runs on the shard's loop; the endpoint never leaves it.
-    /// - Throws: `TransportError` naming the listener.
+    ///   - addresses: Listeners; port 0 selects a free port.
+    ///   - tls: Required for TLS listeners and for sending over TLS.
+    ///   - shardCount: Number of event loops and endpoints, at least 1.
+    ///   - selector: Required when there is more than one shard.
+    ///   - names: Answers DNS questions of endpoints; without it every question fails.
+    ///   - afterTick: Runs on the shard's loop after each tick, for example to drain logs.
+    ///   - makeEndpoint: Creates the endpoint of a shard on that shard's loop; the endpoint never leaves it.
+    /// - Throws: `TransportError` naming the listener or the capture collector that could not be opened.
     public static func start(
         listening addresses: [TransportAddress], shardCount: Int = 1, options: TransportOptions = TransportOptions(),
         logger: Logger, tls: TLSService? = nil, selector: ShardSelector? = nil,
@@ -91,7 +97,7 @@ public final class SIPServer: Sendable {
         self.logger = logger
     }
 
-    /// Counters of all loops, how many connections live, and how many octets of unfinished messages they hold.
+    /// Returns the summed counters of all loops, the number of connections, and the octets of incomplete messages they hold.
     public func statistics() async -> (counters: TransportCounters, connections: Int, unfinishedOctets: Int) {
         var sum = TransportCounters()
         var (connections, unfinishedOctets) = (0, 0)
@@ -104,15 +110,16 @@ public final class SIPServer: Sendable {
         return (sum, connections, unfinishedOctets)
     }
 
-    /// Checks the certificates of all connections against the TLS settings in use, and closes those whose peer no longer proves what it has
-    /// to; to be called after a reload. Sweeps of the connections do the same by and by.
+    /// Checks all connections against the TLS settings in use and closes those with a peer certificate that is no longer accepted; call it
+    /// after a reload. Periodic sweeps do the same within 5 s.
     public func checkPeers() async {
         for shard in shards { try? await shard.eventLoop.submit { shard.wires.checkPeers(at: HostClock.wall()) }.get() }
     }
 
-    /// Closes connections of all loops.
-    /// - Parameter isMeant: Runs on the loop of the connection, with its endpoint, the connection's far end and what that has proved.
-    /// - Returns: How many were closed.
+    /// Closes the selected open connections of all loops.
+    /// - Parameter isMeant: Selects connections; runs on the connection's loop with its endpoint, the remote address, the peer's TLS
+    ///   identity and the time.
+    /// - Returns: The number of closed connections.
     public func closeConnections(
         reason: String, where isMeant: @escaping @Sendable (any SansIOEndpoint, TransportAddress, PeerIdentity?, Instant) -> Bool
     ) async -> Int {
@@ -126,21 +133,22 @@ public final class SIPServer: Sendable {
         return count
     }
 
-    /// How far an endpoint is with ending its business.
+    /// Progress of an endpoint that was asked to stop.
     public enum StopProgress: Equatable, Sendable {
-        /// It has something to do itself.
+        /// The endpoint has work left.
         case busy
-        /// Nothing but so many answers of peers is missing.
+        /// Only this number of responses of peers is missing.
         case awaitingPeers(Int)
+        /// Nothing is left to do.
         case finished
     }
 
-    /// How long no answer may come, and nothing may leave, before the peers that are still missing count as silent: UDP repeats a request
-    /// once within it (T1, RFC 3261 17.1.2.2).
+    /// Time without a response and without output after which missing peers count as silent; a UDP client retransmits a request once within
+    /// it (T1 is 500 ms, RFC 3261 17.1.2.2).
     private static let silence = TimeSpan.milliseconds(700)
 
-    /// Stops: asks every endpoint to end its business, serves on until all have finished, `drain` is over, or the peers that are awaited
-    /// are silent, then closes every socket and ends the loops.
+    /// Stops the server: asks every endpoint to finish, serves until all have finished, `drain` is over, or the awaited peers are silent
+    /// for 700 ms; then closes all sockets and ends the loops.
     public func stop(
         drain: TimeSpan = .zero, asking: (@Sendable (any SansIOEndpoint, Instant) -> Void)? = nil,
         progress: (@Sendable (any SansIOEndpoint) -> StopProgress)? = nil
@@ -149,7 +157,7 @@ public final class SIPServer: Sendable {
             for shard in shards { try? await shard.perform(asking).get() }
         }
         let end = clock.now() + drain
-        // The fewest so far: what others send meanwhile is no progress.
+        // Minima so far: only a new minimum is progress, since other peers may send meanwhile.
         var (fewestAnswers, fewestOctets) = (Int.max, Int.max)
         var quietFrom = clock.now()
         while clock.now() < end {
@@ -173,15 +181,15 @@ public final class SIPServer: Sendable {
         let closing = shards.map { $0.stop() }
         var isClosed = true
         for end in closing where (try? await end.get()) != true { isClosed = false }
-        // A TLS peer that does not answer our close_notify is not waited for (RFC 8446 6.1).
+        // Do not wait for TLS peers that do not answer close_notify (RFC 8446 6.1).
         if isClosed { try? await group.shutdownGracefully() } else { group.shutdownGracefully { _ in } }
     }
 }
 
-/// Makes the bootstrap close a connection that has no place in the table.
+/// Error that makes the bootstrap close a connection that was not admitted.
 private struct TooManyConnections: Error {}
 
-/// Binds listeners with reading switched off, so that nothing is lost or answered before the shards are ready.
+/// Binds listeners with reading disabled, so that no message is read before the shards are ready.
 private final class ListenerBinder {
     private let group: MultiThreadedEventLoopGroup
     private let shards: [ShardHost]
@@ -235,7 +243,7 @@ private final class ListenerBinder {
         }
     }
 
-    /// A listener at `[::]` takes IPv6 alone (RFC 3493 5.3), so that one at `0.0.0.0` may have the same port.
+    /// A listener at `[::]` accepts IPv6 only (RFC 3493 5.3), so that one at `0.0.0.0` may use the same port.
     private static let isIPv6Only = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
 
     private func bindUDP(_ address: SocketAddress) async throws -> TransportAddress {
@@ -260,7 +268,7 @@ private final class ListenerBinder {
             if address.protocol == .inet6 { _ = bootstrap.channelOption(Self.isIPv6Only, value: 1) }
             let channel = try await bootstrap.bind(to: address).get()
             opened.append(channel)
-            // The port that the first socket was given serves the others too.
+            // All shards bind the port that the first socket was assigned.
             address = channel.localAddress ?? address
             let local = address.transportAddress(.udp)
             try await shard.eventLoop.submit { shard.wires.add(DatagramPort(local: local, channel: channel)) }.get()
@@ -282,7 +290,7 @@ private final class ListenerBinder {
             }
             .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
             .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
-            // Who closes the sending half only is still answered.
+            // A client that closes only its sending half still receives responses.
             .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

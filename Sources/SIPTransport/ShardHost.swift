@@ -2,31 +2,35 @@ import Logging
 import NIOCore
 import SIPCore
 
-/// Picks the shard of a framed message: a pure function, the same on every loop.
+/// Selects the shard of a framed message; a pure function, the same on every loop.
 public typealias ShardSelector = @Sendable (InboundMessage) -> Int
 
-/// Drives one `SansIOEndpoint` on one event loop: its shard.
+/// Drives one `SansIOEndpoint` on one event loop; endpoint and loop together are a shard.
 ///
-/// All the work of a tick is gathered. Messages are given to the endpoint as they arrive; when the loop has read all that was ready,
-/// `pump` fires due timers, takes what the endpoint wants to send, writes each connection once and hands other shards their share in
-/// one hop per shard. No task, lock or allocation of a promise per message.
+/// Work is gathered by tick. Messages go to the endpoint as they arrive; when the loop has read every ready socket, `pump` fires due
+/// timers, takes the endpoint's output, writes each connection once and sends each other shard its messages in one hop. No task, lock or
+/// promise is allocated per message.
 ///
-/// Everything here is confined to `eventLoop`; only `perform` and `start` may be called from elsewhere.
+/// Confined to `eventLoop`; only `perform`, `statistics`, `stop` and `waitingOctets` may be called from elsewhere.
 public final class ShardHost: @unchecked Sendable {
+    /// Number of the shard, from 0.
     public let index: Int
+    /// Event loop that runs the shard.
     public let eventLoop: any EventLoop
+    /// Options of the server, the same for all shards.
     public let options: TransportOptions
+    /// Clock that all shards share.
     public let clock: HostClock
     let logger: Logger
     let tls: TLSService?
-    /// Connections of all loops.
+    /// Accepted connections by remote address, shared by all loops.
     let remoteAddresses: RemoteAddressCounts
     let reusable: ReusableConnections
     var counters = TransportCounters()
-    /// Answers what the endpoint asks of the Domain Name System.
+    /// Resolver for the DNS questions of the endpoint; nil makes them fail.
     var names: (any NameResolving)?
     private(set) var wires: Wires!
-    /// Gets a copy of every message, if a collector is configured.
+    /// Receives a copy of every message; nil without a configured collector.
     var tap: CaptureTap?
     let rounds: FairRounds
 
@@ -42,10 +46,10 @@ public final class ShardHost: @unchecked Sendable {
     private var timerInstant: Instant?
     private var lateness: LatenessMeter
 
-    /// What one shard hands to another.
+    /// Message or notice passed from one shard to another.
     enum Mail: Sendable {
         case inbound(InboundMessage)
-        /// - isUnnamed: the shard did not name the connection that the destination names.
+        /// - isUnnamed: Whether the sending shard does not know which connection carries the message.
         case outbound(OutboundMessage, shard: Int, isUnnamed: Bool)
         case notice(TransportNotice)
     }
@@ -67,7 +71,7 @@ public final class ShardHost: @unchecked Sendable {
         wires = Wires(host: self)
     }
 
-    /// Gives the shard its endpoint; from then on messages are delivered. On the loop.
+    /// Sets the shard's endpoint and starts delivering messages; must run on the loop.
     func begin(
         _ endpoint: any SansIOEndpoint, among shards: [ShardHost], selector: ShardSelector?,
         afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
@@ -88,7 +92,8 @@ public final class ShardHost: @unchecked Sendable {
         schedulePump()
     }
 
-    /// Runs `body` with the endpoint on its loop, then sends what it caused.
+    /// Runs `body` with the endpoint on its loop, then sends the resulting output; the future fails with `ChannelError.alreadyClosed` after
+    /// a stop.
     public func perform<Value: Sendable>(
         _ body: @escaping @Sendable (any SansIOEndpoint, Instant) -> Value
     ) -> EventLoopFuture<Value> {
@@ -104,7 +109,7 @@ public final class ShardHost: @unchecked Sendable {
         }
     }
 
-    /// This tick's time: read once, the same for all that happens in it.
+    /// Time of the current tick: read once, the same for all its events.
     func now() -> Instant {
         if let tick { return tick }
         let now = clock.now()
@@ -129,11 +134,11 @@ public final class ShardHost: @unchecked Sendable {
         schedulePump()
     }
 
-    /// Tells one shard what became of its message.
+    /// Reports a transport notice to one shard.
     func report(_ notice: TransportNotice, to shard: Int) {
         guard shard != index else {
             endpoint?.receive(notice, at: now())
-            // To know its carrier makes an endpoint send nothing.
+            // A `carried` notice causes no output.
             if case .carried = notice { return }
             schedulePump()
             return
@@ -141,7 +146,7 @@ public final class ShardHost: @unchecked Sendable {
         post(.notice(notice), to: shard)
     }
 
-    /// Tells every shard: any of them may know the connection.
+    /// Reports a transport notice to every shard, since each of them may use the connection.
     func reportToAll(_ notice: TransportNotice) {
         if shards.count <= 1 { return report(notice, to: index) }
         for shard in shards.indices { report(notice, to: shard) }
@@ -181,7 +186,7 @@ public final class ShardHost: @unchecked Sendable {
     func schedulePump() {
         guard !isPumpScheduled, !isStopped else { return }
         isPumpScheduled = true
-        // On its own loop, `execute` runs after every channel that was ready has been read.
+        // On the loop itself, `execute` runs after all ready channels have been read.
         eventLoop.execute { self.pump() }
     }
 
@@ -197,7 +202,7 @@ public final class ShardHost: @unchecked Sendable {
         }
         let now = self.now()
         if let deadline = endpoint.nextDeadline, deadline <= now { endpoint.advance(to: now) }
-        // A failed send is reported at once and may cause more output; bounded, the rest waits for the next tick.
+        // A failed send is reported immediately and may cause more output: at most 8 rounds, the rest waits for the next tick.
         for _ in 0..<8 {
             let output = endpoint.takeOutput()
             if output.isEmpty { break }
@@ -209,12 +214,12 @@ public final class ShardHost: @unchecked Sendable {
         afterTick?(endpoint, index)
         tick = nil
         armTimer(for: endpoint.nextDeadline)
-        // Measured again after what waits in the sockets has been read, which is late work still; but not only when something comes: what
-        // comes after an idle time is not to be refused for what was late before it. A task of the future runs after the next poll.
+        // While late, measure again after the sockets have been read, also without new input: a message that arrives after an idle period
+        // must not be refused for an earlier delay. A scheduled task runs after the next poll.
         if lateness.isLate { eventLoop.scheduleTask(in: .milliseconds(1)) { self.schedulePump() } }
     }
 
-    /// One timer per loop, moved only when an earlier deadline appears: the endpoint keeps its own heap.
+    /// Schedules the loop's only timer, moved only for an earlier deadline: the endpoint keeps its own heap.
     private func armTimer(for deadline: Instant?) {
         guard let deadline else { return }
         if let timerInstant, timerInstant <= deadline { return }
@@ -227,7 +232,7 @@ public final class ShardHost: @unchecked Sendable {
         }
     }
 
-    /// The answer comes on the loop, in a later tick.
+    /// Asks a DNS question; the answer arrives on the loop in a later tick.
     private func ask(_ question: NameQuestion) {
         let answered: @Sendable (NameAnswer) -> Void = { answer in
             self.eventLoop.execute {
@@ -241,11 +246,11 @@ public final class ShardHost: @unchecked Sendable {
 
     // MARK: The end
 
-    /// How long closing a socket may take: TLS waits for the peer's close_notify.
+    /// Time allowed for closing sockets: TLS waits for the peer's close_notify.
     private static let closingTime = TimeSpan.milliseconds(200)
 
-    /// Closes every socket of this loop after what is queued has been written.
-    /// - Returns: whether all are closed; false: some take longer than 200 ms.
+    /// Closes every socket of this loop after the queued output has been written.
+    /// - Returns: Whether all sockets closed within 200 ms.
     func stop() -> EventLoopFuture<Bool> {
         eventLoop.flatSubmit {
             self.pump()
@@ -258,7 +263,7 @@ public final class ShardHost: @unchecked Sendable {
                 self.endpoint = nil
                 self.afterTick = nil
                 self.shards = []
-                // Cancelled, unless it has succeeded already.
+                // Cancelling fails the task's future, unless the task ran already.
                 late.cancel()
                 late.futureResult.whenFailure { _ in closed.succeed(true) }
             }
@@ -266,12 +271,12 @@ public final class ShardHost: @unchecked Sendable {
         }
     }
 
-    /// Octets that have not reached the kernel.
+    /// Returns the octets that the kernel has not taken yet.
     func waitingOctets() -> EventLoopFuture<Int> {
         eventLoop.submit { self.wires.waitingOctets }
     }
 
-    /// Counters of this loop's sockets, how many connections live, and how many octets of unfinished messages they hold.
+    /// Returns the counters of this loop, the number of its connections, and the octets of incomplete messages they hold.
     public func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int, unfinishedOctets: Int)> {
         eventLoop.submit { (self.counters, self.wires.connectionCount, self.wires.unfinished.total) }
     }

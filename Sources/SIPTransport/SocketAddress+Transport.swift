@@ -2,7 +2,7 @@ import NIOCore
 import SIPCore
 
 extension SocketAddress {
-    /// The address as the seam writes it: a literal without brackets or zone.
+    /// Converts to a transport address: a literal without brackets or zone.
     func transportAddress(_ transport: TransportProtocol) -> TransportAddress {
         TransportAddress(transport, ipAddress ?? "", port ?? 0)
     }
@@ -19,7 +19,7 @@ extension SocketAddress {
     }
 }
 
-/// Source addresses of datagrams in the form of the seam, so that the text of a busy peer's address is made once.
+/// Caches the transport addresses of datagram sources, so that the text of a frequent source is made once.
 struct PeerAddressCache {
     private var known: [UInt64: TransportAddress] = [:]
     private let limit = 16_384

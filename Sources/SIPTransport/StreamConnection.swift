@@ -1,32 +1,32 @@
 import NIOCore
 import SIPCore
 
-/// One message that waits for a socket, with everything needed to say what became of it.
+/// One message that waits for a socket, with the data needed to report its outcome.
 struct QueuedMessage {
     var bytes: [UInt8]
     var token: UInt64
-    /// The shard that wants to hear of a failure.
+    /// Shard that is notified of a failure.
     var shard: Int
-    /// The same request as it was before it was moved from UDP to TCP (RFC 3261 18.1.1), for when TCP is refused.
+    /// Original request for UDP, before it was moved to TCP (RFC 3261 18.1.1); sent when TCP is refused.
     var datagram: OutboundMessage?
-    /// The shard does not know by which connection it leaves, and is told.
+    /// Whether the shard does not know which connection carries the message; it is then notified with `carried`.
     var isUnnamed = false
-    /// How long it may wait for its connection; nil: as long as connecting takes.
+    /// Longest wait for the connection; nil waits until the connect ends.
     var patience: TimeSpan?
 }
 
-/// One TCP or TLS connection, accepted or opened, confined to its event loop.
+/// One TCP or TLS connection, accepted or opened. Confined to its event loop.
 ///
 /// ```
 ///   connecting --connected, with TLS: proved--> open --close, error, idle, overflow--> closed
 ///        \----refused, timed out------------------------------------------^
 /// ```
-/// An open connection whose input is over answers what it has taken before it closes, see ``ending``.
+/// An open connection with ended input still sends responses to earlier requests before it closes, see ``ending``.
 ///
-/// Bytes written during one tick of the loop are gathered in `outgoing` and leave in one write at its end.
+/// Bytes written during one tick of the loop are gathered in `outgoing` and sent in one write at its end.
 final class StreamConnection {
     enum State { case connecting, open, closed }
-    /// How far an open connection is that takes no more input.
+    /// Progress of an open connection that takes no more input.
     enum Ending { case answering, flushed }
 
     let id: ConnectionID
@@ -34,58 +34,58 @@ final class StreamConnection {
     var local: TransportAddress
     var state: State
     var channel: (any Channel)?
-    /// Messages that wait for the connect to end.
+    /// Messages that wait until the connection is open.
     var waiting: [QueuedMessage] = []
     var waitingBytes = 0
-    /// This tick's bytes, and the tokens of its messages with the shard that sent each.
+    /// Bytes of this tick, and the token and shard of each of their messages.
     var outgoing = ByteBuffer()
     var outgoingTokens: [(token: UInt64, shard: Int)] = []
-    /// Written to the channel and not yet taken by the kernel.
+    /// Octets written to the channel and not yet taken by the kernel.
     var inFlightBytes = 0
     var isDirty = false
     var lastActivity: NIODeadline
-    /// What the peer has proved by TLS.
+    /// TLS identity of the peer; nil without TLS or without a client certificate.
     var peer: PeerIdentity?
-    /// What that was concluded from, to conclude it again when roots change or a certificate ends.
+    /// Certificates behind `peer`, to verify them again when roots change or a certificate expires.
     var proof: PeerProof?
-    /// Of a listener with TLS: whether clients need a certificate there.
+    /// Whether the TLS listener requires a client certificate.
     var needsCertificate = false
-    /// Requests that are looked at for `alias` (RFC 5923 4); a partner writes it into all or none.
+    /// Number of further requests inspected for `alias` (RFC 5923 4); a peer sets it in all of its requests or in none.
     var aliasChances = 4
-    /// Whether the peer opened it.
+    /// Whether the peer opened the connection.
     var isAccepted = false
-    /// Since when a TLS handshake is under way.
+    /// Start of the running TLS handshake; nil when none is running.
     var handshakeSince: NIODeadline?
-    /// What was written since the peer's last octet: if the peer turns out to be gone, it never looked at it. So too if a TLS server
-    /// refuses our certificate after we take the handshake for done (RFC 8446 4.4.3).
+    /// Tokens of messages written since the peer's last octet. They are reported as failed when the peer turns out to be dead, or when a
+    /// TLS server refuses our certificate after our side completed the handshake (RFC 8446 4.4.3).
     var unheardTokens: [(token: UInt64, shard: Int)] = []
-    /// Whether the peer has sent anything.
+    /// Whether the peer has ever sent anything.
     private(set) var wasEverHeard = false
-    /// When its last octet came, or the connection was opened.
+    /// Time of the peer's last octet, at first the creation time.
     var lastHeard: NIODeadline
-    /// Whether it is asked for signs of life (RFC 5626 4.4.1).
+    /// Whether keep-alive pings are sent (RFC 5626 4.4.1).
     var isPinged = true
-    /// After how much silence it is asked next; zero: nobody has drawn that yet.
+    /// Silence after which the next ping is sent; zero until it is drawn.
     var pingPause = TimeSpan.zero
-    /// Since when a ping waits for any octet.
+    /// Time of a ping that nothing has been received after; nil otherwise.
     var pingSince: NIODeadline?
-    /// Whether a ping was sent and no answer to it has been seen.
+    /// Whether a ping was sent without a pong seen since.
     var wasPinged = false
-    /// As whose connection it counts, of those that peers opened.
+    /// Remote address that the connection counts for; nil for connections that this node opened.
     var share: RemoteAddressCounts.Key?
-    /// nil: input is taken.
+    /// State of ending; nil while input is taken.
     var ending: Ending?
-    /// Whether the peer has closed its sending half.
+    /// Whether the peer closed its sending half.
     var isInputClosed = false
-    /// Requests that were taken and not yet given a final response.
+    /// Number of received requests without a final response.
     var unanswered = 0
-    /// Octets held of messages that are not complete.
+    /// Octets held of incomplete messages.
     var unfinishedOctets = 0
-    /// The address as whose octets they count.
+    /// Key under which `unfinishedOctets` counts.
     lazy var addressKey = RemoteAddressCounts.Key(host: remote.host)
-    /// When it was made.
+    /// Creation time.
     let since: NIODeadline
-    /// Since when a message has begun and not ended: a peer that never ends it is closed.
+    /// Arrival of the first octet of an incomplete message; the connection is closed after `messageTimeout`.
     var insideSince: NIODeadline?
 
     init(id: ConnectionID, local: TransportAddress, remote: TransportAddress, state: State, channel: (any Channel)?) {
@@ -100,14 +100,14 @@ final class StreamConnection {
         isAccepted = channel != nil
     }
 
-    /// The kernel took the bytes of these messages.
+    /// Records that the kernel took the bytes of these messages.
     func noteWritten(_ tokens: [(token: UInt64, shard: Int)]) {
         guard !isAccepted, state == .open, unheardTokens.count + tokens.count <= 4_096 else { return }
         unheardTokens += tokens
     }
 
-    /// The peer sent something, which it does only after it has accepted us.
-    /// - Returns: whether that was the first time.
+    /// Records input of the peer, which proves that it accepted the connection.
+    /// - Returns: Whether this is the first input.
     func noteHeard() -> Bool {
         lastHeard = .now()
         pingSince = nil
@@ -116,9 +116,9 @@ final class StreamConnection {
         return !wasEverHeard
     }
 
-    /// Whether octets are the answer to a ping of ours and nothing else.
+    /// Whether the octets are exactly a pong (CRLF) after a ping.
     func isPong(_ buffer: ByteBuffer) -> Bool { wasPinged && buffer.readableBytesView.elementsEqual([13, 10]) }
 
-    /// Octets that the peer has yet to take.
+    /// Octets that wait for the connection, for the end of the tick or for the kernel.
     var queuedBytes: Int { waitingBytes + outgoing.readableBytes + inFlightBytes }
 }

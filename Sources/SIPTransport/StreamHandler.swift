@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import SIPCore
 
-/// Cuts the bytes of one connection into messages (RFC 3261 18.3) and hands them to the shard of its loop.
+/// Frames the bytes of one connection into messages (RFC 3261 18.3) and passes them to the shard of its loop.
 final class StreamHandler: ChannelInboundHandler, RestingReader {
     typealias InboundIn = ByteBuffer
 
@@ -12,7 +12,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
     private var isRefused = false
     private var share = TickShare()
     private var isResting = false
-    /// Whether the peer has closed its sending half.
+    /// Whether the peer closed its sending half.
     private var hasEnded = false
 
     init(connection: StreamConnection, host: ShardHost) {
@@ -25,21 +25,21 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // A connection that was refused or given up may still deliver what had arrived before it closes.
+        // A closed connection may still deliver bytes that arrived before.
         guard connection.state != .closed else { return }
         let buffer = unwrapInboundIn(data)
-        // Signs of life alone keep no connection open for ever.
+        // Pongs do not count as activity, so that they cannot keep a connection open forever.
         let isPong = !isResting && !framer.isInsideMessage && connection.isPong(buffer)
         if isPong { host.wires.notePong(connection) } else { connection.lastActivity = .now() }
         host.wires.noteHeard(connection)
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
-        // Two answers one after the other are no ping of the peer's.
+        // Two pongs in a row are not a ping of the peer.
         guard !isRefused, !isPong else { return }
         framer.append(buffer.readableBytesView)
         if isResting { host.wires.noteUnfinished(connection, framer.reservedCount) } else { takeMessages(isLast: false) }
     }
 
-    /// Hands on what is complete, as much as this connection may in one tick.
+    /// Passes on complete messages, up to the connection's share of a tick.
     private func takeMessages(isLast: Bool) {
         while !isRefused {
             if !isLast, share.isSpent(host.options.messagesPerTick, in: host.rounds.tick) {
@@ -71,7 +71,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
     private func rest() {
         isResting = true
         host.counters.readsPaused &+= 1
-        // What it sends meanwhile waits where it costs nothing here.
+        // Stop reading: further input waits in the kernel.
         _ = connection.channel?.setOption(ChannelOptions.autoRead, value: false)
         host.rounds.rest(self)
     }

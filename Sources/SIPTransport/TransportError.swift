@@ -3,25 +3,31 @@ import NIOCore
 import NIOPosix
 import SIPCore
 
-/// Why the transport could not start; always the operator's side, never a peer's.
+/// Error at the start of the transport; caused by configuration or system, never by a peer.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Category of the error.
     public enum Code: String, Hashable, Sendable {
         case addressInUse, addressNotAvailable, notPermitted, unsupportedTransport, unresolvableHost, failed
     }
 
+    /// Category of the error, for decisions of the caller.
     public var code: Code
+    /// Listener or collector that failed.
     public var address: TransportAddress
+    /// Explanation for the operator.
     public var reason: String
 
+    /// Creates an error from its parts.
     public init(_ code: Code, _ address: TransportAddress, _ reason: String) {
         self.code = code
         self.address = address
         self.reason = reason
     }
 
+    /// Address and reason.
     public var description: String { "\(address): \(reason)" }
 
-    /// The system's words for a failure of a socket, without those of the library in between.
+    /// Describes a socket error in the system's words, without the wrappers of NIO.
     static func reason(_ error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))

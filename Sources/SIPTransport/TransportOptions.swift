@@ -1,111 +1,130 @@
 import SIPCore
 
-/// Bounds and habits of the sockets; the defaults suit a federation edge.
+/// Limits and timers of the sockets; the defaults suit a federation edge.
 public struct TransportOptions: Hashable, Sendable {
-    /// How long a stream connection may be silent in both directions before it is closed.
+    /// Time without any traffic after which a stream connection is closed; answers to pings do not count as traffic.
     public var idleTimeout: TimeSpan = .seconds(3_600)
-    /// How long a peer may take from the first to the last octet of one message.
+    /// Time limit from the first to the last octet of one message on a stream connection.
     public var messageTimeout: TimeSpan = .seconds(32)
-    /// How long a connect may take before the messages that wait for it fail.
+    /// Time limit of a connect; then the waiting messages fail.
     public var connectTimeout: TimeSpan = .seconds(5)
-    /// After how much silence a connection of ours is pinged (RFC 5626 4.4.1), a fifth less by chance; zero: never.
+    /// Silence after which an outgoing connection is pinged (RFC 5626 4.4.1), shortened by up to 20 % at random; zero disables pings.
     public var pingInterval: TimeSpan = .seconds(120)
-    /// How long any octet may be in coming after a ping, of a peer that is known to answer.
+    /// Time to wait for input after a ping; then a peer known to answer pings counts as dead.
     public var pongTimeout: TimeSpan = .seconds(10)
-    /// How long an address is not tried again to which a connection failed, and up to what each further failure doubles that; zero: tried
-    /// by each message.
+    /// Pause after a failed connection, doubled by each further failure; zero tries again with each message.
     public var reconnectPause: TimeSpan = .milliseconds(500)
+    /// Upper limit of ``reconnectPause`` after doubling, before up to 25 % jitter.
     public var longestReconnectPause: TimeSpan = .seconds(30)
-    /// Octets that may wait for one connection; a peer that reads slower than that is closed with a notice.
+    /// Limit of octets waiting for one connection; the connection of a slower peer is closed.
     public var maximumQueuedBytes = 8 << 20
-    /// Octets of one framed message's start line and headers.
+    /// Limit of a message's start line and headers on a stream, in octets.
     public var maximumHeaderBytes = 65_536
-    /// Octets of one framed message's body; what is larger is refused and the connection closed.
+    /// Limit of a message's body on a stream, in octets; a longer one is refused and the connection closed.
     public var maximumBodyBytes = 1 << 20
-    /// Stream connections of one loop, accepted and opened together; beyond it new ones are closed or fail.
+    /// Limit of stream connections of one loop, accepted and opened together; further ones are closed or fail.
     public var maximumConnections = 50_000
-    /// Of these, connections that the hosts at one address have opened, over all loops; an IPv6 address counts by its first 64 bits. 0: any
-    /// number.
+    /// Limit of accepted connections from one address, over all loops; the addresses of an IPv6 /64 count as one. 0 means unlimited.
     public var connectionsPerAddress = 5_000
-    /// Octets of messages that are not complete, held by the connections of one loop, and by those of one address (as above). Beyond it
-    /// connections are closed, the one first whose message began first.
+    /// Limit of octets of incomplete messages held by the connections of one loop. Beyond it connections are closed, starting with the
+    /// oldest incomplete message.
     public var unfinishedOctets = 128 << 20
+    /// As ``unfinishedOctets``, for the connections from one address, counted as in ``connectionsPerAddress``.
     public var unfinishedOctetsPerAddress = 16 << 20
-    /// How long a connection whose input is over is kept for the answers to what was taken.
+    /// Time that a connection with ended input stays open for responses to earlier requests.
     public var lingerTimeout: TimeSpan = .seconds(5)
-    /// Requests longer than this go over TCP although UDP was asked for (RFC 3261 18.1.1 says 1300 when the MTU is unknown); nil: never.
+    /// Requests longer than this number of octets use TCP instead of UDP (RFC 3261 18.1.1: 1300 when the path MTU is unknown); nil disables
+    /// the rule.
     public var largestDatagramRequest: Int? = 1_300
-    /// UDP peers known to listen on nothing else: the rule of `largestDatagramRequest` is not applied to them.
+    /// UDP peers that do not listen on TCP: ``largestDatagramRequest`` does not apply to them.
     public var datagramOnlyPeers: Set<TransportAddress> = []
-    /// How long a peer that refused TCP is taken for UDP-only (RFC 3261 18.1.1 falls back to UDP).
+    /// Time during which large requests to a peer that refused TCP use UDP (RFC 3261 18.1.1).
     public var datagramFallbackMemory: TimeSpan = .seconds(60)
-    /// TLS listeners, as they are asked for, that take clients without a certificate; all others insist on one.
+    /// TLS listeners, by requested address, that accept clients without a certificate; all others require one.
     public var optionalCertificateListeners: Set<TransportAddress> = []
-    /// How often the endpoint is told what the wall clock says.
+    /// Interval at which the endpoint receives the wall-clock time.
     public var wallClockInterval: TimeSpan = .seconds(10)
-    /// How late a loop must be for its endpoint to be told.
+    /// Shortest delay of a loop that is reported to its endpoint.
     public var latenessReported: TimeSpan = .milliseconds(100)
-    /// Datagrams read by one system call.
+    /// Number of datagrams read by one system call.
     public var datagramsPerRead = 16
-    /// Messages of one connection, or of one UDP source, that are taken in one tick of a loop; what comes beyond them waits for the next,
-    /// so that no sender delays the others.
+    /// Messages of one connection or UDP source handled in one tick of a loop; further ones wait for the next tick, so that no sender
+    /// delays the others.
     public var messagesPerTick = 64
 
-    /// Where copies of all messages go; nil: nowhere.
+    /// Collector that receives a copy of every message; nil disables capturing.
     public var capture: CaptureOptions?
 
     public init() {}
 }
 
-/// Numbers of one loop's sockets that only grow, for metrics.
+/// Counters of one loop's sockets, for metrics; they only grow.
 public struct TransportCounters: Hashable, Sendable {
+    /// Framed messages and datagrams received, keep-alives excluded.
     public var messagesReceived: UInt64 = 0
+    /// Messages handed to an open connection or a UDP socket.
     public var messagesSent: UInt64 = 0
+    /// Octets received, after TLS decryption, keep-alives included.
     public var bytesReceived: UInt64 = 0
+    /// Octets sent, before TLS encryption, pings excluded.
     public var bytesSent: UInt64 = 0
+    /// Connections accepted, before any TLS handshake.
     public var connectionsAccepted: UInt64 = 0
+    /// Connections opened by this node, after any TLS handshake.
     public var connectionsOpened: UInt64 = 0
+    /// Open connections that ended, whichever side closed them.
     public var connectionsClosed: UInt64 = 0
+    /// Connections refused or not opened because of a limit of connections, handshakes or file descriptors.
     public var connectionsRefused: UInt64 = 0
+    /// Messages that could not be sent.
     public var sendFailures: UInt64 = 0
+    /// Connections ended because their input could not be framed.
     public var framingErrors: UInt64 = 0
+    /// Connections closed because too many octets waited for the peer.
     public var queueOverflows: UInt64 = 0
+    /// Connections closed as idle, or because a message exceeded ``TransportOptions/messageTimeout``.
     public var idleCloses: UInt64 = 0
+    /// Requests moved from UDP to TCP because of their length.
     public var largeRequestsOverTCP: UInt64 = 0
+    /// Received messages passed to another shard.
     public var handedToOtherShards: UInt64 = 0
-    /// Connections that were closed at once because their address had as many as it may have.
+    /// Connections refused because their address had reached ``TransportOptions/connectionsPerAddress``.
     public var connectionsOverShare: UInt64 = 0
-    /// Connections closed because too many octets of unfinished messages were held.
+    /// Connections closed because too many octets of incomplete messages were held.
     public var unfinishedCloses: UInt64 = 0
-    /// Messages that failed at once because connecting had failed a moment before.
+    /// Sends during the pause that follows a failed connect; they fail at once, or return to UDP.
     public var sendsPutOff: UInt64 = 0
+    /// Keep-alive pings sent (RFC 5626 4.4.1).
     public var pingsSent: UInt64 = 0
-    /// Requests that went over a connection which the partner had opened.
+    /// Messages sent over a connection that the partner opened (RFC 5923).
     public var sendsOverReused: UInt64 = 0
-    /// Connections that did not answer a ping.
+    /// Connections closed because a ping was not answered.
     public var flowsFailed: UInt64 = 0
-    /// Copies sent to the collector, copies that it would not take in time, and copies that were cut to the length of a datagram.
+    /// Copies written to the collector's socket.
     public var captured: UInt64 = 0
+    /// Copies dropped because the collector's socket was not writable.
     public var captureDropped: UInt64 = 0
+    /// Copies truncated to the length of a datagram; they count in ``captured`` too.
     public var captureCut: UInt64 = 0
-    /// How often a sender that had its share of a tick had to wait.
+    /// Number of times a sender had to wait because it had used its share of a tick.
     public var readsPaused: UInt64 = 0
-    /// Datagrams of sources that went on sending while they waited.
+    /// Datagrams dropped because their source, or all sources together, had too many waiting.
     public var datagramsDropped: UInt64 = 0
-    /// How often a listener stopped accepting because file descriptors were scarce.
+    /// Number of times a listener paused because file descriptors were scarce or accepting failed.
     public var acceptsPaused: UInt64 = 0
-    /// Connections closed because their peer's certificate counted no longer.
+    /// Connections closed because the peer's certificate was no longer accepted.
     public var peersDistrusted: UInt64 = 0
 
     public init() {}
 
+    /// Adds two sets of counters, field by field, with wraparound.
     public static func + (left: TransportCounters, right: TransportCounters) -> TransportCounters {
         var sum = left
         for path in Self.all.map(\.path) { sum[keyPath: path] &+= right[keyPath: path] }
         return sum
     }
 
-    /// Every counter with its name as metrics spell it.
+    /// All counters with their names in metrics.
     public static var all: [(name: String, path: WritableKeyPath<TransportCounters, UInt64>)] {
         [
             ("messages_received", \.messagesReceived), ("messages_sent", \.messagesSent), ("bytes_received", \.bytesReceived),

@@ -2,13 +2,13 @@ import NIOCore
 import NIOPosix
 import SIPCore
 
-/// Messages over UDP.
+/// Sends messages over UDP.
 extension Wires {
-    /// - Parameter isUnnamed: the shard may take it to have gone by another carrier.
+    /// - Parameter isUnnamed: Whether the shard may assume another carrier, and must be notified.
     func sendDatagram(
         _ message: OutboundMessage, to address: TransportAddress, from local: TransportAddress?, for shard: Int, isUnnamed: Bool
     ) {
-        // Only an IPv4 literal is surely written as the sources of datagrams are.
+        // Only an IPv4 literal is certain to have the same spelling as the source of the peer's datagrams.
         let isUnnamed = isUnnamed || !address.isNumeric || address.host.utf8.contains(UInt8(ascii: ":"))
         if let target = resolver.resolved(address) {
             return write(message, to: target, from: local, for: shard, isUnnamed: isUnnamed)

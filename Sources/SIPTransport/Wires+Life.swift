@@ -3,19 +3,19 @@ import NIOCore
 import NIOPosix
 import SIPCore
 
-/// How connections begin and end.
+/// Opens and closes connections.
 extension Wires {
-    /// Why no connection to an address is tried now; nil: it may be.
+    /// Reason why an address is paused; nil when a connection may be opened.
     func obstacle(at address: TransportAddress) -> String? {
         if let tls = host.tls, tls.reloads != pausesSince {
-            // What was refused may be what the new settings set right.
+            // New settings may remove the cause of earlier failures.
             pausesSince = tls.reloads
             pauses.forgetAll()
         }
         return pauses.obstacle(at: address, now: host.clock.now())
     }
 
-    /// Whatever the peer says proves that it is there.
+    /// Records input of a peer, which ends the pause of its address.
     func noteHeard(_ connection: StreamConnection) {
         if connection.noteHeard(), !connection.isAccepted { pauses.succeeded(connection.remote) }
     }
@@ -53,7 +53,7 @@ extension Wires {
     }
 
     func opened(_ connection: StreamConnection, _ channel: any Channel) {
-        // A TLS connection is open when its peer has proved who it is.
+        // A TLS connection becomes open only when the handshake is complete.
         if connection.remote.transport == .tls, connection.state != .closed {
             connection.channel = channel
             return beginHandshake(connection, isAccepted: false)
@@ -77,8 +77,8 @@ extension Wires {
         for message in waiting { enqueue(message, on: connection) }
     }
 
-    /// Gives a message back if its connection is not ready in time, so that its sender can ask another server; the connection goes on for
-    /// others.
+    /// Fails a message that has waited longer than its patience, so that its sender can try another server; the connect continues for other
+    /// messages.
     func limitWait(of message: QueuedMessage, on connection: StreamConnection) {
         guard let patience = message.patience, message.token != 0 else { return }
         let (token, shard) = (message.token, message.shard)
@@ -114,14 +114,14 @@ extension Wires {
         }
     }
 
-    /// The connection is no more, by whichever side.
+    /// Removes a connection, fails its unsent messages and reports its end to all shards.
     /// - Parameters:
-    ///   - isOurs: we closed it.
-    ///   - isDead: what was written since the peer was heard last may never have arrived.
+    ///   - isOurs: Whether this node closed the connection.
+    ///   - isDead: Whether messages written since the peer's last input count as lost.
     func ended(_ connection: StreamConnection, reason: String, isOurs: Bool = false, isDead: Bool = false) {
         guard connection.state != .closed else { return }
         if !isOurs, !connection.isAccepted, !connection.wasEverHeard {
-            // It was taken and dropped, as where nobody stands behind a load balancer.
+            // Accepted and closed without input, as by a load balancer without servers.
             pauses.failed(connection.remote, reason, at: host.clock.now(), using: &random)
         }
         let wasOpen = connection.state == .open
@@ -139,15 +139,15 @@ extension Wires {
         host.reportToAll(.closed(connection.id))
     }
 
-    /// Closes a connection that is of no use any more.
+    /// Closes a connection from this side.
     func abandon(_ connection: StreamConnection, reason: String, isDead: Bool = false) {
         let channel = connection.channel
         ended(connection, reason: reason, isOurs: true, isDead: isDead)
         channel?.close(promise: nil)
     }
 
-    /// Closes open connections.
-    /// - Returns: How many.
+    /// Closes the selected open connections.
+    /// - Returns: The number of closed connections.
     func close(reason: String, where isMeant: (StreamConnection) -> Bool) -> Int {
         let meant = connections.values.filter { $0.state == .open && isMeant($0) }
         for connection in meant { abandon(connection, reason: reason) }

@@ -2,13 +2,13 @@ import Logging
 import NIOCore
 import SIPCore
 
-/// Keep-alive of the connections that we opened (RFC 5626 4.4.1).
+/// Keeps outgoing connections alive (RFC 5626 4.4.1).
 ///
 ///     open --nothing heard for 80 to 100 % of the interval--> CRLFCRLF --any octet--> open
 ///                                                                |
 ///                     10 s: of a peer that has answered a ping before: dead; of any other: not pinged again, and left open
 extension Wires {
-    /// Pings, or judges, one connection.
+    /// Sends a ping when one is due, and closes the connection when a ping was not answered in time.
     func keepAlive(_ connection: StreamConnection, at now: NIODeadline) {
         let interval = host.options.pingInterval
         guard interval > .zero, connection.state == .open, !connection.isAccepted, connection.isPinged else { return }
@@ -38,7 +38,7 @@ extension Wires {
         TimeSpan(nanoseconds: Int64.random(in: (interval.nanoseconds / 5 * 4)...interval.nanoseconds, using: &random))
     }
 
-    /// The peer answered a ping of ours, and will the next time.
+    /// Records that the peer answers pings.
     func notePong(_ connection: StreamConnection) {
         guard connection.wasPinged else { return }
         connection.wasPinged = false

@@ -1,9 +1,9 @@
 import NIOCore
 import SIPCore
 
-/// What is closed because nothing happens any more.
+/// Closes connections without progress.
 extension Wires {
-    /// One sweep per loop instead of one timer per connection.
+    /// Starts the periodic sweep: one timer per loop instead of one per connection.
     func startIdleSweep() {
         let timeout = host.options.idleTimeout
         let options = host.options
@@ -23,7 +23,7 @@ extension Wires {
     private func closeOld(at now: NIODeadline) {
         let oldest = now - host.options.idleTimeout.amount
         let oldestMessage = now - host.options.messageTimeout.amount
-        // A name that takes its time to be resolved takes it from the messages that wait.
+        // The time limit of a connect includes name resolution.
         let oldestConnect = now - host.options.connectTimeout.amount
         for connection in connections.values {
             guard connection.state == .open else {

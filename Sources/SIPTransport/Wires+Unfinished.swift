@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import SIPCore
 
-/// Octets that connections of one loop hold of messages that are not complete, in all and for each remote address.
+/// Counts octets of incomplete messages held by the connections of one loop, in total and by remote address.
 struct UnfinishedOctets {
     private(set) var total = 0
     private var ofAddress: [RemoteAddressCounts.Key: Int] = [:]
@@ -16,13 +16,13 @@ struct UnfinishedOctets {
     }
 }
 
-/// The bound on messages that have begun and do not end.
+/// Limits the octets of incomplete messages.
 ///
-/// Beyond it the connections are closed whose messages have been unfinished longest, down to three quarters of the bound: honest messages
-/// end within moments, so that those of an attacker are the oldest, however little each of them holds. Closing several at once keeps the
-/// search for the oldest from becoming work that an attacker can cause with each segment.
+/// Beyond the limit, connections with the oldest incomplete messages are closed until three quarters of the limit remain: valid messages
+/// complete within moments, so an attacker's are the oldest, however few octets each holds. Closing several at once keeps an attacker from
+/// causing a search for the oldest with each segment.
 extension Wires {
-    /// Notes how many octets a connection holds of messages that it has not handed on.
+    /// Records the octets of incomplete messages that a connection holds.
     func noteUnfinished(_ connection: StreamConnection, _ octets: Int) {
         let growth = octets - connection.unfinishedOctets
         guard connection.state != .closed, growth != 0 else { return }
@@ -38,7 +38,7 @@ extension Wires {
         }
     }
 
-    /// - Parameter address: nil: of any address.
+    /// - Parameter address: Closes only connections from this address; nil for all.
     private func closeOldestUnfinished(to bound: Int, of address: RemoteAddressCounts.Key?) {
         let now = NIODeadline.now()
         let holders = connections.values.filter { $0.unfinishedOctets > 0 && (address == nil || $0.addressKey == address) }

@@ -3,10 +3,10 @@ import NIOCore
 import NIOPosix
 import SIPCore
 
-/// The sockets of one loop: its UDP ports, its connections by id and by far address, and the rules for choosing among them.
+/// Holds the sockets of one loop (UDP ports, and connections by id and by remote address) and chooses one for each message.
 ///
-/// A stream message goes over the connection that it names, else over any live connection to the same address (RFC 3261 18) or one that
-/// the partner there has opened (RFC 5923), else over a new one. What cannot be sent is reported to the shard that wanted it.
+/// A stream message uses the connection that it names, else any open connection to the same address (RFC 3261 18) or one that the partner
+/// there opened (RFC 5923), else a new one. Failures are reported to the shard that sent the message.
 final class Wires {
     unowned let host: ShardHost
     let resolver: AddressResolver
@@ -16,23 +16,23 @@ final class Wires {
     private var dirtyConnections: [StreamConnection] = []
     private var nextConnection: UInt64 = 1
     var largeRequests: LargeRequestRule
-    /// Where connecting failed lately.
+    /// Addresses to which connections failed recently.
     var pauses: ConnectPauses
-    /// How often the TLS settings had been replaced when that was last looked at.
+    /// Number of reloads at the time the pauses were last cleared.
     var pausesSince: UInt64 = 0
-    /// How often they had been replaced when the peers of all connections were last checked.
+    /// Number of reloads at the last check of all peers.
     var peersCheckedSince: UInt64 = 0
-    /// When they were last checked, by the wall clock.
+    /// Wall-clock time of the last check of all peers.
     var peersCheckedAt: Instant?
-    /// Peers that have answered a ping of ours.
+    /// Peers that have answered a ping; cleared at 4,096 entries.
     var answersPings: Set<TransportAddress> = []
     var random = SystemRandomNumberGenerator()
     private(set) var isClosing = false
-    /// What connections hold of messages that are not complete.
+    /// Octets of incomplete messages.
     var unfinished = UnfinishedOctets()
-    /// When the log was told that this is too much.
+    /// Time of the last log message about too many octets of incomplete messages.
     var unfinishedToldAt: NIODeadline?
-    /// TLS handshakes under way with peers that connected to us.
+    /// Running TLS handshakes of accepted connections.
     var acceptedHandshakes = HandshakeShares()
 
     init(host: ShardHost) {
@@ -44,7 +44,7 @@ final class Wires {
 
     var connectionCount: Int { connections.count }
 
-    /// Octets that have not reached the kernel.
+    /// Octets of all connections that the kernel has not taken.
     var waitingOctets: Int {
         connections.values.reduce(0) { $0 + $1.queuedBytes }
     }
@@ -55,7 +55,7 @@ final class Wires {
         ports.append(port)
     }
 
-    /// A connection that a peer opened; nil when the table is full, or the peer's address has as many as it may have.
+    /// Admits an accepted connection; nil when a limit of the table, the handshakes or the remote address is reached.
     func accepted(_ channel: any Channel, transport: TransportProtocol) -> StreamConnection? {
         guard !isClosing, connections.count < host.options.maximumConnections, let remote = channel.remoteAddress,
             let local = channel.localAddress
@@ -81,11 +81,11 @@ final class Wires {
         connection.share = share
         connections[connection.id] = connection
         guard transport != .tls else {
-            // Never reused for requests to its address, which no certificate proves.
+            // Not reused for requests to its address, which no certificate proves.
             beginHandshake(connection, isAccepted: true)
             return connection
         }
-        // Reused for requests to exactly this address; a peer's ephemeral port is nobody's listener, so nothing else matches it.
+        // Reused only for requests to exactly this address; no other address matches a peer's ephemeral port.
         if byAddress[connection.remote] == nil { byAddress[connection.remote] = connection }
         return connection
     }
@@ -99,7 +99,7 @@ final class Wires {
 
     // MARK: Sending
 
-    /// - Parameter isUnnamed: the shard did not name the connection that the destination names.
+    /// - Parameter isUnnamed: Whether the shard did not name the connection in the destination.
     func send(_ message: OutboundMessage, for shard: Int, isUnnamed: Bool = false) {
         switch message.destination {
         case .connection(let id, let fallback):
@@ -132,7 +132,7 @@ final class Wires {
                     QueuedMessage(bytes: moved, token: message.token, shard: shard, datagram: original, isUnnamed: true),
                     to: TransportAddress(.tcp, address.host, address.port))
             } else {
-                // A copy that was sent before may have gone over TCP.
+                // An earlier transmission may have used TCP.
                 sendDatagram(message, to: address, from: local, for: shard, isUnnamed: largeRequests.isLarge(message))
             }
         case .tls where host.tls == nil:
@@ -202,7 +202,7 @@ final class Wires {
         markDirty(connection)
     }
 
-    /// CRLF for CRLFCRLF (RFC 5626 3.5.1).
+    /// Answers a ping (CRLFCRLF) with a pong (CRLF, RFC 5626 3.5.1).
     func answerKeepAlive(_ connection: StreamConnection) {
         guard connection.state == .open, connection.ending == nil, connection.queuedBytes < host.options.maximumQueuedBytes else { return }
         connection.outgoing.writeString("\r\n")
@@ -210,8 +210,8 @@ final class Wires {
         host.schedulePump()
     }
 
-    /// The peer sent what cannot be framed: it is answered, if it is a request, and so is what was taken before it. Then comes the end, since
-    /// the rest of the stream has no meaning.
+    /// Handles input that cannot be framed: answers it if it is a request, finishes earlier requests, then closes, since the rest of the
+    /// stream has no meaning.
     func refuse(_ connection: StreamConnection, _ error: SIPParseError) {
         host.counters.framingErrors &+= 1
         host.logger.info("unframeable input", metadata: ["reason": "\(error)", "connection": "\(connection.id.rawValue)"])
@@ -234,7 +234,7 @@ final class Wires {
         dirtyConnections.append(connection)
     }
 
-    /// Ends the tick: one write per connection, one flush per UDP port.
+    /// Flushes the output of a tick: one write per connection, one flush per UDP port.
     func flush() {
         if !dirtyConnections.isEmpty {
             let dirty = dirtyConnections
@@ -273,7 +273,7 @@ final class Wires {
         channel.writeAndFlush(bytes, promise: written)
     }
 
-    /// A message whose connection cannot be made: what was moved from UDP goes there, the rest fails.
+    /// Handles a message without a connection: one moved from UDP is sent over UDP, others fail.
     func turnBack(_ message: QueuedMessage, _ reason: String) {
         if let datagram = message.datagram, case .address(let address, let local) = datagram.destination {
             sendDatagram(datagram, to: address, from: local, for: message.shard, isUnnamed: true)

@@ -2,15 +2,16 @@ import NIOCore
 import NIOPosix
 import SIPCore
 
-/// Where a copy of every SIP message goes, in the clear whatever the transport; for an operator's own eyes only.
+/// Collector that receives a copy of every SIP message, in clear text for TLS connections too; only for the operator's network.
 public struct CaptureOptions: Hashable, Sendable {
-    /// The collector; UDP.
+    /// Address of the collector; packets are sent over UDP.
     public var collector: TransportAddress
-    /// The number by which the collector knows this node.
+    /// Capture agent id of this node (chunk 12 of HEP3).
     public var agent: UInt32
-    /// What the collector asks of its agents (the `auth-key` of the protocol); nil: nothing.
+    /// Password sent in the `auth-key` chunk; nil omits the chunk.
     public var password: String?
 
+    /// Creates options; the agent id defaults to 2001, and no password is sent by default.
     public init(collector: TransportAddress, agent: UInt32 = 2_001, password: String? = nil) {
         self.collector = collector
         self.agent = agent
@@ -20,7 +21,8 @@ public struct CaptureOptions: Hashable, Sendable {
 
 /// Sends copies of one loop's messages to a collector, as HEP3 over UDP.
 ///
-/// The copy never holds up the original: what the socket does not take at once is dropped and counted. Confined to its loop.
+/// Capturing never delays the original message: copies that the socket cannot take immediately are dropped and counted. Confined to its
+/// loop.
 final class CaptureTap {
     private let options: CaptureOptions
     private let channel: any Channel
@@ -35,8 +37,8 @@ final class CaptureTap {
         self.host = host
     }
 
-    /// Opens a socket for the copies of one loop and gives it to the loop's host.
-    /// - Throws: `TransportError` naming the collector when it cannot be resolved, or the socket not be opened.
+    /// Opens a socket for the copies of one loop and sets it as the tap of `host`.
+    /// - Throws: `TransportError` naming the collector, when its host cannot be resolved or the socket cannot be opened.
     static func open(_ options: CaptureOptions, on host: ShardHost) async throws {
         let target: SocketAddress
         do {
@@ -66,7 +68,7 @@ final class CaptureTap {
         let (copy, isCut) = packet.serialized()
         host.counters.captured &+= 1
         if isCut { host.counters.captureCut &+= 1 }
-        // A collector that is away answers by ICMP; nobody needs to hear of it.
+        // An absent collector causes ICMP errors, which are ignored.
         channel.write(AddressedEnvelope(remoteAddress: self.target, data: ByteBuffer(bytes: copy)), promise: nil)
         isDirty = true
     }

@@ -1,19 +1,19 @@
 import SIPCore
 
-/// One SIP message in the third version of the Homer Encapsulation Protocol: what sngrep, Homer and heplify read.
+/// One SIP message in version 3 of the Homer Encapsulation Protocol (HEP3), which sngrep, Homer and heplify read.
 ///
-/// A packet is `HEP3`, its length in two octets, and chunks: vendor, type and length (with these six octets) in two octets each, then the
-/// value; all numbers in network order. Vendor 0 is the generic one.
+/// A packet is `HEP3`, its length in two octets, and chunks: vendor, type and length (including these six octets) in two octets each, then
+/// the value; all numbers in network byte order. Vendor 0 is the generic one.
 struct HEPPacket {
-    /// Octets of the longest datagram over IPv4.
+    /// Largest UDP payload over IPv4, in octets.
     static let maximumLength = 65_507
 
     var source: TransportAddress
     var target: TransportAddress
     var time: Instant
-    /// The number by which the collector knows this node.
+    /// Capture agent id of this node.
     var agent: UInt32
-    /// What the collector asks of its agents; nil: nothing.
+    /// Password for the collector; nil omits the chunk.
     var password: String?
     var payload: [UInt8]
 
@@ -23,7 +23,7 @@ struct HEPPacket {
         case password = 14, payload
     }
 
-    /// - Returns: The octets, and whether the message had to be cut to fit.
+    /// - Returns: The packet, and whether the message was truncated to fit into one datagram.
     func serialized() -> (bytes: [UInt8], isCut: Bool) {
         var bytes = Array("HEP3".utf8) + [0, 0]
         bytes.reserveCapacity(min(payload.count + 160, Self.maximumLength))

@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import NIOSSL
 
-/// BoringSSL's names for what went wrong, in our words. It tells them in the text of its errors only.
+/// Translates BoringSSL's error names, which occur only in the text of its errors.
 enum BoringSSLReason {
-    /// What a name means: a rule, who refused, and one clause.
+    /// Meaning of an error name: the rule, the party that refused, and one clause of text.
     struct Meaning: Hashable {
         var kind: HandshakeFailure.Kind
         var refusedBy: HandshakeFailure.Party
@@ -17,7 +17,7 @@ enum BoringSSLReason {
         }
     }
 
-    /// Alerts are the peer's words (RFC 8446 6.2); all else we said ourselves.
+    /// Meanings by name. Alerts were sent by the peer (RFC 8446 6.2); all other errors are local.
     static let meanings: [String: Meaning] = [
         "SSLV3_ALERT_BAD_CERTIFICATE": Meaning(.badCertificate, .peer, "it calls our certificate bad (alert bad_certificate)"),
         "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE": Meaning(
@@ -66,7 +66,7 @@ enum BoringSSLReason {
         "BAD_SIGNATURE": Meaning(.badCertificate, .here, "the peer does not have the key of its certificate"),
     ]
 
-    /// What an error of NIOSSL or of the socket says; nil: it is none of a handshake.
+    /// Meaning of an error of NIOSSL or of the socket; nil when it is not a TLS error.
     static func meaning(of error: any Error) -> Meaning? {
         switch error {
         case NIOSSLError.handshakeFailed(let inner): meaning(of: inner)
@@ -82,7 +82,7 @@ enum BoringSSLReason {
         return meaning(ofNames: stack.map { name(in: $0.description) })
     }
 
-    /// What BoringSSL's names mean together: the first that is known decides.
+    /// Meaning of several names together: the first known name decides.
     static func meaning(ofNames names: [String]) -> Meaning {
         for name in names { if let meaning = meanings[name] { return meaning } }
         let text = names.isEmpty ? "no reason given" : names.joined(separator: ", ")
@@ -90,7 +90,7 @@ enum BoringSSLReason {
         return Meaning(.other, isAlert ? .peer : .here, text)
     }
 
-    /// The name in `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at FILE:LINE`.
+    /// Extracts the name from `Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at FILE:LINE`.
     static func name(in text: String) -> String {
         guard let start = text.range(of: "OPENSSL_internal:")?.upperBound else { return text }
         return String(text[start...].prefix { $0 != " " })

@@ -2,43 +2,43 @@ import Logging
 import SIPCore
 import SIPSecurity
 
-/// Why a TLS connection did not come to be: which side refused, which certificate, which rule. For a log, a counter and the sender.
+/// Describes why a TLS connection failed: the party that refused, the certificate and the rule; for logs, metrics and the sender.
 public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The rule; the raw value is the label of metrics.
+    /// Rule that failed; the raw value is the label in metrics.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The certificate, or one between it and the root, has ended or has not begun.
+        /// The certificate or one of its issuers has expired, or is not valid yet.
         case expired
         case notYetValid = "not-yet-valid"
-        /// It proves other names, only a wildcard, only addresses, or nothing (RFC 5922 7).
+        /// The certificate has other names, only a wildcard, only addresses, or no name (RFC 5922 7).
         case wrongName = "wrong-name"
         case wildcardOnly = "wildcard-only"
         case addressOnly = "address-only"
-        /// It leads to a root that is not trusted, or not for this domain, or to itself.
+        /// The chain ends in an untrusted root, in a root trusted only for other domains, or in the certificate itself.
         case unknownRoot = "unknown-root"
         case otherRoots = "other-roots"
         case selfSigned = "self-signed"
-        /// None was shown.
+        /// No certificate was presented.
         case noCertificate = "no-certificate"
-        /// It cannot be read, is too weak, or for something else.
+        /// The certificate cannot be parsed, is too weak, or has another purpose.
         case unusable
         case revoked
-        /// The certificate was refused, and the other side did not say more.
+        /// The certificate was refused without a more specific reason.
         case badCertificate = "bad-certificate"
-        /// No version or cipher suite in common.
+        /// No TLS version or cipher suite is shared.
         case version
         case cipher
-        /// The other side does not have this name.
+        /// The peer does not serve the requested server name.
         case unknownName = "unknown-name"
-        /// What came is no TLS, or not well formed.
+        /// The input is not TLS, or malformed.
         case notTLS = "not-tls"
         case timeout
-        /// The connection ended before the handshake did.
+        /// The connection ended during the handshake.
         case closed
-        /// More handshakes under way than allowed.
+        /// Too many handshakes are running.
         case tooMany = "too-many"
         case other
 
-        /// Whether a certificate is to blame.
+        /// Whether the failure concerns a certificate.
         var isOfCertificate: Bool {
             switch self {
             case .unknownName, .version, .cipher, .notTLS, .timeout, .closed, .tooMany, .other: false
@@ -47,18 +47,22 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
         }
     }
 
-    /// Who refused: this node or the other end.
+    /// Party that refused: this node or the peer.
     public enum Party: String, Hashable, Sendable, CaseIterable { case here, peer }
 
+    /// Rule that failed.
     public var kind: Kind
+    /// Party that refused the handshake.
     public var refusedBy: Party
-    /// The certificate to blame: the peer's when refused here, ours when the peer refused; nil when none is.
+    /// Certificate that failed: the peer's when this node refused, our own when the peer refused; nil when no certificate is known or
+    /// concerned.
     public var certificate: Certificate?
-    /// The names that were to be proved; empty where none was.
+    /// Names of which the peer had to prove one; empty when none was required.
     public var expected: [String]
-    /// One clause.
+    /// Explanation in one clause, for the log.
     public var reason: String
 
+    /// Creates a failure from its parts.
     public init(_ kind: Kind, by party: Party, certificate: Certificate? = nil, expected: [String] = [], reason: String) {
         self.kind = kind
         refusedBy = party
@@ -67,6 +71,7 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
         self.reason = reason
     }
 
+    /// Creates a failure of this node for a certificate chain that did not verify.
     public init(_ refusal: ChainRefusal) {
         let kind: Kind =
             switch refusal.rule {
@@ -79,7 +84,8 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
         self.init(kind, by: .here, certificate: refusal.certificate, reason: refusal.reason)
     }
 
-    /// - Parameter verdict: Not one of success.
+    /// Creates a failure of this node for a certificate without an accepted name.
+    /// - Parameter verdict: A verdict other than success.
     public init(_ verdict: PeerNameVerdict, certificate: Certificate, expected: [String]) {
         let kind: Kind =
             switch verdict {
@@ -91,6 +97,7 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
         self.init(kind, by: .here, certificate: certificate, expected: expected, reason: verdict.description)
     }
 
+    /// Failure as one line: party, reason, expected names and certificate.
     public var description: String {
         var text = "TLS: \(refusedBy == .here ? "refused here" : "refused by the peer"): \(reason)"
         if !expected.isEmpty { text += "; expected \(expected.joined(separator: " or "))" }
@@ -100,7 +107,7 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
         return text
     }
 
-    /// For a structured log.
+    /// Fields for a structured log message.
     var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = ["kind": "\(kind.rawValue)", "refused-by": "\(refusedBy.rawValue)", "reason": "\(reason)"]
         if !expected.isEmpty { metadata["expected"] = "\(expected.joined(separator: ", "))" }

@@ -1,10 +1,10 @@
-/// TLS handshakes under way with peers that connected to one loop: so many in all, and a quarter of them from one address, as
-/// ``RemoteAddressCounts`` takes addresses, so that no single peer keeps the others out.
+/// Counts TLS handshakes with peers that connected to one loop. One address, keyed as in ``RemoteAddressCounts``, may use at most a quarter
+/// of the limit, so that a single peer cannot block the others.
 struct HandshakeShares {
     private(set) var count = 0
     private var byHost: [RemoteAddressCounts.Key: Int] = [:]
 
-    /// - Parameter limit: of all together.
+    /// - Parameter limit: Limit of all handshakes together.
     func mayBegin(from host: RemoteAddressCounts.Key, limit: Int) -> Bool {
         count < limit && byHost[host, default: 0] < max(limit / 4, 1)
     }

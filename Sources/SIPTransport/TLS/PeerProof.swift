@@ -2,12 +2,12 @@ import Logging
 import SIPCore
 import SIPSecurity
 
-/// What a peer has shown, and what was concluded from it.
+/// Certificates that a peer presented, and the identity derived from them.
 final class PeerProof: Sendable {
     let identity: PeerIdentity
-    /// The peer's own.
+    /// Certificate of the peer itself.
     let certificate: Certificate
-    /// The peer's own first.
+    /// Verified chain, starting with the peer's own certificate.
     let chain: [Certificate]
 
     init(identity: PeerIdentity, certificate: Certificate, chain: [Certificate]) {
@@ -16,15 +16,15 @@ final class PeerProof: Sendable {
         self.chain = chain
     }
 
-    /// Whether one of its certificates ends between two moments.
+    /// Whether a certificate of the chain expires after `before` and not later than `now`.
     func ends(after before: Instant, by now: Instant) -> Bool {
         chain.contains { before.secondsSince1970 < $0.notAfter && $0.notAfter <= now.secondsSince1970 }
     }
 }
 
 extension Wires {
-    /// Closes connections whose peer no longer proves what it has to: because roots or expected names were replaced, or because a
-    /// certificate has ended (RFC 5280 4.1.2.5).
+    /// Closes connections with a peer certificate that is no longer accepted, because roots or expected names were replaced or a
+    /// certificate has expired (RFC 5280 4.1.2.5).
     func checkPeers(at now: Instant) {
         guard let tls = host.tls else { return }
         let reloads = tls.reloads
@@ -33,7 +33,7 @@ extension Wires {
         peersCheckedSince = reloads
         peersCheckedAt = now
         let generation = tls.generation
-        // Connections of one partner show the same certificate, which is verified once.
+        // Several connections of a partner present the same certificate: verify it once.
         var known: [Check: Result<PeerProof, HandshakeFailure>] = [:]
         for connection in Array(connections.values) where connection.state == .open {
             guard let proof = connection.proof, isReloaded || proof.ends(after: before, by: now) else { continue }
@@ -58,11 +58,11 @@ extension Wires {
         }
     }
 
-    /// What decides the outcome of a check.
+    /// Inputs that determine the outcome of a check.
     private struct Check: Hashable {
         var fingerprint: String
         var intermediates: [String]
-        /// Of a server.
+        /// Remote address of an outgoing connection; nil for accepted ones.
         var address: TransportAddress?
         var needsCertificate: Bool
 
@@ -76,7 +76,7 @@ extension Wires {
 }
 
 extension TLSGeneration {
-    /// Verifies a peer's certificates anew, by these settings.
+    /// Verifies a peer's certificates again, by the settings of this generation.
     func check(_ proof: PeerProof, again connection: StreamConnection, at now: Instant) -> Result<PeerProof, HandshakeFailure> {
         let demand: Demand =
             connection.isAccepted

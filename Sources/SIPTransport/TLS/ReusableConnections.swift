@@ -1,19 +1,20 @@
 import SIPCore
 import Synchronization
 
-/// Connections that partners opened and proved themselves on, and which of them carry requests to these partners (RFC 5923); of all loops.
+/// Accepted TLS connections with a verified client certificate, and the addresses for which they may carry requests to the partner (RFC
+/// 5923); shared by all loops.
 ///
 ///     accepted, certificate proved --request with `alias` in its topmost Via--> stands for the address in that Via
 ///
-/// Whatever the partner writes there: a request goes over its connection only if it has proved what a server at the request's target
-/// would have to prove. So nobody gets what he could not get by answering there.
+/// The alias alone is not trusted: a request uses the connection only if the partner's certificate would also be accepted from a server at
+/// the request's target. So a partner receives no request that it could not receive by listening there.
 final class ReusableConnections: Sendable {
-    /// Where a partner says that it takes requests: the sent-by of its Via.
+    /// Address for which a partner announces its connection: the sent-by of its Via.
     struct Alias: Hashable, Sendable {
         var host: String
         var port: Int
 
-        /// nil when the Via announces nothing, or speaks of another transport (RFC 5923 4).
+        /// Creates an alias; nil when the Via has no `alias` parameter or another transport than TLS (RFC 5923 4).
         init?(_ via: Via) {
             guard via.transport == .tls, via.parameters.contains("alias") else { return nil }
             host = via.sentByHost.lowercased()
@@ -23,11 +24,11 @@ final class ReusableConnections: Sendable {
 
     private struct Entry {
         var identity: PeerIdentity
-        /// The address that it comes from.
+        /// Source address of the connection.
         var host: String
         var alias: Alias?
 
-        /// Whether the partner takes requests for the target here: the port is that of its Via, and the host is named there or is its own.
+        /// Whether the connection serves the target: the port equals that of the alias, and the host is the alias or the source address.
         func stands(for target: TransportAddress) -> Bool {
             guard let alias, alias.port == target.port else { return false }
             return target.host == host || target.host.lowercased() == alias.host
@@ -40,7 +41,7 @@ final class ReusableConnections: Sendable {
         entries.withLock { $0[id] = Entry(identity: identity, host: host) }
     }
 
-    /// What its peer proves has been concluded anew.
+    /// Replaces the identity of a connection after its certificates were verified again.
     func update(_ id: ConnectionID, to identity: PeerIdentity) {
         entries.withLock { $0[id]?.identity = identity }
     }
@@ -53,7 +54,7 @@ final class ReusableConnections: Sendable {
         entries.withLock { $0[id] = nil }
     }
 
-    /// The newest connection over which a request to this target may go; nil: there is none.
+    /// Newest connection that may carry a request to this target; nil when there is none.
     func connection(toward target: TransportAddress, proving expectation: PeerExpectation) -> ConnectionID? {
         entries.withLock { entries in
             var found: ConnectionID?

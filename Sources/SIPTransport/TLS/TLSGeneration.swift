@@ -4,34 +4,35 @@ import SIPCore
 import SIPSecurity
 import Synchronization
 
-/// Everything made of one ``TLSSettings``: contexts and verifiers. A reload makes a new one; connections keep theirs.
+/// Contexts and verifiers made from one ``TLSSettings``. A reload makes a new generation; open connections are checked against it by
+/// ``Wires/checkPeers(at:)``.
 ///
-/// BoringSSL runs the handshakes and checks that the peer has the key of its certificate. Chains are verified by OpenSSL, because
-/// BoringSSL tells here neither what it disliked nor to which roots a chain leads.
+/// BoringSSL runs the handshakes and checks that the peer has the private key of its certificate. OpenSSL verifies the chains, because
+/// NIOSSL does not expose why BoringSSL refused a chain or in which roots it ends.
 final class TLSGeneration: Sendable {
-    /// Certificates of one chain that are read, at most.
+    /// Limit of issuer certificates read from one chain.
     private static let chainLimit = 10
-    /// Peers whose resumed sessions are recognised, at most.
+    /// Limit of remembered client certificates for resumed sessions.
     private static let sessionLimit = 16_384
 
     let settings: TLSSettings
     let client: NIOSSLContext
-    /// Asks clients for a certificate and insists on it.
+    /// Context that requires a client certificate.
     let strictServer: NIOSSLContext
-    /// Asks clients for a certificate and takes those without.
+    /// Context that requests a client certificate and accepts clients without one.
     let lenientServer: NIOSSLContext
     private let anchors: [String: TrustAnchors]
-    /// Identities by fingerprint: a resumed session (RFC 8446 2.2) shows no chain.
+    /// Verified client certificates by fingerprint: a resumed session (RFC 8446 2.2) presents no chain.
     private let known = Mutex(KnownPeers())
 
-    /// The oldest makes room.
+    /// Ring buffer of proofs; the oldest entry is replaced when full.
     private struct KnownPeers {
         var proofs: [String: PeerProof] = [:]
         var order: [String] = []
         var oldest = 0
     }
 
-    /// - Throws: NIOSSL's or `TLSProblem`, when a text cannot be used.
+    /// - Throws: `TLSProblem` or an error of NIOSSL when a certificate, key or set of roots cannot be used.
     init(_ settings: TLSSettings) throws {
         self.settings = settings
         var anchors: [String: TrustAnchors] = [:]
@@ -79,7 +80,7 @@ final class TLSGeneration: Sendable {
         return (chain, .privateKey(try NIOSSLPrivateKey(bytes: identity.keyPEM, format: .pem)))
     }
 
-    /// TLS 1.2 and 1.3 only (RFC 8996); the roots are not BoringSSL's to look at, and the system's are not to be loaded.
+    /// Allows only TLS 1.2 and 1.3 (RFC 8996) and gives BoringSSL no roots, since OpenSSL verifies the chains.
     private static func harden(_ configuration: inout TLSConfiguration, _ settings: TLSSettings) throws {
         configuration.minimumTLSVersion = .tlsv12
         configuration.maximumTLSVersion = .tlsv13
@@ -89,22 +90,22 @@ final class TLSGeneration: Sendable {
 
     // MARK: Peers
 
-    /// What a peer has to prove besides a root.
+    /// Identity that a peer has to prove, besides a trusted root.
     enum Demand {
-        /// A server: what we asked for.
+        /// A server: one of the expected names.
         case server(PeerExpectation)
-        /// A partner that connects to us: one of the names that partners have.
+        /// A connecting partner: a name of any partner.
         case partner
-        /// Nothing.
+        /// A client: no name required.
         case anybody
 
-        /// What the peer does with its certificate.
+        /// TLS role of the peer.
         var role: TrustAnchors.Role { if case .server = self { .server } else { .client } }
     }
 
-    /// Verifies the chain that a peer presented, and the name that it has to prove.
+    /// Verifies the chain that a peer presented, and its name.
     ///
-    /// - Parameter chain: In DER, the peer's own first.
+    /// - Parameter chain: Certificates in DER, the peer's own first.
     func identify(_ chain: [[UInt8]], _ demand: Demand, at now: Instant) throws(HandshakeFailure) -> PeerProof {
         let expected = names(of: demand)
         guard let first = chain.first, let leaf = Certificate(octets: first) else {
@@ -113,7 +114,7 @@ final class TLSGeneration: Sendable {
         let others = chain.dropFirst().prefix(Self.chainLimit).compactMap { Certificate(octets: $0) }
         var roots: Set<String> = []
         var refusal: ChainRefusal?
-        // Of a server too: what it says over this connection later may be for other domains, with other roots.
+        // Try all roots, for servers too: later requests over this connection may concern domains with other roots.
         for (name, set) in anchors {
             do throws(ChainRefusal) {
                 try set.verify([leaf] + others, as: demand.role, at: now)
@@ -137,7 +138,7 @@ final class TLSGeneration: Sendable {
         return proof
     }
 
-    /// Why the peer does not prove what it has to; nil: it does.
+    /// Why the peer's names are not accepted; nil when they are.
     private func shortcoming(of peer: PeerIdentity, _ demand: Demand) -> PeerNameVerdict? {
         switch demand {
         case .anybody: return nil
@@ -159,7 +160,7 @@ final class TLSGeneration: Sendable {
         }
     }
 
-    /// The names that would do, a few of them, for a diagnosis.
+    /// Accepted names for a diagnosis: all for a server, at most 5 for a partner.
     private func names(of demand: Demand) -> [String] {
         switch demand {
         case .server(let expectation): expectation.names
@@ -168,7 +169,7 @@ final class TLSGeneration: Sendable {
         }
     }
 
-    /// The identity of a client that resumed a session, which began with a whole handshake of this generation.
+    /// Returns the identity of a client that resumed a session; its first handshake was verified by this generation.
     func recognise(_ octets: [UInt8], _ demand: Demand, at now: Instant) throws(HandshakeFailure) -> PeerProof {
         guard let leaf = Certificate(octets: octets) else {
             throw HandshakeFailure(.unusable, by: .here, reason: "the peer's certificate cannot be read")
@@ -193,8 +194,10 @@ final class TLSGeneration: Sendable {
     }
 }
 
-/// Why settings of TLS cannot be used.
+/// Error for TLS settings that cannot be used.
 public struct TLSProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Explanation for the operator.
     public var reason: String
+    /// Same text as `reason`.
     public var description: String { reason }
 }

@@ -4,9 +4,10 @@ import NIOTLS
 import SIPCore
 import SIPSecurity
 
-/// Watches over one handshake: verifies what the peer presents, and hands the connection to its wires when all is proved.
+/// Runs one handshake: verifies the peer's certificates, then reports the secured or failed connection to its ``Wires``.
 ///
-/// It stands behind NIOSSL's handler and before ``StreamHandler``, which is told nothing before. Confined to its loop.
+/// Placed after NIOSSL's handler and before ``StreamHandler``, which receives no bytes before the handshake is complete. Confined to its
+/// loop.
 final class TLSHandshakeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -30,12 +31,12 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
         self.demand = demand
     }
 
-    /// The peer's.
+    /// TLS role of the peer.
     private var role: TrustAnchors.Role { demand.role }
 
     private var expected: [String] { if case .server(let expectation) = demand { expectation.names } else { [] } }
 
-    /// Puts TLS before the handlers to come, for a connection that a peer opened.
+    /// Adds the TLS handlers to an accepted connection; later handlers receive plaintext.
     static func accept(_ channel: any Channel, _ connection: StreamConnection, host: ShardHost, service: TLSService, isStrict: Bool) throws
     {
         let generation = service.generation
@@ -49,7 +50,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
         try channel.pipeline.syncOperations.addHandlers(tls, handler)
     }
 
-    /// Puts TLS before the handlers to come, for a connection that we open.
+    /// Adds the TLS handlers to an outgoing connection; later handlers receive plaintext.
     static func connect(_ channel: any Channel, _ connection: StreamConnection, host: ShardHost, service: TLSService) throws {
         let generation = service.generation
         let handler = TLSHandshakeHandler(
@@ -90,7 +91,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
                 throw HandshakeFailure(
                     .noCertificate, by: .here, expected: expected, reason: "the peer showed no certificate")
             }
-            // A reload replaced roots or names during the handshake. Checks of open connections did not see this one.
+            // A reload during the handshake is missed by the checks of open connections, so check here.
             let current = service.generation
             if let proof = proved, current !== generation {
                 proved = try current.check(proof, again: connection, at: HostClock.wall()).get()
@@ -111,7 +112,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let meaning = BoringSSLReason.meaning(of: error)
         guard !isDone else {
-            // In TLS 1.3 a server refuses our certificate only after the handshake is over for us.
+            // In TLS 1.3 a server refuses a client certificate only after the client has completed the handshake.
             guard let meaning, meaning.refusedBy == .peer, meaning.kind != .closed else { return context.fireErrorCaught(error) }
             let failure = described(meaning)
             service.failed(failure, role: role, remote: connection.remote)
@@ -124,7 +125,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     }
 
     private func described(_ meaning: BoringSSLReason.Meaning) -> HandshakeFailure {
-        // Which of several certificates of ours a client was shown is not known here.
+        // With several own certificates it is unknown here which one the client was shown.
         let isOurs = meaning.refusedBy == .peer && meaning.kind.isOfCertificate
         let own = isOurs && (role == .server || generation.settings.names.isEmpty) ? generation.settings.identity.chain[0] : nil
         return HandshakeFailure(
@@ -138,7 +139,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Ends the handshake for its owner; the diagnosis that comes first counts.
+    /// Reports a failed handshake and closes the channel; later failures are ignored.
     private func fail(_ failure: HandshakeFailure, _ context: ChannelHandlerContext) {
         guard !isDone else { return }
         isDone = true

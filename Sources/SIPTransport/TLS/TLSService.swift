@@ -4,11 +4,11 @@ import SIPCore
 import SIPSecurity
 import Synchronization
 
-/// TLS of one process: the settings in use, what became of handshakes, and whose certificates end when. Used by all loops.
+/// Holds the TLS settings of one process, counts handshakes and remembers peer certificates; shared by all loops.
 public final class TLSService: Sendable {
-    /// Peers whose certificates are remembered, at most.
+    /// Limit of remembered peer certificates.
     private static let peerLimit = 4_096
-    /// A peer that was not met for so long is forgotten.
+    /// Time after the last handshake when a peer certificate is forgotten (30 days).
     private static let peerMemory = TimeSpan.seconds(30 * 86_400)
     private static let day = TimeSpan.seconds(86_400)
 
@@ -35,27 +35,28 @@ public final class TLSService: Sendable {
     }
 
     private let state: Mutex<State>
-    /// For how often the log is written: runs evenly, whatever the wall clock is set to.
+    /// Clock for the log's rate limit; steady when the wall clock is set.
     private let clock = HostClock()
     private let logger: Logger
 
-    /// - Throws: `TLSProblem` or NIOSSL's error, when a text cannot be used.
+    /// Creates the service with its first settings.
+    /// - Throws: `TLSProblem` or an error of NIOSSL when a certificate, key or set of roots cannot be used.
     public init(_ settings: TLSSettings, logger: Logger) throws {
         state = Mutex(State(generation: try TLSGeneration(settings)))
         self.logger = logger
     }
 
-    /// The settings in use.
+    /// Settings that new handshakes use.
     public var settings: TLSSettings { generation.settings }
 
     var generation: TLSGeneration { state.withLock { $0.generation } }
 
-    /// How often the settings were replaced.
+    /// Number of times the settings were replaced.
     var reloads: UInt64 { state.withLock { $0.reloads } }
 
-    /// New handshakes follow other settings; connections that live are checked against them by ``SIPServer/checkPeers()``.
+    /// Replaces the settings for new handshakes; open connections are checked against them by ``SIPServer/checkPeers()``.
     ///
-    /// - Throws: As ``init(_:logger:)``; the settings in use stay then.
+    /// - Throws: The errors of ``init(_:logger:)``; the previous settings then stay in use.
     public func replace(_ settings: TLSSettings) throws {
         let generation = try TLSGeneration(settings)
         state.withLock {
@@ -67,7 +68,8 @@ public final class TLSService: Sendable {
 
     // MARK: What happened
 
-    /// - Parameter role: The peer's.
+    /// Counts a completed handshake and remembers the peer's certificate.
+    /// - Parameter role: TLS role of the peer.
     func completed(_ role: TrustAnchors.Role, with proof: PeerProof?, at now: Instant) {
         state.withLock { state in
             state.completed[role, default: 0] += 1
@@ -83,13 +85,13 @@ public final class TLSService: Sendable {
         }
     }
 
-    /// A connection was closed because too many handshakes were under way: counted, and not logged one by one.
+    /// Counts a connection closed because too many handshakes were running; not logged one by one.
     func refusedTooMany() {
         state.withLock { $0.failures[TLSStatistics.FailureKey(.tooMany, .here), default: 0] += 1 }
     }
 
-    /// Counts every failure, and logs one of each kind and peer address a minute.
-    /// - Parameter role: The peer's.
+    /// Counts a failure, and logs at most one per kind and peer host each minute.
+    /// - Parameter role: TLS role of the peer.
     func failed(_ failure: HandshakeFailure, role: TrustAnchors.Role, remote: TransportAddress) {
         let now = clock.now()
         let isNews = state.withLock { state in
@@ -103,7 +105,8 @@ public final class TLSService: Sendable {
         logger.warning("TLS handshake failed", metadata: metadata)
     }
 
-    /// Warns of certificates that end soon, ours and those of peers met lately; once a day whatever how often it is asked.
+    /// Warns of own certificates and those of recent peers that expire within the warning time or have expired; at most once a day, also
+    /// when called more often.
     func warnOfExpiry(at now: Instant) {
         let due = state.withLock { state -> [(certificate: Certificate, whose: String)] in
             guard state.warnedAt.map({ now - $0 >= Self.day }) ?? true else { return [] }
@@ -127,6 +130,7 @@ public final class TLSService: Sendable {
         }
     }
 
+    /// Counts and certificates since the start of the process.
     public var statistics: TLSStatistics {
         state.withLock { state in
             var own: [String: Int64] = [:]
@@ -144,32 +148,44 @@ public final class TLSService: Sendable {
     }
 }
 
-/// What ``TLSService`` has seen since the start.
+/// Handshake counts and certificates recorded by ``TLSService``.
 public struct TLSStatistics: Sendable {
+    /// Label of a failure count: the rule and the party that refused.
     public struct FailureKey: Hashable, Sendable {
+        /// Rule that failed.
         public var kind: HandshakeFailure.Kind
+        /// Party that refused the handshake.
         public var refusedBy: HandshakeFailure.Party
 
+        /// Creates a label.
         public init(_ kind: HandshakeFailure.Kind, _ party: HandshakeFailure.Party) {
             self.kind = kind
             refusedBy = party
         }
     }
 
-    /// One certificate that was met.
+    /// Certificate that a peer presented in a completed handshake.
     public struct Peer: Sendable {
+        /// Certificate of the peer itself.
         public var certificate: Certificate
-        /// What it proves, and by whose roots.
+        /// Names of the certificate and the sets of roots that it leads to.
         public var identity: PeerIdentity
+        /// Whether the peer was the TLS client in its last handshake.
         public var isClient: Bool
+        /// Wall-clock time of its last completed handshake.
         public var lastMet: Instant
     }
 
+    /// Completed handshakes with peers that connected to this node.
     public var handshakesWithClients: UInt64
+    /// Completed handshakes with servers.
     public var handshakesWithServers: UInt64
+    /// Failed handshakes by rule and party.
     public var failures: [FailureKey: UInt64]
+    /// Number of times the settings were replaced.
     public var reloads: UInt64
-    /// Seconds since 1970 at which the first certificate of each chain of ours ends, by the description of its own certificate.
+    /// Earliest expiry of each own chain in seconds since 1970, by the description of its first certificate.
     public var ownExpiry: [String: Int64]
+    /// Certificates of recent peers: at most 4,096, in no particular order.
     public var peers: [Peer]
 }

@@ -2,20 +2,24 @@ import Glibc
 import SIPCore
 import SIPSecurity
 
-/// What TLS needs to know, read and checked: who we are, whom we trust and what partners have to prove. Replaced whole on a reload.
+/// TLS settings after reading and checking: own certificates, trusted roots and the identities that peers must prove. A reload replaces
+/// them as a whole.
 public struct TLSSettings: Sendable {
-    /// A chain of certificates of ours, its first our own, and the key of that, all in PEM form.
+    /// An own certificate chain, starting with the own certificate, and its private key.
     public struct Identity: Hashable, Sendable {
+        /// Certificates of the chain, the own certificate first; never empty.
         public var chain: [Certificate]
+        /// Private key of the first certificate, in PEM.
         public var keyPEM: [UInt8]
 
-        /// Why a pair of texts is no identity.
+        /// Error for a certificate chain or key that cannot be used.
         public enum Problem: Error, Hashable, Sendable {
             case certificate(String)
             case key(String)
         }
 
-        /// - Throws: ``Problem`` naming the text and what is wrong with it.
+        /// Reads a chain and its key, and checks that they match and that the own certificate is valid at `now`.
+        /// - Throws: ``Problem`` naming the text and its fault.
         public init(chainPEM: [UInt8], keyPEM: [UInt8], at now: Instant) throws(Problem) {
             chain = Certificate.all(inPEM: chainPEM)
             guard let own = chain.first else { throw .certificate("holds no certificate in PEM form") }
@@ -32,33 +36,36 @@ public struct TLSSettings: Sendable {
         }
     }
 
-    /// Shown to every peer that asks for none of ``names``, and when connecting.
+    /// Identity presented to peers that request none of ``names``, and when connecting.
     public var identity: Identity
-    /// Shown to a peer that asks for one of these names (RFC 6066 3), in lower case.
+    /// Identities by requested server name (RFC 6066 3), in lower case.
     public var names: [String: Identity]
-    /// Sets of roots by their names: `PeerIdentity.commonRoots`, and the domains that have roots of their own.
+    /// Sets of roots by name: `PeerIdentity.commonRoots`, and the domains that have their own roots.
     public var roots: [String: [Certificate]]
-    /// What has to be proved at an address, by its `TransportAddress.provenName`; others prove that name by ``defaultRule``.
+    /// Identities that servers must prove, by `TransportAddress.provenName`; other servers must prove that name by ``defaultRule``.
     public var expectations: [String: PeerExpectation] = [:]
-    /// What servers within a domain have to prove, by the domain: those that its DNS names. Without names, each its own.
+    /// Identities that the servers of a domain must prove, by the domain from which DNS names them. Without names, each server must prove
+    /// its own name.
     public var expectationsWithin: [String: PeerExpectation] = [:]
+    /// Rule for server names without an entry in ``expectations`` or ``expectationsWithin``.
     public var defaultRule = PeerNameRule.domain
-    /// What clients have to prove one of, where a certificate is required; nil: any name.
+    /// Identities of which a client must prove one, at listeners that require a certificate; nil accepts any name.
     public var clientExpectations: [PeerExpectation]?
-    /// How long a handshake may take.
+    /// Time limit of a handshake; 10 s by default.
     public var handshakeTimeout = TimeSpan.seconds(10)
-    /// Handshakes that may be under way on one loop; more are closed at once.
+    /// Limit of running handshakes with accepted connections on one loop; further connections are closed at once.
     public var maximumHandshakes = 1_000
-    /// Since how long before the end of a certificate is warned, once a day.
+    /// Time before a certificate's expiry from which a warning is logged, once a day; 30 days by default.
     public var warningTime = TimeSpan.seconds(30 * 86_400)
 
+    /// Creates settings with no expectations; change the other properties before use.
     public init(identity: Identity, names: [String: Identity] = [:], roots: [String: [Certificate]]) {
         self.identity = identity
         self.names = names
         self.roots = roots
     }
 
-    /// What the peer at an address has to prove before it is sent anything.
+    /// Returns the identity that the server at an address must prove before anything is sent to it.
     public func expectation(of address: TransportAddress) -> PeerExpectation {
         let name = address.provenName ?? SIPURI(host: address.host).domainKey
         if let expectation = expectations[name] { return expectation }
@@ -75,13 +82,13 @@ public struct TLSSettings: Sendable {
 }
 
 extension Certificate {
-    /// When it ends, for people.
+    /// Expiry as text in UTC.
     public var endText: String { DateText.utc(notAfter) }
 }
 
-/// Moments as RFC 3339 writes them, in UTC.
+/// Formats times in UTC by RFC 3339.
 public enum DateText {
-    /// Seconds since 1970 as `2031-05-06T07:08:09Z`, with milliseconds as `2031-05-06T07:08:09.010Z`.
+    /// Formats seconds since 1970 as `2031-05-06T07:08:09Z`, with milliseconds as `2031-05-06T07:08:09.010Z`.
     public static func utc(_ seconds: Int64, milliseconds: Int? = nil) -> String {
         var time = time_t(seconds)
         var parts = tm()

@@ -3,7 +3,7 @@ import SIPCore
 import SIPSecurity
 
 extension Wires {
-    /// Whether one more peer at an address may begin a handshake; one that may not is counted.
+    /// Whether a peer may begin another handshake; a refusal is counted.
     func mayBeginHandshake(from remote: TransportAddress) -> Bool {
         guard let tls = host.tls else { return false }
         if acceptedHandshakes.mayBegin(from: .init(host: remote.host), limit: tls.settings.maximumHandshakes) { return true }
@@ -18,16 +18,16 @@ extension Wires {
         if isAccepted { acceptedHandshakes.begin(from: .init(host: connection.remote.host)) }
     }
 
-    /// However it ended.
+    /// Removes a handshake from the counts, after success or failure.
     func endHandshake(_ connection: StreamConnection) {
         guard connection.handshakeSince != nil else { return }
         connection.handshakeSince = nil
         if connection.isAccepted { acceptedHandshakes.end(from: .init(host: connection.remote.host)) }
     }
 
-    /// The peer has proved what it had to: what waited for that is sent.
+    /// Opens a connection after its handshake, and sends the messages that waited for it.
     ///
-    /// - Parameter proof: nil for a client without a certificate, where that is allowed.
+    /// - Parameter proof: nil for a client without a certificate, where this is allowed.
     func secured(_ connection: StreamConnection, by proof: PeerProof?, channel: any Channel) {
         guard connection.state == .connecting else { return }
         endHandshake(connection)
@@ -38,7 +38,7 @@ extension Wires {
         host.schedulePump()
     }
 
-    /// A partner that says in a request over its own connection where it takes requests takes them over this one too.
+    /// Reads the `alias` parameter in a request of a partner: requests to the address in that Via may then use this connection (RFC 5923).
     func noteAlias(_ connection: StreamConnection, _ bytes: [UInt8]) {
         guard connection.aliasChances > 0, connection.isAccepted, connection.peer != nil, !bytes.starts(with: Array("SIP/2.0 ".utf8))
         else { return }
@@ -50,26 +50,26 @@ extension Wires {
         host.reusable.announce(alias, on: connection.id)
     }
 
-    /// Sends over a connection that the partner at this address has opened.
-    /// - Returns: false when there is none.
+    /// Sends over a connection that the partner at this address opened.
+    /// - Returns: Whether there was such a connection.
     func reuse(_ message: QueuedMessage, toward address: TransportAddress) -> Bool {
         guard address.transport == .tls, let tls = host.tls else { return false }
         guard let id = host.reusable.connection(toward: address, proving: tls.settings.expectation(of: address)) else { return false }
         host.counters.sendsOverReused &+= 1
-        // Of another loop it may have ended meanwhile: then that loop finds a way.
+        // A connection of another loop may be closed by now; that loop then uses the fallback address.
         let outbound = OutboundMessage(
             bytes: message.bytes, destination: .connection(id, fallback: address), token: message.token, connectPatience: message.patience)
         send(outbound, for: message.shard, isUnnamed: true)
         return true
     }
 
-    /// The handshake failed: nothing was sent, and what waited fails with the diagnosis.
+    /// Fails the messages that waited for a connection after its handshake failed; none of them was sent.
     func unsecured(_ connection: StreamConnection, _ failure: HandshakeFailure) {
         refused(connection, failure.description)
         host.schedulePump()
     }
 
-    /// Closes handshakes that take too long, and warns of certificates that end soon.
+    /// Closes connections with a handshake over its time limit, and warns of certificates that expire soon.
     func sweepHandshakes(at now: NIODeadline) {
         guard let tls = host.tls else { return }
         if host.index == 0 { tls.warnOfExpiry(at: HostClock.wall()) }
