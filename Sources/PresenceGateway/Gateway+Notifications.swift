@@ -110,7 +110,6 @@ extension Gateway {
             request.headers.append(.contentType, body.contentType)
             request.body = body.bytes
         }
-        counters.notificationsSent += 1
         keep(.dialog(watcher.localTag))
         if isBestEffort {
             sendWithoutAnswer(request, by: way, tag: watcher.localTag, at: now)

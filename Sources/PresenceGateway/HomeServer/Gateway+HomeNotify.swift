@@ -72,7 +72,6 @@ extension Gateway {
             request.headers.append(.contentType, subscription.package.mediaType)
             request.body = body
         }
-        counters.notificationsSent += 1
         keep(.dialog(subscription.localTag))
         if isBestEffort {
             sendWithoutAnswer(request, by: way, tag: subscription.localTag, at: now)
