@@ -23,7 +23,8 @@ public struct Notifier: Hashable, Sendable {
         public var fetchWait: TimeSpan
         /// Pause after a NOTIFY that failed in passing and named no Retry-After.
         public var retryPause: TimeSpan
-        /// How long NOTIFYs in a row may go unanswered (Timer F) before the subscription ends; zero: the first one ends it.
+        /// How long NOTIFYs in a row may go unanswered (Timer F), or be challenged without credentials for it, before the subscription
+        /// ends; zero: the first one ends it.
         public var patience: TimeSpan
 
         public init(
@@ -98,8 +99,8 @@ public struct Notifier: Hashable, Sendable {
     /// NOTIFYs in a row that were not delivered, and when the last of them failed.
     public internal(set) var undelivered = 0
     var undeliveredAt = Instant(nanosecondsSince1970: 0)
-    /// When Timer F fired for the first of several unanswered NOTIFYs in a row.
-    var silentSince: Instant?
+    /// When the first of several NOTIFYs in a row met Timer F, or a challenge without credentials for it.
+    var failingSince: Instant?
     /// The last NOTIFY of an ending dialog was sent.
     var isLastSent = false
 
@@ -280,20 +281,21 @@ public struct Notifier: Hashable, Sendable {
     // MARK: answers
 
     /// The final answer to the outstanding NOTIFY.
-    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, at now: Instant) -> [Action] {
+    /// - Parameter chance: as of ``notifyFailed(_:chance:at:)``.
+    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, chance: UInt64 = 0, at now: Instant) -> [Action] {
         guard isOutstanding else { return [] }
         isOutstanding = false
-        undelivered = 0
-        silentSince = nil
         if case .final = due, !isLastSent { return flush(at: now) }
+        // It concerns this one request and not the subscription (RFC 5057 5.1): the watcher has refused nothing.
+        if status == 401 || status == 407 { return notifyFailed(.challenge(status: status), chance: chance, at: now) }
+        undelivered = 0
+        failingSince = nil
         if case .ending(let reason) = phase { return close(reason) }
         switch status {
         case 200..<300:
             return flush(at: now)
-        case 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
-            return close(.refused(status: status))
-        case 401, 407:
-            // Nobody here has a password for the watcher's side: no repetition can succeed.
+        // A redirection concerns the whole dialog (RFC 5057 5.1), and this one leads nowhere.
+        case 300..<400, 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
             return close(.refused(status: status))
         default:
             // It stays; what could not be told is told again with the newest state (RFC 6665 4.2.2).

@@ -4,7 +4,7 @@ import SIPCore
 /// and starts afresh when the compositor has forgotten it.
 ///
 ///     idle --publish--> asking --2xx--> live --publish, refresh--> asking --412--> asking (without tag)
-///                         | 408, 480, 5xx, silence: again after a pause
+///                         | 408, 480, 5xx, silence; 401 and 407 of a refresh or removal: again after a pause
 ///                         | other refusals: as before the request
 ///     live --withdraw--> leaving --2xx, 412, lapse--> idle
 ///
@@ -134,6 +134,10 @@ public struct PublicationClient: Hashable, Sendable {
             refreshAt = now + max(.seconds(seconds) * 3 / 4, retryPause)
             return [.published] + next(at: now)
         case 408, 480, 500..<600:
+            return pause(request, retryAfter, at: now)
+        case 401,
+            407 where request != .body:
+            // The credentials are missing; the publication is as it was (RFC 5057 5.1), and is asked for again until it lapses.
             return pause(request, retryAfter, at: now)
         case 412:
             // The tag is dead: do not repeat it, publish afresh (RFC 3903 4.5).

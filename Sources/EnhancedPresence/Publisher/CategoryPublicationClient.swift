@@ -218,8 +218,9 @@ public struct CategoryPublicationClient: Hashable, Sendable {
     }
 
     /// A refusal for good: nothing was committed. Removals are not asked for again; what they were about ends by itself.
-    public mutating func refused(at now: DateTime) {
-        if inFlight.allSatisfy(\.isRemoval) {
+    /// - Parameter isChallenge: credentials are missing: removals are asked for again after the longest pause.
+    public mutating func refused(isChallenge: Bool = false, at now: DateTime) {
+        if !isChallenge, inFlight.allSatisfy(\.isRemoval) {
             for publication in inFlight { standings[publication.id] = nil }
         }
         inFlight = []
