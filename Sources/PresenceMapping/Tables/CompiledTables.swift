@@ -1,7 +1,7 @@
 /// All tables in the form in which the mappers ask them: sorted ranges and dictionaries, made once and never changed.
 final class CompiledTables: Sendable {
     let toPIDF: AvailabilityLookup<PIDFOutcome>
-    /// The second activity that is written beside a first, by the first.
+    /// The activity that is written beside another, by the other.
     let alsoActivities: [String: String]
     let toMSRTC: AvailabilityLookup<MSRTCOutcome>
     let classes: AvailabilityLookup<ClassOutcome>

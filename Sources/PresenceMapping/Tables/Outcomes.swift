@@ -20,7 +20,7 @@ struct PIDFOutcome: Sendable {
     var token: String?
     var isOpen: Bool
     var rpid: String?
-    /// A second activity, for readers that do not know the first.
+    /// An activity that is written before ``rpid``, for readers that do not know that one.
     var also: String?
     /// The user counts as online whatever the texts beside it (``LinphoneOnline``).
     var isOnline: Bool
