@@ -1,4 +1,5 @@
 import CLDAP
+import SIPSecurity
 
 #if canImport(Glibc)
     import Glibc
@@ -25,8 +26,32 @@ final class LDAPConnection {
         timeout = settings.timeout
         // All properties are set: deinit closes the connection if a later step throws.
         try configure(settings)
-        if settings.startTLS { try check("STARTTLS", ldap_start_tls_s(handle, nil, nil)) }
+        if settings.startTLS { try check("STARTTLS", ldap_start_tls_s(handle, nil, nil), of: settings) }
+        if settings.isSecureFromTheStart { try check("TLS", ldap_connect(handle), of: settings) }
         try bind(settings.bindDN ?? "", password: settings.bindDN == nil ? "" : password)
+    }
+
+    /// Opens a connection, makes the TLS handshake without verifying anything, and sends no request but STARTTLS.
+    /// - Returns: the server's certificate; nil: there is no TLS to be had.
+    static func shownCertificate(_ settings: LDAPSettings) -> Certificate? {
+        var opened: OpaquePointer?
+        guard ldap_initialize(&opened, settings.url) == isthmus_ldap_success(), let handle = opened else { return nil }
+        defer { ldap_unbind_ext_s(handle, nil, nil) }
+        func set<Value: BitwiseCopyable>(_ option: Int32, to value: Value) -> Bool {
+            withUnsafeBytes(of: value) { ldap_set_option(handle, option, $0.baseAddress) } == isthmus_ldap_success()
+        }
+        let span = timeval(tv_sec: settings.timeout, tv_usec: 0)
+        guard set(LDAP_OPT_PROTOCOL_VERSION, to: Int32(LDAP_VERSION3)), set(LDAP_OPT_NETWORK_TIMEOUT, to: span),
+            set(LDAP_OPT_TIMEOUT, to: span), set(LDAP_OPT_X_TLS_REQUIRE_CERT, to: LDAP_OPT_X_TLS_NEVER),
+            set(LDAP_OPT_X_TLS_NEWCTX, to: Int32(0)),
+            (settings.startTLS ? ldap_start_tls_s(handle, nil, nil) : ldap_connect(handle)) == isthmus_ldap_success()
+        else { return nil }
+        var shown = berval()
+        guard ldap_get_option(handle, LDAP_OPT_X_TLS_PEERCERT, &shown) == isthmus_ldap_success(), let bytes = shown.bv_val else {
+            return nil
+        }
+        defer { ber_memfree(shown.bv_val) }
+        return Certificate(octets: UnsafeBufferPointer(start: bytes, count: Int(shown.bv_len)).map(UInt8.init(bitPattern:)))
     }
 
     deinit { ldap_unbind_ext_s(handle, nil, nil) }
@@ -153,6 +178,15 @@ final class LDAPConnection {
             ldap_memfree(words)
         }
         throw failure
+    }
+
+    /// The same of a TLS handshake, whose failures libldap does not tell apart.
+    private func check(_ operation: String, _ code: Int32, of settings: LDAPSettings) throws(LDAPFailure) {
+        guard code != isthmus_ldap_success() else { return }
+        if let certificate = Self.shownCertificate(settings), let fault = settings.fault(of: certificate, at: HostMoment.now) {
+            throw LDAPFailure(operation: operation, reason: fault)
+        }
+        try check(operation, code)
     }
 
     private static func failure(_ operation: String, _ code: Int32) -> LDAPFailure {

@@ -103,26 +103,17 @@ extension Gateway {
             refused.headers.set(.server, Self.product)
             deliver(refused, transaction, at: now)
         case .request(_, _, .notify(let watcher)):
-            uncountNotification()
             notSent(watcher, at: now)
         case .request(_, _, .homeNotify(let subscription)):
-            uncountNotification()
             notSent(subscription, at: now)
         case .request(_, _, .publication(let bridge, _)):
             notCarried(bridge, at: now)
         case .request(_, _, let purpose):
             handleSilence(of: Awaited(purpose: purpose, sentAt: now), "not kept", .transport, at: now)
         case .unanswered(_, _, let tag):
-            uncountNotification()
             if let watcher = dialogs[tag] { notSent(watcher, at: now) }
             if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }
         }
-    }
-
-    /// A notification that was counted did not leave.
-    private func uncountNotification() {
-        counters.notificationsSent -= 1
-        counters.requestsSent -= 1
     }
 
     /// The store keeps changes again: dialogs of which a notification was not kept are told the newest state.

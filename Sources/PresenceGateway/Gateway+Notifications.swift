@@ -95,11 +95,12 @@ extension Gateway {
         watcher.told.sent(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let way = way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
+        let way = watcher.redirect?.way ?? self.way(of: watcher)
         if !watcher.namesResources, let only = watcher.resources.first {
             vouch(for: only.uri, on: &request, toward: configuration.domain(of: watcher.watcher))
         }
         resolveGRUU(&request, of: watcher.watcherKey)
+        if let redirect = watcher.redirect { request.requestURI = redirect.requestURI }
         request.headers.set(.contact, contact(by: way))
         request.headers.append(.event, watcher.event.description)
         request.headers.append(.subscriptionState, status.headerValue)
@@ -110,7 +111,6 @@ extension Gateway {
             request.headers.append(.contentType, body.contentType)
             request.body = body.bytes
         }
-        counters.notificationsSent += 1
         keep(.dialog(watcher.localTag))
         if isBestEffort {
             sendWithoutAnswer(request, by: way, tag: watcher.localTag, at: now)

@@ -22,7 +22,7 @@ extension Gateway {
                 }
                 guard answered(transaction, response, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
                 noteAnswer(response.status, to: awaited, at: now)
-                if meetChallenge(response, to: awaited, at: now) { continue }
+                if meetChallenge(response, to: awaited, at: now) || followRedirect(response, to: awaited, at: now) { continue }
                 if case .subscribe(let leg, let attempt) = awaited.purpose, response.status.isSuccess, leg.subscriber.attempt == attempt,
                     upstreams[leg.id] === leg
                 {
@@ -84,14 +84,18 @@ extension Gateway {
             guard dialogs[dialog.localTag] === dialog else { return }
             keep(.dialog(dialog.localTag))
             dialog.told.answered(response.status.rawValue)
+            if !response.status.isSuccess { dialog.forgetDelivered() }
+            if followRedirect(response, of: dialog, at: now) { return }
+            dialog.redirect = nil
             if !response.status.isSuccess {
                 counters.notificationsFailed += 1
                 log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
             }
             let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
-            if !response.status.isSuccess { dialog.forgetDelivered() }
+            let chance = redeliveryChance(of: dialog.dialog, attempt: dialog.notifier.undelivered)
             perform(
-                dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: dialog, at: now)
+                dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now),
+                on: dialog, at: now)
         case .homeNotify(let subscription):
             receiveAnswer(response, for: subscription, at: now)
         case .subscribe(let upstream, let attempt):

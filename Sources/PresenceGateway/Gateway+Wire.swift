@@ -172,13 +172,17 @@ extension Gateway {
     func send(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        counters.requestsSent += 1
         guard store == nil else { return desk.staged.append(.request(request, way, purpose)) }
         begin(request, by: way, for: purpose, at: now)
     }
 
     /// On its way, once what the request depends on is kept.
     func begin(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
+        counters.requestsSent += 1
+        switch purpose {
+        case .notify, .homeNotify: counters.notificationsSent += 1
+        case .subscribe, .publication, .categoryPublication, .keepAlive: break
+        }
         noteSent(for: purpose)
         switch way {
         case .direct(let destination, let transport, let own):
@@ -216,13 +220,14 @@ extension Gateway {
     func sendWithoutAnswer(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        counters.requestsSent += 1
         guard store == nil else { return desk.staged.append(.unanswered(request, way, tag: tag)) }
         emit(request, by: way, tag: tag, at: now)
     }
 
     /// The BENOTIFY itself, once what it depends on is kept.
     func emit(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
+        counters.requestsSent += 1
+        counters.notificationsSent += 1
         noteSent(inDialog: tag)
         switch way {
         case .direct(let destination, let transport, let own):

@@ -3,7 +3,7 @@ import SIPCore
 /// Redelivery: after a NOTIFY that was not delivered, the newest state is sent until the subscription ends (RFC 6665 4.2.2).
 ///
 ///     live --NOTIFY not delivered--> pause, doubling from 1 s to 30 s --> newest state, whole --answer--> live
-///                                      \--unanswered for `patience`--> over
+///                                      \--unanswered, or challenged, for `patience`--> over
 ///
 /// Only the fact that state is due is kept; the body is built when it is sent.
 extension Notifier {
@@ -13,6 +13,8 @@ extension Notifier {
         case transport
         /// Timer F fired after it was sent (RFC 3261 17.1.2.2).
         case silence
+        /// 401 or 407, and no credentials answer it: the configuration lacks them.
+        case challenge(status: Int)
     }
 
     /// First and longest pause between two delivery attempts.
@@ -38,12 +40,12 @@ extension Notifier {
         undelivered = min(undelivered + 1, 64)
         undeliveredAt = now
         switch failure {
-        case .transport: silentSince = nil
-        case .silence:
-            let since = silentSince ?? now
-            silentSince = since
-            if case .ending(let reason) = phase, isLastSent { return close(reason) }
-            if phase == .live, now - since >= configuration.patience { return close(.unreachable) }
+        case .transport: failingSince = nil
+        case .silence, .challenge:
+            let since = failingSince ?? now
+            failingSince = since
+            if failure == .silence, case .ending(let reason) = phase, isLastSent { return close(reason) }
+            if phase == .live, now - since >= configuration.patience { return close(failure.end) }
         }
         let doublings = min(undelivered - 1, 5)
         var pause = min(Self.firstPause * (1 << doublings), Self.longestPause)
@@ -95,6 +97,13 @@ extension Notifier {
     public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
         isOutstanding = false
         return retry(from: now + pause, at: now)
+    }
+}
+
+extension Notifier.DeliveryFailure {
+    /// How a subscription ends for it, once it has lasted for longer than the patience.
+    fileprivate var end: Notifier.EndReason {
+        if case .challenge(let status) = self { .refused(status: status) } else { .unreachable }
     }
 }
 

@@ -23,7 +23,8 @@ public struct Notifier: Hashable, Sendable {
         public var fetchWait: TimeSpan
         /// Pause after a NOTIFY that was refused temporarily without Retry-After.
         public var retryPause: TimeSpan
-        /// Longest series of unanswered NOTIFYs (Timer F) before the subscription ends; zero: the first one ends it.
+        /// Longest series of NOTIFYs that are unanswered (Timer F), or challenged without credentials for it, before the subscription
+        /// ends; zero: the first one ends it.
         public var patience: TimeSpan
 
         /// Creates settings; by default state is not waited for, the retry pause is 30 s and the patience 600 s.
@@ -102,8 +103,8 @@ public struct Notifier: Hashable, Sendable {
     /// Number of NOTIFYs in a row that were not delivered, at most 64; a response or SUBSCRIBE resets it.
     public internal(set) var undelivered = 0
     var undeliveredAt = Instant(nanosecondsSince1970: 0)
-    /// Time of the first Timer F in a series of unanswered NOTIFYs.
-    var silentSince: Instant?
+    /// Time of the first NOTIFY in a series that met Timer F, or a challenge without credentials for it.
+    var failingSince: Instant?
     /// Whether the last NOTIFY of an ending dialog was sent.
     var isLastSent = false
 
@@ -196,7 +197,7 @@ public struct Notifier: Hashable, Sendable {
             hasTold = true
             due = .nothing
             // The 200 brings the state that unanswered NOTIFYs did not.
-            silentSince = nil
+            failingSince = nil
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         var actions: [Action] = [.accept(expires: granted, status: status(at: now), content: .none)]
@@ -288,20 +289,21 @@ public struct Notifier: Hashable, Sendable {
     // MARK: responses
 
     /// Handles the final response to the outstanding NOTIFY; `retryAfter` is in seconds.
-    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, at now: Instant) -> [Action] {
+    /// - Parameter chance: Random value as of ``notifyFailed(_:chance:at:)``.
+    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, chance: UInt64 = 0, at now: Instant) -> [Action] {
         guard isOutstanding else { return [] }
         isOutstanding = false
-        undelivered = 0
-        silentSince = nil
         if case .final = due, !isLastSent { return flush(at: now) }
+        // It concerns this one request and not the subscription (RFC 5057 5.1): the watcher has refused nothing.
+        if status == 401 || status == 407 { return notifyFailed(.challenge(status: status), chance: chance, at: now) }
+        undelivered = 0
+        failingSince = nil
         if case .ending(let reason) = phase { return close(reason) }
         switch status {
         case 200..<300:
             return flush(at: now)
-        case 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
-            return close(.refused(status: status))
-        case 401, 407:
-            // The gateway has no credentials for the watcher's domain, so a retry cannot succeed.
+        // A redirection concerns the whole dialog (RFC 5057 5.1), and this one leads nowhere.
+        case 300..<400, 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
             return close(.refused(status: status))
         default:
             // The subscription stays; the newest state is sent again after a pause (RFC 6665 4.2.2).

@@ -4,7 +4,7 @@ import SIPCore
 /// the compositor no longer knows it.
 ///
 ///     idle --publish--> asking --2xx--> live --publish, refresh--> asking --412--> asking (without tag)
-///                         | 408, 480, 5xx, silence: again after a pause
+///                         | 408, 480, 5xx, silence; 401 and 407 of a refresh or removal: again after a pause
 ///                         | other refusals: as before the request
 ///     live --withdraw--> leaving --2xx, 412, lapse--> idle
 ///
@@ -143,6 +143,9 @@ public struct PublicationClient: Hashable, Sendable {
             refreshAt = now + max(.seconds(seconds) * 3 / 4, retryPause)
             return [.published] + next(at: now)
         case 408, 480, 500..<600:
+            return pause(request, retryAfter, at: now)
+        case 401 where request != .body, 407 where request != .body:
+            // Credentials are missing; the publication is unchanged (RFC 5057 5.1), and the request is repeated until it lapses.
             return pause(request, retryAfter, at: now)
         case 412:
             // The tag is invalid: do not repeat it, publish without one (RFC 3903 4.5).

@@ -120,6 +120,32 @@ extension RealSockets {
             await slapd.stop()
         }
 
+        @Test(
+            "a certificate that is refused is named as what it is, by STARTTLS and over ldaps: expired, not yet valid, name, unknown CA",
+            arguments: [
+                ("expired", "has expired: it ended 2021-01-01"), ("early", "is not yet valid: it begins 2190-01-01"),
+                ("example", "does not prove the name 127.0.0.1 (name mismatch)"), ("", "(unknown CA)"), ("address", ""),
+            ], [true, false])
+        func certificates(_ shown: (name: String, words: String), startTLS: Bool) async throws {
+            let scratch = try ScratchDirectory("ldap")
+            defer { scratch.remove() }
+            let certificates = try await PartnerCertificates(in: scratch)
+            let slapd = try await Slapd(
+                in: scratch, entries: Slapd.entry("bob"), isEncrypted: true,
+                certificate: shown.name.isEmpty ? nil : (certificates.certificate(shown.name).path, certificates.key(shown.name).path))
+            var settings = Self.settings(slapd)
+            settings.startTLS = startTLS
+            if !startTLS { settings.url = slapd.secureURL }
+            settings.trust = certificates.roots.path
+            switch await Self.read(settings) {
+            case .success(let snapshot): #expect(shown.words.isEmpty && snapshot.directory.count == 1)
+            case .failure(let failure):
+                #expect(failure.operation == (startTLS ? "STARTTLS" : "TLS"))
+                #expect(!shown.words.isEmpty && failure.reason.contains(shown.words), "\(failure)")
+            }
+            await slapd.stop()
+        }
+
         @Test("a gateway follows the service: users come and go, and a dead service leaves the last snapshot in use")
         func follows() async throws {
             let scratch = try ScratchDirectory("ldap")

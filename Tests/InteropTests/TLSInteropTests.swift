@@ -40,6 +40,31 @@ extension RealSockets {
             await kamailio.stop()
         }
 
+        @Test(
+            "RFC 8446 6.2: OpenSSL's client reads the alert certificate_unknown, whatever rule refuses its certificate",
+            arguments: ["expired", "foreign", "wrong-name"])
+        func alert(certificate name: String) async throws {
+            let scratch = try ScratchDirectory("tls-alert")
+            defer { scratch.remove() }
+            let certificates = try await PartnerCertificates(in: scratch)
+            let gateway = try await IsthmusProgram(
+                in: scratch,
+                domains: [
+                    "example.org: { side: simple, route: \"tls:127.0.0.1:9\" }",
+                    "contoso.com: { side: enterprise, route: \"tls:127.0.0.1:9\" }",
+                ], secure: true, settings: [certificates.settings("example")])
+            let line = try SecureLine(
+                to: gateway.securePort, as: name, of: certificates, saying: "\r\n", named: "refused", in: scratch)
+            #expect(
+                await eventually(within: 10) {
+                    line.errors.contains("alert certificate unknown") && line.errors.contains("alert number 46")
+                },
+                "\(line.errors)")
+            #expect(gateway.log.contains("TLS handshake failed"), "\(gateway.log)")
+            await line.stop()
+            #expect(await gateway.stop() == 0, "\(gateway.log)")
+        }
+
         @Test("RFC 5922 7: two gateways federate over mutual TLS, and renewed certificates on SIGHUP interrupt nobody")
         func renewal() async throws {
             let scratch = try ScratchDirectory("tls-pair")

@@ -97,15 +97,19 @@ import Testing
                 == NameAnswer(.alias("elsewhere.example.com"), timeToLive: .seconds(70)))
     }
 
-    @Test("a server that does not serve the zone is a failure, not an absence")
-    func notServed() async throws {
+    @Test(
+        "RFC 1035 4.1.1: SERVFAIL of a zone that cannot be loaded and REFUSED of one that is not served are failures, named so, no absence",
+        arguments: [NameServer.brokenZone, "example.net"])
+    func notServed(zone: String) async throws {
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
         defer { server.stop() }
-        guard case .failed = await resolver.answer(to: NameQuestion(.a, "h.example.net")).outcome else {
-            Issue.record("believed a server that refused")
+        #expect(await resolver.answer(to: NameQuestion(.a, "sip.\(zone)")) == NameAnswer(.failed(.noUsableAnswer)))
+        guard case .failed(let failure) = await locate(HopGoal(zone, .standard(transport: nil, port: nil)), by: resolver) else {
+            Issue.record("found a server")
             return
         }
+        #expect("\(failure)".contains("each one answered SERVFAIL or REFUSED"), "\(failure)")
     }
 
     @Test("a DNS server that never answers gives way to the next one")

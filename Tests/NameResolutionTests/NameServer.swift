@@ -26,6 +26,9 @@ final class NameServer {
         try? FileManager.default.removeItem(at: folder)
     }
 
+    /// A zone that it is to serve and cannot load: it answers SERVFAIL.
+    static let brokenZone = "fabrikam.com"
+
     /// - Parameter records: the zone example.org besides its SOA and NS, as a zone file writes it.
     static func start(_ records: String) async throws -> NameServer {
         guard FileManager.default.isExecutableFile(atPath: "/usr/sbin/nsd") else {
@@ -69,6 +72,9 @@ final class NameServer {
         zone:
           name: example.org
           zonefile: zone
+        zone:
+          name: \(brokenZone)
+          zonefile: broken
 
         """.write(to: folder.appendingPathComponent("nsd.conf"), atomically: true, encoding: .utf8)
         let head = """
@@ -80,6 +86,8 @@ final class NameServer {
 
             """
         try (head + records + "\n").write(to: folder.appendingPathComponent("zone"), atomically: true, encoding: .utf8)
+        // Without an SOA it is not loaded.
+        try "this is no zone\n".write(to: folder.appendingPathComponent("broken"), atomically: true, encoding: .utf8)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/sbin/nsd")
         process.arguments = ["-d", "-c", path + "/nsd.conf"]

@@ -63,6 +63,26 @@ struct StoreFailureTests {
         #expect(bench.gateway.tableSizes["unsent"] == 0)
     }
 
+    @Test("counters of what is sent only grow: what waits for a commit is not counted, and what is not kept neither")
+    func monotonic() throws {
+        let store = MemoryStore()
+        let bench = Bench(store: store)
+        let (_, upstream, _) = try SimpleWatcherTests().established(bench)
+        func sent() -> [UInt64] { [bench.gateway.counters.notificationsSent, bench.gateway.counters.requestsSent] }
+        let before = sent()
+        store.failure = Self.full
+        bench.inOneTick {
+            bench.notify(
+                upstream, "active;expires=3600", cSeq: 2, type: SimpleWatcherTests().categoriesType,
+                body: Bench.categories("bob@contoso.com", Bench.state(18_500)), from: Bench.enterprise)
+            #expect(sent() == before)
+        }
+        #expect(sent() == before && bench.gateway.counters.commitsFailed == 1)
+        store.failure = nil
+        bench.pass(.seconds(2))
+        #expect(sent() == before.map { $0 + 1 })
+    }
+
     @Test("a category publication that cannot be kept leaves its version as it was")
     func service() throws {
         let store = MemoryStore()

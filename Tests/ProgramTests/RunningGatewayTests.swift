@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import GatewayTesting
 import Logging
 import NIOCore
 import SIPCore

@@ -41,15 +41,58 @@ import Testing
         #expect(actions.last == .notify(.active(expires: 600), .full))
     }
 
-    @Test("RFC 6665 4.2.2 an answer that asks for credentials ends the subscription, a passing one does not", arguments: [401, 407])
-    func challenged(status: Int) {
+    @Test("RFC 5057 5.1 401 and 407 concern one NOTIFY: its state is due again after growing pauses, until the patience is over")
+    func challenged() {
+        for status in [401, 407] {
+            var notifier = live { $0.patience = .seconds(300) }
+            var now = start
+            var pauses: [Int] = []
+            var actions = notifier.receiveAnswer(status: status, at: now)
+            while actions.isEmpty, let due = notifier.nextDeadline {
+                pauses.append((due - now).seconds)
+                now = due
+                #expect(notifier.advance(to: now) == [.notify(.active(expires: (start + .seconds(600) - now).seconds), .full)])
+                actions = notifier.receiveAnswer(status: status, at: now)
+            }
+            #expect(actions == [.end(.refused(status: status))])
+            #expect(pauses.prefix(6) == [1, 2, 4, 8, 16, 30])
+            #expect(now - start >= .seconds(300) && now - start < .seconds(340))
+        }
+        // One that is met in between begins the patience anew.
         var notifier = live()
-        #expect(notifier.receiveAnswer(status: status, retryAfter: 5, at: start) == [.end(.refused(status: status))])
-        for passing in [302, 400, 403, 413, 500, 503, 600] {
+        _ = notifier.receiveAnswer(status: 401, at: start)
+        _ = notifier.advance(to: start + .seconds(1))
+        #expect(notifier.receiveAnswer(status: 200, at: start + .seconds(1)) == [])
+        _ = notifier.stateChanged(at: start + .seconds(500))
+        #expect(notifier.receiveAnswer(status: 401, at: start + .seconds(500)) == [])
+    }
+
+    @Test("RFC 6665 4.2.2 a passing answer leaves the subscription, a redirection that leads nowhere ends it (RFC 5057 5.1)")
+    func passing() {
+        for passing in [400, 403, 413, 500, 503, 600] {
             var notifier = live()
             #expect(notifier.receiveAnswer(status: passing, at: start) == [])
             #expect(notifier.nextDeadline == start + .seconds(30))
         }
+        for status in [300, 301, 302, 305, 380] {
+            var notifier = live()
+            #expect(notifier.receiveAnswer(status: status, at: start) == [.end(.refused(status: status))])
+        }
+    }
+
+    @Test("RFC 6665 4.2.2 a last NOTIFY that says why it ends is sent again after a challenge, one that says nothing new is not")
+    func challengedEnd() {
+        var notifier = live()
+        _ = notifier.receiveAnswer(status: 200, at: start)
+        let last = Notifier.Action.notify(.terminated(reason: .probation, retryAfter: nil), .none)
+        #expect(notifier.terminate(.probation, at: start) == [last])
+        #expect(notifier.receiveAnswer(status: 401, at: start) == [])
+        #expect(notifier.advance(to: start + .seconds(1)) == [last])
+        #expect(notifier.receiveAnswer(status: 200, at: start + .seconds(1)) == [.end(.terminated(.probation))])
+        var expired = live()
+        _ = expired.receiveAnswer(status: 200, at: start)
+        _ = expired.advance(to: start + .seconds(600))
+        #expect(expired.receiveAnswer(status: 401, at: start + .seconds(600)) == [.end(.expired)])
     }
 
     @Test("RFC 6665 4.2.2 what failed in passing is never repeated: the newest state is sent instead, as a whole")

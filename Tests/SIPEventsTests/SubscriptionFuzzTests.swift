@@ -73,8 +73,10 @@ import Testing
             case 4, 5:
                 let wasOutstanding = isOutstanding
                 isOutstanding = false
-                let actions = notifier.receiveAnswer(
-                    status: Self.statuses[dice.roll(Self.statuses.count)], retryAfter: dice.roll(2) == 0 ? dice.roll(500) : nil, at: now)
+                let status = Self.statuses[dice.roll(Self.statuses.count)]
+                // A last NOTIFY that is challenged may be said once more.
+                if wasOutstanding, status == 401 { hasLastBeenSaid = hasLastBeenSaid && !notifier.isEnding }
+                let actions = notifier.receiveAnswer(status: status, retryAfter: dice.roll(2) == 0 ? dice.roll(500) : nil, at: now)
                 #expect(wasOutstanding || actions.isEmpty)
                 check(actions)
             case 6 where isOutstanding || isBestEffort:

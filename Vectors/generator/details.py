@@ -73,7 +73,7 @@ def write(suite):
             basic, activity, table_row = tables.to_pidf(number, token)
             names = [activity] + ([value] if value and value != activity else [])
             # For readers that know busy and not on-the-phone.
-            names += ["busy"] if activity == "on-the-phone" else []
+            names = (["busy"] if activity == "on-the-phone" else []) + names
             kind = tables.CLASSES[tables.class_of(number)]
             idle = [E("rpid:user-input", None, "idle")] if kind in ("idle", "busy-idle") else []
             loss = [table_row] if table_row in tables.LOSSY_TO_PIDF else ["FLD-number"] if number not in tables.USUAL else []
@@ -565,7 +565,7 @@ def write(suite):
         "a legacyInterop beside the state decides what PIDF says",
         ["MS-PRES 3.7.5.1", "MS-PRES 3.7.5.4"],
         said(xml.category("legacyInterop", E("legacyInterop", {"availability": 6500, "token": "on-the-phone"}), 1, TIME), number=3500),
-        shown(xml.activities("on-the-phone", "busy")),
+        shown(xml.activities("busy", "on-the-phone")),
         rows=["A2P-04"],
     )
     to_pidf(

@@ -79,7 +79,7 @@ def write(suite):
         xml.pidf(
             GERD,
             xml.tuple_("open", contact=GERD),
-            xml.person(xml.activities("on-the-phone", "busy")),
+            xml.person(xml.activities("busy", "on-the-phone")),
             exact(6900, E("ix:activity", {"token": "on-the-phone"})),
         ).document(),
         entity=GERD,

@@ -26,7 +26,7 @@ def write(suite):
             basic, activity, row = tables.to_pidf(number, token)
 
             # For readers that know busy and not on-the-phone.
-            names = [activity, "busy"] if activity == "on-the-phone" else [activity]
+            names = ["busy", activity] if activity == "on-the-phone" else [activity]
             people = [xml.person(xml.activities(*names))] if activity else []
             suite.case(
                 f"table-a/{number}-{label}-rpid",

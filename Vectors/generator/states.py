@@ -121,7 +121,7 @@ def person_parts(said, origin):
             names += [value] if value not in names else []
             others += [text] if text else []
     # For readers that know busy and not on-the-phone.
-    names += ["busy"] if activity == "on-the-phone" else []
+    names = (["busy"] if activity == "on-the-phone" else []) + names
     # A state says that nobody touches the keys; a legacyInterop does not tell idle from away.
     idle = origin == "categories" and tables.CLASSES[tables.class_of(said.number)] in ("idle", "busy-idle")
     return basic, names, others, idle

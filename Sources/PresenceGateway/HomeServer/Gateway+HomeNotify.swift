@@ -72,7 +72,6 @@ extension Gateway {
             request.headers.append(.contentType, subscription.package.mediaType)
             request.body = body
         }
-        counters.notificationsSent += 1
         keep(.dialog(subscription.localTag))
         if isBestEffort {
             sendWithoutAnswer(request, by: way, tag: subscription.localTag, at: now)
@@ -114,8 +113,9 @@ extension Gateway {
         keep(.dialog(subscription.localTag))
         if !response.status.isSuccess { counters.notificationsFailed += 1 }
         let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+        let chance = redeliveryChance(of: subscription.dialog, attempt: subscription.notifier.undelivered)
         perform(
-            subscription.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: subscription,
-            at: now)
+            subscription.notifier.receiveAnswer(
+                status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now), on: subscription, at: now)
     }
 }

@@ -15,6 +15,8 @@ extension Gateway {
         var open = 0
         /// It is asked because something is subscribed there, until nothing is.
         var isDefault = false
+        /// When it is asked next.
+        var dueAt: Instant
     }
 
     /// From one request to the next, where the operator names no interval; while the partner is down; and how many servers are asked.
@@ -37,9 +39,10 @@ extension Gateway {
             if let known = keepAlives[name], known.interval == interval {
                 plan[name] = known
             } else {
-                plan[name] = KeepAlive(interval: interval, open: keepAlives[name]?.open ?? 0)
                 let most = min(Self.spread, interval).nanoseconds
-                wakes.set(.keepAlive(name), at: now + TimeSpan(nanoseconds: .random(in: 0...most, using: &hops.random)))
+                let due = now + TimeSpan(nanoseconds: .random(in: 0...most, using: &hops.random))
+                plan[name] = KeepAlive(interval: interval, open: keepAlives[name]?.open ?? 0, dueAt: due)
+                wakes.set(.keepAlive(name), at: due)
             }
         }
         for (name, state) in keepAlives where state.isDefault && plan[name] == nil {
@@ -69,6 +72,7 @@ extension Gateway {
         }
         // Up to a tenth sooner, so that partners do not stay in step.
         let sooner = TimeSpan(nanoseconds: .random(in: 0...(state.interval.nanoseconds / 10), using: &hops.random))
+        keepAlives[name]?.dueAt = now + (state.interval - sooner)
         wakes.set(.keepAlive(name), at: now + (state.interval - sooner))
         guard state.open == 0, let hop = hop(toward: SIPURI(host: name)) else { return }
         let known = servers(of: hop)
@@ -104,12 +108,15 @@ extension Gateway {
         }
     }
 
-    /// A partner is down: it is asked sooner whether it is back.
+    /// A partner is down: it is asked sooner whether it is back. A partner that goes down again and again does not put the question off.
     func keepAliveSoon(of partner: String, at now: Instant) {
         for (name, state) in keepAlives where state.isDefault && partnerName(ofDomain: name) == partner {
             let chance = tokens.repeatableNumber(for: "keep-alive down\n\(name)")
             let sooner = Int64(chance % UInt64(Self.keepAliveIntervalDown.nanoseconds / 10))
-            wakes.set(.keepAlive(name), at: now + TimeSpan(nanoseconds: Self.keepAliveIntervalDown.nanoseconds - sooner))
+            let soon = now + TimeSpan(nanoseconds: Self.keepAliveIntervalDown.nanoseconds - sooner)
+            guard soon < state.dueAt else { continue }
+            keepAlives[name]?.dueAt = soon
+            wakes.set(.keepAlive(name), at: soon)
         }
     }
 
@@ -118,9 +125,10 @@ extension Gateway {
         guard keepsPartnersAlive, keepAlives[name] == nil, keepAlives.count < Self.keptAliveDomains,
             configuration.domain(name)?.keepAlive == nil
         else { return }
-        keepAlives[name] = KeepAlive(interval: Self.keepAliveInterval, isDefault: true)
         let chance = tokens.repeatableNumber(for: "keep-alive\n\(name)")
         let sooner = Int64(chance % UInt64(Self.keepAliveInterval.nanoseconds / 10))
-        wakes.set(.keepAlive(name), at: now + TimeSpan(nanoseconds: Self.keepAliveInterval.nanoseconds - sooner))
+        let due = now + TimeSpan(nanoseconds: Self.keepAliveInterval.nanoseconds - sooner)
+        keepAlives[name] = KeepAlive(interval: Self.keepAliveInterval, isDefault: true, dueAt: due)
+        wakes.set(.keepAlive(name), at: due)
     }
 }

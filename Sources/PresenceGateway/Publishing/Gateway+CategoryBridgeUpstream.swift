@@ -74,7 +74,7 @@ extension Gateway {
         default:
             counters.publicationsRefusedFar += 1
             log(.notice, "far side refused SERVICE", ["call-id": bridge.passage.callID, "status": String(status.rawValue)])
-            bridge.client.refused(at: moment)
+            bridge.client.refused(isChallenge: [401, 407].contains(status.rawValue), at: moment)
             giveUp(bridge, Refusal(farPublication: status.rawValue), at: now)
         }
         reconcile(bridge, at: now)

@@ -62,6 +62,7 @@ extension Gateway {
     /// What both kinds of bridge write onto their requests.
     func address(_ request: inout SIPRequest, of uri: SIPURI, _ passage: inout BridgePassage, epid: String? = nil) {
         passage.cSeq += 1
+        passage.redirections = []
         request.headers.maxForwards = passage.maxForwards
         var parameters = SIPParameters([.init("tag", tokens.tag())])
         if let epid { parameters.set("epid", epid) }
@@ -152,6 +153,8 @@ extension Refusal {
     /// What a refusal of the far side means for whoever published here.
     init(farPublication status: Int) {
         switch status {
+        case 300..<400:
+            self.init(.badGateway, "the identity's domain answered \(status) without a Contact of its own servers")
         case 401, 407:
             self.init(.badGateway, "the identity's domain asks this gateway for credentials")
         case 403, 603:

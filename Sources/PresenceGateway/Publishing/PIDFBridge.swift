@@ -132,6 +132,8 @@ struct BridgePassage {
     var cSeq: UInt32 = 0
     var hopMarks = ""
     var maxForwards = 70
+    /// The Request-URIs that the newest request was sent on from (RFC 3261 8.1.3.4).
+    var redirections: Set<String> = []
 
     /// Takes over what the newest request says of its way here.
     mutating func follow(_ marks: String, _ parties: RequestScreening.Parties) {

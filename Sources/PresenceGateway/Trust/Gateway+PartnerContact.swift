@@ -9,10 +9,10 @@ extension Gateway {
         var sentAt: Instant
         /// The connection that it was sent over; nil: it was sent by address.
         var connection: ConnectionID?
-        /// To a partner that we have credentials for.
+        /// nil: it is not sent again, whatever the answer.
         var repeatable: RepeatableRequest?
 
-        /// Nobody waits for the answer.
+        /// The answer is not waited for.
         var isKeepAlive: Bool { if case .keepAlive = purpose { true } else { false } }
     }
 
@@ -83,8 +83,8 @@ extension Gateway {
             if partners.isConfigured(partner) { log(.notice, "partner is up again", ["partner": partner]) }
             partnerChanged(partner, isUp: true, at: now)
         }
-        // OPTIONS need not be asked for credentials where SUBSCRIBE is.
-        if status.isSuccess, awaited.purpose.isVerdict, !awaited.isKeepAlive { partners.configurationWorks(at: partner) }
+        // One method need not be asked for credentials where another is.
+        if status.isSuccess { partners.configurationWorks(at: partner, for: awaited.purpose.method) }
     }
 
     /// No server answered, was reached, or is known.
@@ -104,6 +104,23 @@ extension Gateway {
 }
 
 extension Gateway.Awaiting {
+    var isPublication: Bool {
+        switch self {
+        case .publication, .categoryPublication: true
+        case .notify, .homeNotify, .subscribe, .keepAlive: false
+        }
+    }
+
+    var method: SIPMethod {
+        switch self {
+        case .notify, .homeNotify: .notify
+        case .subscribe: .subscribe
+        case .publication: .publish
+        case .categoryPublication: .service
+        case .keepAlive: .options
+        }
+    }
+
     /// Whether silence says something of the partner, and not of one watcher only.
     fileprivate var isVerdict: Bool {
         switch self {

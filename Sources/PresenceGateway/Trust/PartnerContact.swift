@@ -22,8 +22,8 @@ public struct PartnerContact: Hashable, Sendable {
     public private(set) var failures: UInt64 = 0
     public private(set) var lastAnswer: Instant?
     public private(set) var lastFailure: Failure?
-    /// What the configuration lacks, such as credentials, since requests fail for it; nil: nothing that is known.
-    public private(set) var fault: Failure?
+    /// What the configuration lacks, such as credentials, by the method of the requests that failed for it last.
+    public private(set) var faults: [SIPMethod: Failure] = [:]
     /// When a request came from there last.
     public private(set) var lastHeard: Instant?
     /// From the sending of the last request that was answered to its final answer.
@@ -34,6 +34,9 @@ public struct PartnerContact: Hashable, Sendable {
     public private(set) var since: Instant?
 
     public init() {}
+
+    /// The newest of ``faults``; nil: nothing that is known.
+    public var fault: Failure? { faults.values.max { ($0.at, $0.reason) < ($1.at, $1.reason) } }
 
     public var state: State {
         switch (lastAnswer, lastFailure?.at) {
@@ -68,12 +71,12 @@ public struct PartnerContact: Hashable, Sendable {
         if state != before { since = now }
     }
 
-    mutating func misconfigured(_ reason: String, at now: Instant) {
+    mutating func misconfigured(_ reason: String, for method: SIPMethod, at now: Instant) {
         failures &+= 1
-        fault = Failure(at: now, reason: reason)
+        faults[method] = Failure(at: now, reason: reason)
     }
 
-    mutating func configurationWorks() { fault = nil }
+    mutating func configurationWorks(for method: SIPMethod) { faults[method] = nil }
 
     /// What another shard knows of the same partner.
     mutating func add(_ other: PartnerContact) {
@@ -88,7 +91,7 @@ public struct PartnerContact: Hashable, Sendable {
             smoothedRoundTrip = other.smoothedRoundTrip
         }
         if let failure = other.lastFailure, lastFailure.map({ failure.at > $0.at }) ?? true { lastFailure = failure }
-        if let fault = other.fault, self.fault.map({ fault.at > $0.at }) ?? true { self.fault = fault }
+        faults.merge(other.faults) { $0.at >= $1.at ? $0 : $1 }
         let (known, opposite) = (state, state == .up ? lastFailure?.at : lastAnswer)
         since = Self.latest(parts.filter { $0.state == known }.compactMap(\.since).min(), opposite)
     }

@@ -20,13 +20,13 @@ public struct PartnerCredentials: Hashable, Sendable, CustomStringConvertible, C
 /// How this gateway signs in at partners, by their names; one for each that has credentials.
 struct PartnerSignIns {
     var clients: [String: DigestClient] = [:]
-    /// Partners whose challenge could not be met, and was logged lately.
+    /// Partners and methods whose challenge could not be met, and was logged lately.
     var unmet = RecentNotes<String>(silence: .seconds(600), limit: 256)
 }
 
-/// A request as it was sent, kept until it is answered where it may have to be sent once more with credentials.
+/// A request as it was sent, kept until it is answered where it may have to be sent once more: with credentials, or elsewhere.
 struct RepeatableRequest {
-    /// Without credentials and without our Via.
+    /// Without our Via, and without the credentials that a kept nonce put on it.
     var request: SIPRequest
     var destination: Destination
     var transport: TransportProtocol
@@ -56,16 +56,18 @@ extension Gateway {
     }
 
     /// Puts kept credentials on a request to a partner that has asked for them.
-    /// - Returns: what is needed to send it again; nil: there are no credentials for this partner.
+    /// - Returns: what is needed to send it again; nil: there are no credentials for this partner, and no redirection is followed so.
     func authorize(
         _ request: inout SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
         for purpose: Awaiting
     ) -> RepeatableRequest? {
-        guard !signIns.clients.isEmpty, let name = partner(of: purpose), signIns.clients[name] != nil else { return nil }
+        guard !signIns.clients.isEmpty || purpose.isPublication else { return nil }
+        let name = partner(of: purpose).flatMap { signIns.clients[$0] == nil ? nil : $0 }
+        guard name != nil || purpose.isPublication else { return nil }
         let isRepeated = request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization)
         let kept = RepeatableRequest(
             request: request, destination: destination, transport: transport, own: own, isRepeated: isRepeated)
-        if !isRepeated { signIns.clients[name]?.authorize(&request) }
+        if let name, !isRepeated { signIns.clients[name]?.authorize(&request) }
         return kept
     }
 
@@ -75,16 +77,17 @@ extension Gateway {
         guard response.status == .unauthorized || response.status == .proxyAuthenticationRequired,
             let partner = partner(of: awaited.purpose)
         else { return false }
+        func unmet(_ reason: String) { noteUnmetChallenge(response.status, to: awaited.purpose.method, by: partner, reason, at: now) }
         guard let sent = awaited.repeatable, signIns.clients[partner] != nil else {
-            noteUnmetChallenge(response.status, by: partner, "none are configured (domains.\(partner).credentials)", at: now)
+            unmet("none are configured (domains.\(partner).credentials)")
             return false
         }
         guard signIns.clients[partner]?.learn(from: response) == true else {
-            noteUnmetChallenge(response.status, by: partner, "it offers no Digest with MD5 or SHA-256 and qop auth", at: now)
+            unmet("it offers no Digest with MD5 or SHA-256 and qop auth")
             return false
         }
         guard !sent.isRepeated else {
-            noteUnmetChallenge(response.status, by: partner, "it refuses those that are configured", at: now)
+            unmet("it refuses those that are configured")
             return false
         }
         var request = sent.request
@@ -97,7 +100,7 @@ extension Gateway {
 
     /// Gives a request that is sent again the next number of its sequence (RFC 3261 22.2).
     /// - Returns: false: nobody waits for its answer any more.
-    private func renumber(_ request: inout SIPRequest, for purpose: Awaiting) -> Bool {
+    func renumber(_ request: inout SIPRequest, for purpose: Awaiting) -> Bool {
         guard var cSeq = request.headers.cSeq else { return false }
         switch purpose {
         case .subscribe(let upstream, let attempt):
@@ -135,12 +138,13 @@ extension Gateway {
         return true
     }
 
-    /// A challenge that nothing but the configuration can meet: an operator is told, and nobody is taken for refused.
-    private func noteUnmetChallenge(_ status: SIPStatus, by partner: String, _ reason: String, at now: Instant) {
-        partners.misconfigured("answered \(status.rawValue): asks for credentials; \(reason)", by: partner, at: now)
-        guard signIns.unmet.isNews(partner, at: now) else { return }
+    /// A challenge that nothing but the configuration can meet: a notice in the log, and a fault in ``partnerReports``.
+    private func noteUnmetChallenge(_ status: SIPStatus, to method: SIPMethod, by partner: String, _ reason: String, at now: Instant) {
+        partners.misconfigured(
+            "answered \(status.rawValue) to \(method): asks for credentials; \(reason)", by: partner, for: method, at: now)
+        guard signIns.unmet.isNews("\(partner) \(method)", at: now) else { return }
         log(
             .notice, "partner asks for credentials",
-            ["partner": partner, "status": String(status.rawValue), "reason": reason])
+            ["partner": partner, "method": method.rawValue, "status": String(status.rawValue), "reason": reason])
     }
 }

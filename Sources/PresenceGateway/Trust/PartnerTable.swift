@@ -130,13 +130,14 @@ struct PartnerTable {
     }
 
     /// What the partner asks for is missing in the configuration.
-    mutating func misconfigured(_ reason: String, by name: String, at now: Instant) {
-        change(name) { $0.contact.misconfigured(reason, at: now) }
+    mutating func misconfigured(_ reason: String, by name: String, for method: SIPMethod, at now: Instant) {
+        change(name) { $0.contact.misconfigured(reason, for: method, at: now) }
     }
 
-    mutating func configurationWorks(at name: String) {
-        guard records[name]?.contact.fault != nil else { return }
-        change(name) { $0.contact.configurationWorks() }
+    /// A request was accepted: for its method nothing is missing.
+    mutating func configurationWorks(at name: String, for method: SIPMethod) {
+        guard records[name]?.contact.faults[method] != nil else { return }
+        change(name) { $0.contact.configurationWorks(for: method) }
     }
 
     func isDown(_ name: String) -> Bool { records[name]?.contact.state == .down }

@@ -2,54 +2,139 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Redirections of a SUBSCRIBE: 3xx with Contact (RFC 3261 8.1.3.4).
+/// Redirections of requests to partners: 3xx with Contact (RFC 3261 8.1.3.4).
 ///
-///     asking --3xx, Contact at the same partner--> asking there, CSeq one higher --...--> answered
-///               \--any other, or too many--> ended as `noresource`
+///     sent --3xx, Contact at the same partner--> sent there, CSeq one higher --...--> answered
+///               \--any other, or too many--> refused: SUBSCRIBE ends as `noresource`, NOTIFY ends its dialog, PUBLISH and SERVICE are 502
 extension Gateway {
-    /// Places that one attempt is sent on to, at most.
+    /// How often one request is sent on, at most.
     private static let redirectLimit = 5
+
+    // MARK: SUBSCRIBE
 
     /// Asks where a 3xx points to, if that is a place of the same partner that was not asked yet.
     /// - Returns: false: the answer is handed on.
     func followRedirect(_ response: SIPResponse, of upstream: UpstreamSubscription, at now: Instant) -> Bool {
-        guard (300..<400).contains(response.status.rawValue), upstream.dialog == nil, var request = upstream.request,
-            var cSeq = request.headers.cSeq
+        guard Self.isRedirection(response), upstream.dialog == nil, var request = upstream.request, var cSeq = request.headers.cSeq,
+            let (uri, way) = redirection(
+                response, from: request.requestURI, visited: &upstream.redirections, of: upstream.domain.name, by: upstream.domain.hop)
         else { return false }
-        let contacts = response.headers.contacts.map(\.uri)
-        upstream.redirections.insert(request.requestURI)
-        var next: (uri: SIPURI, way: Way)?
-        for uri in contacts where next == nil && !upstream.redirections.contains(Self.requestURI(uri)) {
-            next = self.way(redirectedTo: uri, of: upstream).map { (uri, $0) }
-        }
-        guard upstream.redirections.count <= Self.redirectLimit, let (uri, way) = next else {
-            let reason =
-                contacts.isEmpty
-                ? "it names no Contact"
-                : next == nil
-                    ? "no Contact is a place of the partner that was not asked yet" : "it leads on more than \(Self.redirectLimit) times"
-            log(
-                .notice, "redirect not followed",
-                [
-                    "call-id": upstream.callID, "partner": upstream.domain.name, "status": String(response.status.rawValue),
-                    "contact": contacts.first?.description ?? "", "reason": reason,
-                ])
-            return false
-        }
         cSeq.number += 1
         request.headers.cSeq = cSeq
         request.requestURI = Self.requestURI(uri)
         request.headers.set(.contact, contact(by: way))
         upstream.request = request
         keep(upstream)
-        log(
-            .info, "far side redirected SUBSCRIBE",
-            ["call-id": upstream.callID, "status": String(response.status.rawValue), "contact": uri.description])
         for resource in upstream.resources {
             note(.redirected, upstream, resource, rule: "RFC 3261 8.1.3.4: \(response.status.rawValue) to \(uri)", at: now)
         }
         send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
         return true
+    }
+
+    // MARK: NOTIFY
+
+    /// Sends the newest state where a 3xx points to; the dialog's route set stays (RFC 3261 12.2.1.2), and so does its remote target.
+    /// - Returns: false: the answer is handed on.
+    func followRedirect(_ response: SIPResponse, of watcher: WatcherDialog, at now: Instant) -> Bool {
+        guard Self.isRedirection(response), watcher.partner != nil, let hop = hop(toward: watcher.watcher),
+            watcher.dialog.routeSet.first?.uri.isLooseRoute ?? true
+        else { return false }
+        let domain = configuration.identities.identity(of: watcher.watcher).uri.domainKey
+        let redirect = watcher.redirect ?? NotifyRedirect(from: Self.requestURI(watcher.dialog.remoteTarget))
+        guard
+            let (uri, way) = redirection(
+                response, from: redirect.requestURI, visited: &redirect.visited, of: domain, by: hop, beside: watcher.flow)
+        else { return false }
+        redirect.requestURI = Self.requestURI(uri)
+        redirect.way = watcher.dialog.routeSet.isEmpty ? way : nil
+        watcher.redirect = redirect
+        perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now)
+        return true
+    }
+
+    /// The way of a NOTIFY that was not redirected.
+    func way(of watcher: WatcherDialog) -> Way {
+        way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
+    }
+
+    // MARK: PUBLISH and SERVICE
+
+    /// Sends a publication where a 3xx points to.
+    /// - Returns: false: the answer is handed on.
+    func followRedirect(_ response: SIPResponse, to awaited: Awaited, at now: Instant) -> Bool {
+        guard Self.isRedirection(response), var request = awaited.repeatable?.request else { return false }
+        let target: (uri: SIPURI, way: Way)?
+        switch awaited.purpose {
+        case .publication(let bridge, let attempt):
+            guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .simple) else { return false }
+            target = redirection(
+                response, from: request.requestURI, visited: &bridge.passage.redirections, of: bridge.uri.domainKey, by: hop)
+        case .categoryPublication(let bridge, let attempt):
+            guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .enterprise) else { return false }
+            target = redirection(
+                response, from: request.requestURI, visited: &bridge.passage.redirections, of: bridge.uri.domainKey, by: hop)
+        case .subscribe, .notify, .homeNotify, .keepAlive:
+            return false
+        }
+        guard let target, renumber(&request, for: awaited.purpose) else { return false }
+        request.requestURI = Self.requestURI(target.uri)
+        request.headers.remove(.authorization)
+        request.headers.remove(.proxyAuthorization)
+        if let before = request.headers.contact, var contact = NameAddr(contact(by: target.way)) {
+            contact.parameters = before.parameters
+            request.headers.set(.contact, contact.description)
+        }
+        send(request, by: target.way, for: awaited.purpose, at: now)
+        return true
+    }
+
+    // MARK: where to
+
+    private static func isRedirection(_ response: SIPResponse) -> Bool { (300..<400).contains(response.status.rawValue) }
+
+    /// The first Contact that is a place of the partner and was not asked yet; nil: there is none, and the log says why.
+    /// - Parameters:
+    ///   - requestURI: where the request was sent.
+    ///   - visited: where it was sent before.
+    ///   - hop: where the partner is asked first.
+    ///   - flow: where its dialog came from.
+    private func redirection(
+        _ response: SIPResponse, from requestURI: String, visited: inout Set<String>, of domain: String, by hop: NextHop,
+        beside flow: Flow? = nil
+    ) -> (uri: SIPURI, way: Way)? {
+        let contacts = response.headers.contacts.map(\.uri)
+        visited.insert(requestURI)
+        var next: (uri: SIPURI, way: Way)?
+        for uri in contacts where next == nil && !visited.contains(Self.requestURI(uri)) {
+            next = way(redirectedTo: uri, of: domain, by: hop, beside: flow).map { (uri, $0) }
+        }
+        let obstacle: String? =
+            if contacts.isEmpty {
+                "it names no Contact"
+            } else if next == nil {
+                "no Contact is a place of the partner that was not asked yet"
+            } else if visited.count > Self.redirectLimit {
+                "it leads on more than \(Self.redirectLimit) times"
+            } else {
+                nil
+            }
+        let contact = (next?.uri ?? contacts.first)?.host ?? ""
+        let method = response.headers.cSeq?.method.rawValue ?? ""
+        let status = String(response.status.rawValue)
+        if let obstacle {
+            log(
+                .notice, "redirect not followed",
+                [
+                    "call-id": response.headers.callID ?? "", "partner": domain, "method": method, "status": status, "contact": contact,
+                    "reason": obstacle,
+                ])
+            return nil
+        }
+        log(
+            .info, "redirect followed",
+            ["call-id": response.headers.callID ?? "", "partner": domain, "method": method, "status": status, "contact": contact])
+        return next
     }
 
     /// What may stand in a Request-URI (RFC 3261 19.1.1).
@@ -59,11 +144,10 @@ extension Gateway {
     }
 
     /// The way to a Contact; nil: it is not of the partner that was asked, or would leave TLS.
-    private func way(redirectedTo uri: SIPURI, of upstream: UpstreamSubscription) -> Way? {
+    private func way(redirectedTo uri: SIPURI, of domain: String, by hop: NextHop, beside flow: Flow?) -> Way? {
         guard uri.scheme.hasHost, !uri.host.isEmpty else { return nil }
-        let hop = upstream.domain.hop
-        let origin = SIPURI(host: upstream.domain.name)
-        let partner = partnerName(ofDomain: upstream.domain.name)
+        let origin = SIPURI(host: domain)
+        let partner = partnerName(ofDomain: domain)
         let usual = self.transport(toward: hop) ?? hop.transport
         let isSecure = usual == .tls
         if uri.isSecure, !isSecure { return nil }
@@ -75,7 +159,19 @@ extension Gateway {
         }
         let transport = uri.transport ?? usual
         let address = TransportAddress(transport, uri.host, uri.port ?? transport.defaultPort)
-        if isSecure { return transport == .tls ? proving(address, by: hop, nil).map { way(to: $0, flow: nil) } : nil }
-        return isPlace(uri.host, of: origin, nil, hop) ? way(to: address, flow: nil) : nil
+        if isSecure { return transport == .tls ? proving(address, by: hop, flow).map { way(to: $0, flow: nil) } : nil }
+        return isPlace(uri.host, of: origin, flow, hop) ? way(to: address, flow: nil) : nil
     }
+}
+
+/// Where the NOTIFYs of one dialog were sent on to, until one has a final answer.
+final class NotifyRedirect {
+    /// The Request-URIs that it was sent on from.
+    fileprivate(set) var visited: Set<String> = []
+    /// The Request-URI of the newest.
+    fileprivate(set) var requestURI: String
+    /// nil: that of the dialog's route set.
+    fileprivate(set) var way: Way?
+
+    fileprivate init(from requestURI: String) { self.requestURI = requestURI }
 }

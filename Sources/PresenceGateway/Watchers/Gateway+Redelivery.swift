@@ -6,6 +6,7 @@ import SIPEvents
 ///
 ///     sent --transport failed--> connection known: at once by address; else pause --> sent
 ///     sent --Timer F--> pause --> sent; in a row for `notifyPatience` --> ended
+///     sent --401, 407 without credentials for it--> as after Timer F
 ///     connection of a client closed (BENOTIFY) --> away for `connectionGrace` --endpoint back--> sent; else ended
 ///
 /// Per dialog a mark is kept that state is due, and no body.
@@ -18,6 +19,7 @@ extension Gateway {
         guard dialogs[watcher.localTag] === watcher else { return }
         counters.notificationsFailed += 1
         watcher.told.lost()
+        watcher.redirect = nil
         log(.notice, "NOTIFY not delivered", ["call-id": watcher.dialog.id.callID, "reason": reason])
         keep(.dialog(watcher.localTag))
         watcher.forgetDelivered()

@@ -34,7 +34,7 @@ extension PresenceMapper {
         /// RPID activities by name; the one from the normative table comes first.
         var activities: [String] = []
         var others: [PIDFNote] = []
-        /// A second activity for readers that do not know the first.
+        /// An activity besides, for readers that do not know the first of ``activities``; it is written before that one.
         var also: String?
         var isOnline = false
     }
@@ -132,7 +132,8 @@ extension PresenceMapper {
         if let freeBusy = presence.freeBusy { tuple.timedStatuses = timedStatuses(freeBusy, at: moment, &trace) }
 
         var person = PIDFPerson(id: "p0")
-        let names = status.activities + [status.also].compactMap { $0 }.filter { !status.activities.contains($0) }
+        // PJSIP reads the first activity only.
+        let names = [status.also].compactMap { $0 }.filter { !status.activities.contains($0) } + status.activities
         var activities = RPIDList(names.map { RPIDActivity($0) }, others: status.others)
         if let subject = presence.meeting?.subject {
             activities.info.notes = [PIDFNote(subject.text, language: subject.language)]

@@ -1,7 +1,7 @@
 /// All tables compiled for lookups: sorted ranges and dictionaries, immutable.
 final class CompiledTables: Sendable {
     let toPIDF: AvailabilityLookup<PIDFOutcome>
-    /// The second activity to write, by the name of the first.
+    /// The activity that is written before another, by the name of the other.
     let alsoActivities: [String: String]
     let toMSRTC: AvailabilityLookup<MSRTCOutcome>
     let classes: AvailabilityLookup<ClassOutcome>

@@ -20,7 +20,7 @@ struct PIDFOutcome: Sendable {
     var token: String?
     var isOpen: Bool
     var rpid: String?
-    /// A second activity for readers that do not know the first.
+    /// An activity written before ``rpid``, for readers that do not know ``rpid``.
     var also: String?
     /// Whether the user counts as online in spite of activities (``LinphoneOnline``).
     var isOnline: Bool

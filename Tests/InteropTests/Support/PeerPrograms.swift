@@ -8,6 +8,7 @@ enum PeerPrograms {
     static let sngrep = find("sngrep")
     static let baresip = find("baresip")
     static let finch = find("finch")
+    static let linphone = find("linphonec")
     static let busSession = find("dbus-run-session")
     static let busCaller = find("dbus-send")
     static let python = find("python3")

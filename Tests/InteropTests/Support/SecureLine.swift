@@ -21,6 +21,9 @@ final class SecureLine: Sendable {
     /// Whatever came back, what the handshake showed included.
     var text: String { process.outputText }
 
+    /// What OpenSSL says of the end, alerts included.
+    var errors: String { process.errorText }
+
     /// Statuses of the answers, in order.
     var statuses: [Int] {
         // The first one may follow what the handshake showed without a new line.

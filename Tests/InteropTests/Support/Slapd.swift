@@ -7,20 +7,28 @@ final class Slapd {
     static let password = "correct horse"
 
     let port: Int
+    /// Where it speaks TLS from the first octet on, if it has a certificate.
+    let securePort: Int
     private let scratch: ScratchDirectory
     private var process: ChildProcess
 
     var url: String { "ldap://127.0.0.1:\(port)" }
+    var secureURL: String { "ldaps://127.0.0.1:\(securePort)" }
     /// A file with the manager's password.
     var passwordFile: String { scratch.file("password").path }
     /// The certificate that the server shows, which is its own authority.
     var certificate: String { scratch.file("slapd.pem").path }
 
-    /// - Parameter entries: LDIF of what is below the base.
-    init(in scratch: ScratchDirectory, entries: String, isEncrypted: Bool = false) async throws {
+    /// - Parameters:
+    ///   - entries: LDIF of what is below the base.
+    ///   - certificate: files of the certificate that it shows and of its key; nil: one that it has issued itself.
+    init(
+        in scratch: ScratchDirectory, entries: String, isEncrypted: Bool = false, certificate: (file: String, key: String)? = nil
+    ) async throws {
         self.scratch = scratch
         let program = try PeerPrograms.slapd.required(package: "slapd")
         port = try Loopback.freePort()
+        securePort = try Loopback.freePort()
         try FileManager.default.createDirectory(at: scratch.file("ldap"), withIntermediateDirectories: true)
         try scratch.write(Self.password + "\n", to: "password")
         var configuration = """
@@ -31,9 +39,9 @@ final class Slapd {
 
             """
         if isEncrypted {
-            try await Self.makeCertificate(in: scratch)
-            configuration +=
-                "TLSCertificateFile \(scratch.file("slapd.pem").path)\nTLSCertificateKeyFile \(scratch.file("slapd.key").path)\n"
+            if certificate == nil { try await Self.makeCertificate(in: scratch) }
+            let shown = certificate ?? (scratch.file("slapd.pem").path, scratch.file("slapd.key").path)
+            configuration += "TLSCertificateFile \(shown.file)\nTLSCertificateKeyFile \(shown.key)\n"
         }
         configuration += """
             modulepath /usr/lib/ldap
@@ -54,12 +62,13 @@ final class Slapd {
             URL(fileURLWithPath: program.path.replacingOccurrences(of: "slapd", with: "slapadd")),
             ["-f", file.path, "-l", data.path], in: scratch.url, name: "slapadd")
         guard await add.exit(within: 60) == 0 else { throw PeerError(description: "slapadd: \(add.errorText.suffix(2000))") }
-        process = try Self.start(program, file, port, scratch)
+        let places = "ldap://127.0.0.1:\(port)" + (isEncrypted ? " ldaps://127.0.0.1:\(securePort)" : "")
+        process = try Self.start(program, file, places, scratch)
         try await waitUntilReady()
     }
 
-    private static func start(_ program: URL, _ file: URL, _ port: Int, _ scratch: ScratchDirectory) throws -> ChildProcess {
-        try ChildProcess(program, ["-h", "ldap://127.0.0.1:\(port)", "-f", file.path, "-d", "0"], in: scratch.url, name: "slapd")
+    private static func start(_ program: URL, _ file: URL, _ places: String, _ scratch: ScratchDirectory) throws -> ChildProcess {
+        try ChildProcess(program, ["-h", places, "-f", file.path, "-d", "0"], in: scratch.url, name: "slapd")
     }
 
     private func waitUntilReady() async throws {

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import GatewayTesting
 import PresenceGateway
 import SIPCore
 import SIPTransport

@@ -88,8 +88,9 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         #expect(log.contains("kind=\(wrong.kind.rawValue) "), "\(log)")
         #expect(log.contains("peer-role=server"))
         #expect(log.contains("issuer=CN="))
-        // The other side hears that its certificate was refused, and got no message.
+        // The other side hears that its certificate was refused, for whatever rule by this alert (RFC 8446 6.2), and got no message.
         try await two.waitForFailure(.badCertificate, .peer)
+        #expect(two.logs.all.contains { $0.contains("alert certificate_unknown") }, "\(two.logs.all)")
         #expect(try await two.echo.look { endpoint, _ in endpoint.received.isEmpty })
         await one.stop()
         await two.stop()
@@ -117,6 +118,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         #expect(log.contains("peer-role=client"))
         #expect(try await one.echo.look { endpoint, _ in endpoint.received.isEmpty })
         #expect(two.failures(.badCertificate, .peer) == 1)
+        #expect(reason.contains("alert certificate_unknown"), "\(reason)")
         await one.stop()
         await two.stop()
     }

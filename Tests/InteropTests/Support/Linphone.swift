@@ -1,0 +1,46 @@
+import Foundation
+
+/// liblinphone without a window, as a SIMPLE client that watches one presentity through an outbound proxy on loopback.
+final class Linphone: Sendable {
+    private let process: ChildProcess
+
+    /// What its user interfaces are given with one notification.
+    struct Seen: Decodable, Equatable {
+        /// `open` or `closed`.
+        var basic: String
+        var activities: [String]
+        /// Texts of activities.
+        var texts: [String]
+        /// Liblinphone's own summary, which its user interfaces show: `online`, `busy`, `do-not-disturb`, `offline`.
+        var consolidated: String
+    }
+
+    init(user: String, watching presentity: String, proxyPort: Int, in scratch: ScratchDirectory) throws {
+        _ = try PeerPrograms.linphone.required(package: "linphone-cli")
+        let files = PeerPrograms.files.appendingPathComponent("linphone")
+        var text = try String(contentsOf: files.appendingPathComponent("linphonerc"), encoding: .utf8)
+        for (name, value) in [("USER", user), ("PORT", "\(proxyPort)"), ("TRANSPORT", "udp"), ("WATCHED", presentity)] {
+            text = text.replacingOccurrences(of: "@\(name)@", with: value)
+        }
+        // It starts only where it finds its folders.
+        for folder in [".local/share/linphone", "linphone"] {
+            try FileManager.default.createDirectory(
+                at: scratch.file("home").appendingPathComponent(folder), withIntermediateDirectories: true)
+        }
+        let home = scratch.file("home").path
+        let settings = try scratch.write(text, to: "home/linphonerc")
+        // The library is driven by a script, because its command line clients have no command that shows presence.
+        process = try ChildProcess(
+            try PeerPrograms.python.required(package: "python3"), [files.appendingPathComponent("watch.py").path, settings.path],
+            in: scratch.url, name: "linphone", environment: ["HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home])
+    }
+
+    /// Everything that it was shown, oldest first.
+    func seen() -> [Seen] {
+        process.outputText.split(separator: "\n").compactMap { try? JSONDecoder().decode(Seen.self, from: Data($0.utf8)) }
+    }
+
+    var trace: String { process.outputText + process.errorText }
+
+    func stop() async { await process.stop(signal: SIGKILL) }
+}
