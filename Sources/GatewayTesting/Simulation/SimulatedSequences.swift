@@ -1,0 +1,28 @@
+import SIPCore
+
+/// Sequence numbers of the requests that a gateway and those that follow it after a kill send in dialogs (RFC 3261 12.2.1.1).
+///
+/// They are judged as the requests leave: what overtakes what on the network is no fault of the sender.
+final class SimulatedSequences {
+    /// Requests with a lower number than one that left before in the same dialog.
+    private(set) var faults: [String] = []
+    private var last: [String: UInt32] = [:]
+
+    func note(_ message: OutboundMessage) {
+        guard case .success(.request(let request)) = SIPParser.parse(message.bytes), request.headers.toTag != nil,
+            let number = request.headers.cSeq?.number, let tag = request.headers.fromTag
+        else { return }
+        let dialog = "\(request.headers.callID ?? "") \(tag) \(request.headers.toTag ?? "")"
+        let isRepeated = sent[dialog] == request.headers.topVia?.branch
+        if let before = last[dialog], number < before, !isRepeated, faults.count < 20 {
+            faults.append("\(request.method) with CSeq \(number) after \(before) in the dialog \(dialog)")
+        }
+        if number >= last[dialog] ?? 0 {
+            last[dialog] = number
+            sent[dialog] = request.headers.topVia?.branch
+        }
+    }
+
+    /// The branch of the last request of a dialog, which may be sent again.
+    private var sent: [String: String] = [:]
+}
