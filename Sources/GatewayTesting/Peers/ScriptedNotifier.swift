@@ -349,5 +349,6 @@ public class ScriptedNotifier: SIPPeer {
             // What was on its way and awaits no answer may be lost with it.
             dialog.forgetSaid()
         }
+        failTransactions(over: connection, at: now)
     }
 }

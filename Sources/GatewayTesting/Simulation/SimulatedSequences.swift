@@ -7,22 +7,18 @@ final class SimulatedSequences {
     /// Requests with a lower number than one that left before in the same dialog.
     private(set) var faults: [String] = []
     private var last: [String: UInt32] = [:]
+    /// Branches of the requests that left; those of an unanswered request leave again.
+    private var branches: Set<String> = []
 
     func note(_ message: OutboundMessage) {
         guard case .success(.request(let request)) = SIPParser.parse(message.bytes), request.headers.toTag != nil,
-            let number = request.headers.cSeq?.number, let tag = request.headers.fromTag
+            let number = request.headers.cSeq?.number, let tag = request.headers.fromTag, let branch = request.headers.topVia?.branch,
+            branches.insert(branch).inserted
         else { return }
         let dialog = "\(request.headers.callID ?? "") \(tag) \(request.headers.toTag ?? "")"
-        let isRepeated = sent[dialog] == request.headers.topVia?.branch
-        if let before = last[dialog], number < before, !isRepeated, faults.count < 20 {
+        if let before = last[dialog], number < before, faults.count < 20 {
             faults.append("\(request.method) with CSeq \(number) after \(before) in the dialog \(dialog)")
         }
-        if number >= last[dialog] ?? 0 {
-            last[dialog] = number
-            sent[dialog] = request.headers.topVia?.branch
-        }
+        last[dialog] = max(last[dialog] ?? 0, number)
     }
-
-    /// The branch of the last request of a dialog, which may be sent again.
-    private var sent: [String: String] = [:]
 }
