@@ -83,7 +83,10 @@ var targets: [Target] = [
         ]),
     // tests
     room(
-        "GatewayTesting", ["ByteCoding", "PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
+        "GatewayTesting",
+        [
+            "ByteCoding", "PresenceGateway", "FederationRouting", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore",
+        ]),
     room("GoldenVectors", ["ByteCoding", "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
 
     // Beside the scripts that it runs; for test targets alone.

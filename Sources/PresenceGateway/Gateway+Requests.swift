@@ -59,7 +59,10 @@ extension Gateway {
             try screening.check(request)
             try screening.checkVia(request, places: ownAddresses.fixed)
             // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.
-            if request.method != .options, request.method != .benotify { try checkStore(at: now) }
+            if request.method != .options, request.method != .benotify {
+                if desk.failingUntil != nil { noteUnheard(request, flow, at: now) }
+                try checkStore(at: now)
+            }
             switch request.method {
             case .options: answerOptions(request, transaction, at: now)
             case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
@@ -92,10 +95,11 @@ extension Gateway {
                 log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
             }
             let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+            dialog.failureReason = response.status.isSuccess ? nil : "answered \(response.status.rawValue)"
             let chance = redeliveryChance(of: dialog.dialog, attempt: dialog.notifier.undelivered)
-            perform(
-                dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now),
-                on: dialog, at: now)
+            let actions = dialog.notifier.receiveAnswer(
+                status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now)
+            perform(actions, on: dialog, at: now)
         case .homeNotify(let subscription):
             receiveAnswer(response, for: subscription, at: now)
         case .subscribe(let upstream, let attempt):
@@ -115,7 +119,7 @@ extension Gateway {
         case .notify(let dialog):
             notDelivered(dialog, failure, reason, over: awaited.connection, at: now)
         case .homeNotify(let subscription):
-            notDelivered(subscription, failure, at: now)
+            notDelivered(subscription, failure, reason, at: now)
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])

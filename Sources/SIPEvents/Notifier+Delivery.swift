@@ -3,22 +3,23 @@ import SIPCore
 /// Redelivery: after a NOTIFY that was not delivered, the newest state is sent until the subscription ends (RFC 6665 4.2.2).
 ///
 ///     live --NOTIFY not delivered--> pause, doubling from 1 s to 30 s --> newest state, whole --answer--> live
-///                                      \--unanswered, or challenged, for `patience`--> over
+///                                      \--unanswered, 408, or challenged, for `patience`--> over
 ///
 /// Only the fact that state is due is kept; the body is built when it is sent.
 extension Notifier {
-    /// Reason why a NOTIFY got no response.
+    /// Reason why a NOTIFY got no response of the watcher.
     public enum DeliveryFailure: Hashable, Sendable {
-        /// The transport did not deliver it: connection refused or reset, no route, TLS failure. The watcher may still exist.
+        /// The transport did not deliver it: connection refused or reset, no route, TLS failure; or a proxy reported that its own
+        /// transport did not. The watcher may still exist.
         case transport
-        /// Timer F fired after it was sent (RFC 3261 17.1.2.2).
+        /// Timer F fired after it was sent (RFC 3261 17.1.2.2), or the response was 408.
         case silence
         /// 401 or 407, and no credentials answer it: the configuration lacks them.
         case challenge(status: Int)
     }
 
     /// First and longest pause between two delivery attempts.
-    private static let firstPause = TimeSpan.seconds(1)
+    static let firstPause = TimeSpan.seconds(1)
     private static let longestPause = TimeSpan.seconds(30)
     /// Least pause after Timer F: a copy of the unanswered NOTIFY may still be in transit, and must not arrive after the next one
     /// (RFC 3261 12.2.2).
@@ -26,16 +27,66 @@ extension Notifier {
     /// Failures further apart than this start a new series.
     private static let longestRun = TimeSpan.seconds(120)
 
+    /// Series of failed NOTIFYs.
+    struct FailureRun: Hashable, Sendable {
+        var since: Instant
+        var count: Int
+    }
+
+    /// Retries of a failed NOTIFY.
+    public struct Redelivery: Hashable, Sendable {
+        /// Time of the first failure in the series.
+        public var since: Instant
+        /// Number of failed NOTIFYs in the series.
+        public var failures: Int
+        /// Time of the next attempt; nil while a NOTIFY awaits its response.
+        public var next: Instant?
+        /// Time at which the retries end if none succeeds.
+        public var until: Instant
+    }
+
     /// Whether state is due because a NOTIFY was not delivered.
-    public var isRedelivering: Bool { phase == .live && undelivered > 0 && due != .nothing }
+    public var isRedelivering: Bool { phase == .live && failures != nil && due != .nothing }
+
+    /// The retries of a failed NOTIFY; nil when none failed, or when no state is due.
+    public var redelivery: Redelivery? {
+        guard let failures, isOutstanding || due != .nothing else { return nil }
+        var until = expiry
+        switch phase {
+        case .live: if let failingSince { until = min(until, failingSince + configuration.patience) }
+        case .ending: until = endsBy
+        case .initial, .held, .fetching, .over: return nil
+        }
+        return Redelivery(since: failures.since, failures: failures.count, next: isOutstanding ? nil : notBefore, until: until)
+    }
+
+    /// Ends the series of failures, because the watcher has a state.
+    mutating func arrived() {
+        undelivered = 0
+        failingSince = nil
+        failures = nil
+    }
+
+    mutating func noteFailure(at now: Instant) {
+        // A BENOTIFY gets no response that could end a series.
+        if configuration.bestEffort, now > undeliveredAt + Self.longestRun { failures = nil }
+        var run = failures ?? FailureRun(since: now, count: 0)
+        run.count = min(run.count + 1, 1_000_000)
+        failures = run
+    }
 
     /// Handles a NOTIFY or BENOTIFY that was not delivered: schedules the newest state after a pause, or ends the subscription once
-    /// NOTIFYs have gone unanswered for ``Configuration/patience``.
-    /// - Parameter chance: Random value that shortens the pause by up to a quarter, so that watchers lost together are not retried
-    ///   together.
-    public mutating func notifyFailed(_ failure: DeliveryFailure, chance: UInt64 = 0, at now: Instant) -> [Action] {
+    /// NOTIFYs have failed for ``Configuration/patience``.
+    /// - Parameters:
+    ///   - pause: Pause of Retry-After, at least 1 s; nil: pauses grow.
+    ///   - chance: Random value that shortens a growing pause by up to a quarter, so that watchers lost together are not retried
+    ///     together.
+    public mutating func notifyFailed(
+        _ failure: DeliveryFailure, pause wish: TimeSpan? = nil, chance: UInt64 = 0, at now: Instant
+    ) -> [Action] {
         guard phase != .over else { return [] }
         isOutstanding = false
+        noteFailure(at: now)
         if now > undeliveredAt + Self.longestRun { undelivered = 0 }
         undelivered = min(undelivered + 1, 64)
         undeliveredAt = now
@@ -47,6 +98,7 @@ extension Notifier {
             if failure == .silence, case .ending(let reason) = phase, isLastSent { return close(reason) }
             if phase == .live, now - since >= configuration.patience { return close(failure.end) }
         }
+        if let wish { return retry(from: now + max(wish, Self.firstPause), at: now) }
         let doublings = min(undelivered - 1, 5)
         var pause = min(Self.firstPause * (1 << doublings), Self.longestPause)
         if failure == .silence { pause = max(pause, Self.settling) }

@@ -103,8 +103,10 @@ public struct Notifier: Hashable, Sendable {
     /// Number of NOTIFYs in a row that were not delivered, at most 64; a response or SUBSCRIBE resets it.
     public internal(set) var undelivered = 0
     var undeliveredAt = Instant(nanosecondsSince1970: 0)
-    /// Time of the first NOTIFY in a series that met Timer F, or a challenge without credentials for it.
+    /// Time of the first NOTIFY in a series that met Timer F, 408, or a challenge without credentials for it.
     var failingSince: Instant?
+    /// Series of NOTIFYs that failed since the last one that arrived.
+    var failures: FailureRun?
     /// Whether the last NOTIFY of an ending dialog was sent.
     var isLastSent = false
 
@@ -197,7 +199,7 @@ public struct Notifier: Hashable, Sendable {
             hasTold = true
             due = .nothing
             // The 200 brings the state that unanswered NOTIFYs did not.
-            failingSince = nil
+            arrived()
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         var actions: [Action] = [.accept(expires: granted, status: status(at: now), content: .none)]
@@ -284,33 +286,6 @@ public struct Notifier: Hashable, Sendable {
     ) -> [Action] {
         guard phase != .initial, !isEnding else { return [] }
         return finish(.terminated(reason: reason, retryAfter: retryAfter), content, .terminated(reason), at: now)
-    }
-
-    // MARK: responses
-
-    /// Handles the final response to the outstanding NOTIFY; `retryAfter` is in seconds.
-    /// - Parameter chance: Random value as of ``notifyFailed(_:chance:at:)``.
-    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, chance: UInt64 = 0, at now: Instant) -> [Action] {
-        guard isOutstanding else { return [] }
-        isOutstanding = false
-        if case .final = due, !isLastSent { return flush(at: now) }
-        // It concerns this one request and not the subscription (RFC 5057 5.1): the watcher has refused nothing.
-        if status == 401 || status == 407 { return notifyFailed(.challenge(status: status), chance: chance, at: now) }
-        undelivered = 0
-        failingSince = nil
-        if case .ending(let reason) = phase { return close(reason) }
-        switch status {
-        case 200..<300:
-            return flush(at: now)
-        // A redirection concerns the whole dialog (RFC 5057 5.1), and this one leads nowhere.
-        case 300..<400, 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
-            return close(.refused(status: status))
-        default:
-            // The subscription stays; the newest state is sent again after a pause (RFC 6665 4.2.2).
-            due = .full
-            notBefore = now + (retryAfter.map { .seconds(min(max($0, 0), 86_400)) } ?? configuration.retryPause)
-            return flush(at: now)
-        }
     }
 
     /// Reports that the NOTIFY was not sent, because the state equals the state that the watcher has.

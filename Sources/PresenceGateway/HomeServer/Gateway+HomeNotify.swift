@@ -113,9 +113,10 @@ extension Gateway {
         keep(.dialog(subscription.localTag))
         if !response.status.isSuccess { counters.notificationsFailed += 1 }
         let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+        subscription.failureReason = response.status.isSuccess ? nil : "answered \(response.status.rawValue)"
         let chance = redeliveryChance(of: subscription.dialog, attempt: subscription.notifier.undelivered)
-        perform(
-            subscription.notifier.receiveAnswer(
-                status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now), on: subscription, at: now)
+        let actions = subscription.notifier.receiveAnswer(
+            status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now)
+        perform(actions, on: subscription, at: now)
     }
 }

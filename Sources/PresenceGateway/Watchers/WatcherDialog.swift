@@ -42,8 +42,10 @@ final class WatcherDialog {
     var wasToldActive = false
     /// Of its last notification, for whoever asks.
     var told = NotificationRecord()
-    /// Where the NOTIFY on its way was sent on to; nil: nowhere.
+    /// Redirection that the outstanding NOTIFY follows; nil: none.
     var redirect: NotifyRedirect?
+    /// Reason of the last failed notification; valid while the notifier retries.
+    var failureReason: String?
     /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
     var rejected: [RejectedResource] = []
     /// He asked for `Privacy` (RFC 3325 9.3).
