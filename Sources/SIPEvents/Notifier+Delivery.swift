@@ -43,6 +43,14 @@ extension Notifier {
         public var next: Instant?
         /// Time at which the retries end if none succeeds.
         public var until: Instant
+
+        /// Creates a report of retries.
+        public init(since: Instant, failures: Int, next: Instant?, until: Instant) {
+            self.since = since
+            self.failures = failures
+            self.next = next
+            self.until = until
+        }
     }
 
     /// Whether state is due because a NOTIFY was not delivered.
