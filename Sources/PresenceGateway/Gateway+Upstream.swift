@@ -121,7 +121,7 @@ extension Gateway {
             piggybacked =
                 headers.subscriptionState.map { SubscriptionStatus($0) } ?? .active(expires: headers.expires.map { Int($0) })
             do throws(Refusal) {
-                let content = try read(response.body, headers.contentType, of: upstream, at: now)
+                let content = try read(response.body, headers, of: upstream, at: now)
                 if take(content, upstream, piggybacked, at: now) { return }
                 // The list names whom the parts do not speak of; who is in neither shows nothing (MS-PRES 2.2.2.4.2).
                 let spokenOf = Set(content.reports.map(\.key))
@@ -211,7 +211,7 @@ extension Gateway {
         upstream.hasNotified = true
         bind(upstream, to: flow.connection)
         counters.notificationsReceived += 1
-        let content = try read(request.body, request.headers.contentType, of: upstream, at: now)
+        let content = try read(request.body, request.headers, of: upstream, at: now)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)
         var status = SubscriptionStatus(state)
         // How an enterprise server ends a dialog, whatever else it says (MS-PRES 3.4.5.1.3).

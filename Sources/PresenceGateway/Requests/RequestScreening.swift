@@ -56,9 +56,6 @@ final class RequestScreening {
         }
         if !unknown.isEmpty { throw .badExtension(unknown) }
         if request.body.count > configuration.limits.bodyBytes { throw .bodyTooLarge }
-        if let encoding = request.headers.first(.contentEncoding), !request.body.isEmpty, encoding.lowercased() != "identity" {
-            throw .unsupportedEncoding
-        }
         if !request.body.isEmpty {
             guard let type = request.headers.contentType else {
                 throw .badRequest("RFC 3261 20.15: a body needs a Content-Type", errorID: 4013)

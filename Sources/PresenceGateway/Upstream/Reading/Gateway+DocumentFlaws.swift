@@ -6,9 +6,10 @@ import SIPEvents
 extension Gateway {
     /// Reads what a notification says; what cannot be read leaves what is known unverified, and is asked for anew.
     /// - Throws: The refusal of the NOTIFY.
-    func read(_ body: [UInt8], _ type: MediaType?, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent {
+    func read(_ body: [UInt8], _ headers: SIPHeaders, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent
+    {
         do throws(Refusal) {
-            let content = try content(body, type, of: upstream)
+            let content = try content(try decoded(body, headers), headers.contentType, of: upstream)
             noteFlaws(content.reader.flaws, of: upstream, at: now)
             if upstream.list == nil {
                 if let problem = content.unreadable.first {
