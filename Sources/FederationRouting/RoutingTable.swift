@@ -29,7 +29,14 @@ public struct RoutingTable: Hashable, Sendable {
     public func entry(for host: String) -> (name: String, domain: FederatedDomain)? {
         let key = Self.key(host)
         if key != Self.fallbackName, let domain = domains[key] { return (key, domain) }
+        if let (partner, domain) = anonymousPartner(ofHost: key) { return (partner, domain) }
         return domains[Self.fallbackName].map { (Self.fallbackName, $0) }
+    }
+
+    /// The partner whose anonymous user has this host (``AnonymousUser``).
+    private func anonymousPartner(ofHost host: String) -> (name: String, domain: FederatedDomain)? {
+        guard let partner = AnonymousUser.partner(ofHost: host), let domain = domains[partner], !domain.isHosted else { return nil }
+        return (partner, domain)
     }
 
     /// Where a request for this URI goes (RFC 3261 16.5 for a node that knows its partners), whichever form of its user's names it is.

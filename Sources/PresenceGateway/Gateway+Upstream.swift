@@ -61,7 +61,8 @@ extension Gateway {
         let transport = upstream.domain.hop.transport
         var request = SIPRequest(.subscribe, uri: upstream.target)
         request.headers.maxForwards = upstream.maxForwards
-        request.headers.from = NameAddr(upstream.watcher, parameters: SIPParameters([.init("tag", upstream.localTag)]))
+        request.headers.from = NameAddr(
+            AnonymousUser.shown(upstream.watcher), parameters: SIPParameters([.init("tag", upstream.localTag)]))
         request.headers.to = NameAddr(upstream.addressee)
         request.headers.callID = upstream.callID
         request.headers.cSeq = CSeq(1, .subscribe)

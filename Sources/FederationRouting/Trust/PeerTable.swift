@@ -131,7 +131,8 @@ public struct PeerTable: Hashable, Sendable {
     /// Whether a host may take requests for the far end of a dialog: the peer itself, an address or a name of its domain's servers, or a
     /// name within the domain. Of hosted domains every host may: where a user is, he says himself.
     public func isPlace(_ host: String, of uri: SIPURI, beside peer: Peer, at now: Instant) -> Bool {
-        let domain = routes.identities.domain(uri.domainKey)
+        let asked = routes.identities.domain(uri.domainKey)
+        let domain = AnonymousUser.partner(ofHost: asked) ?? asked
         guard let (name, agreement) = routes.entry(for: domain), !agreement.isHosted, let entry = partners.first(where: { $0.name == name })
         else { return true }
         if TransportAddress.isNumeric(host) {

@@ -68,7 +68,7 @@ public struct GatewayConfiguration: Hashable, Sendable {
 
     /// The entry for a host name or an alias, compared without regard to case; nil when neither it nor `*` is configured.
     public func domain(_ host: String) -> DomainConfiguration? {
-        domains[host] ?? domains[host.lowercased()] ?? domains[identities.domain(host)] ?? domains["*"]
+        domains[host] ?? domains[host.lowercased()] ?? domains[identities.domain(host)] ?? anonymousDomain(host) ?? domains["*"]
     }
 
     /// The entry that speaks for a user, whichever form of his names this is.

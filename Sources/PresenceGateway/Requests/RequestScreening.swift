@@ -91,6 +91,9 @@ final class RequestScreening {
         guard presentity.user?.isEmpty == false else {
             throw Refusal(.notFound, "RFC 3856 6.4: the Request-URI names no user", errorID: 4007)
         }
+        guard AnonymousUser.partner(ofHost: presentity.domainKey) == nil else {
+            throw Refusal(.notFound, "RFC 3323 4.1.1.3: the Request-URI names nobody", errorID: 4007)
+        }
         if case .refuse(let status) = routes.decide(asked).outcome {
             throw Refusal(status, "the presentity's domain is not served here", errorID: 4005)
         }
