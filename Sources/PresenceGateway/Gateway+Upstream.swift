@@ -227,6 +227,7 @@ extension Gateway {
             // Granted, and nothing is published or shown to this watcher (RFC 3856 6.7 allows no body).
             only.partial = nil
             only.staleAt = nil
+            upstream.becameReadable()
             show(.offline, in: only, at: now)
         }
         perform(upstream.subscriber.receiveNotify(status, at: now), on: upstream, at: now)
