@@ -9,7 +9,7 @@ import PackageDescription
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
-//   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   COpenSSL   CLDAP   CCares
+//   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
 //
 // ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure rooms and
@@ -58,7 +58,8 @@ var targets: [Target] = [
     .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
     room("ByteCoding"),
     room("XMLCore", ["ByteCoding", "CLibXML2"]),
-    room("SIPCore"),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    room("SIPCore", ["CZlib"]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     // vocabulary
     room("PresenceDocuments", ["ByteCoding", "XMLCore"]),

@@ -30,7 +30,14 @@ public struct RoutingTable: Hashable, Sendable {
     public func entry(for host: String) -> (name: String, domain: FederatedDomain)? {
         let key = Self.key(host)
         if key != Self.fallbackName, let domain = domains[key] { return (key, domain) }
+        if let (partner, domain) = anonymousPartner(ofHost: key) { return (partner, domain) }
         return domains[Self.fallbackName].map { (Self.fallbackName, $0) }
+    }
+
+    /// Returns the partner whose anonymous user has this host (``AnonymousUser``).
+    private func anonymousPartner(ofHost host: String) -> (name: String, domain: FederatedDomain)? {
+        guard let partner = AnonymousUser.partner(ofHost: host), let domain = domains[partner], !domain.isHosted else { return nil }
+        return (partner, domain)
     }
 
     /// Decides where a request for a URI is sent (RFC 3261 16.5), whatever form of the user's URI it uses.

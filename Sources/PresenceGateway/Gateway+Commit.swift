@@ -153,6 +153,7 @@ extension Gateway {
             presentities[key] = presentity
             presentity.published = before ?? makePresentity(key, presentity.uri).published
             composeAgain(presentity)
+            presentity.noteTimedMoments(at: now)
             placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
             tellWatchers(of: presentity, at: now)
             settle(presentity)

@@ -159,6 +159,7 @@ extension Gateway {
         guard !change.isEmpty else { return }
         tellOwner(of: presentity, change, at: now)
         noteServerPublications(of: presentity, change, at: now)
+        if !change.pairs.isEmpty { presentity.noteTimedMoments(at: now) }
         if !change.pairs.isEmpty || !change.containers.isEmpty { tellWatchers(of: presentity, at: now) }
         schedule(presentity)
     }

@@ -57,6 +57,7 @@ extension Gateway {
             try authenticate(request, transaction, flow, at: now)
             try checkLoad(request)
             try screening.check(request)
+            try decode(&request)
             try screening.checkVia(request, places: ownAddresses.fixed)
             // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.
             if request.method != .options, request.method != .benotify {
@@ -175,7 +176,7 @@ extension Gateway {
         response.headers.append(.allow, Refusal.allowedMethods)
         response.headers.append(.allowEvents, Refusal.allowedEvents)
         response.headers.append(.accept, Self.acceptedBodies)
-        response.headers.append(.acceptEncoding, "identity")
+        response.headers.append(.acceptEncoding, ContentCoding.accepted)
         response.headers.append(.supported, Refusal.supportedTags)
         if configuration.listServer != nil { response.headers.append(.supported, ListRequest.tag) }
         respond(response, transaction, at: now)

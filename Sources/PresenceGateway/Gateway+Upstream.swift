@@ -61,7 +61,8 @@ extension Gateway {
         let transport = upstream.domain.hop.transport
         var request = SIPRequest(.subscribe, uri: upstream.target)
         request.headers.maxForwards = upstream.maxForwards
-        request.headers.from = NameAddr(upstream.watcher, parameters: SIPParameters([.init("tag", upstream.localTag)]))
+        request.headers.from = NameAddr(
+            AnonymousUser.shown(upstream.watcher), parameters: SIPParameters([.init("tag", upstream.localTag)]))
         request.headers.to = NameAddr(upstream.addressee)
         request.headers.callID = upstream.callID
         request.headers.cSeq = CSeq(1, .subscribe)
@@ -121,7 +122,7 @@ extension Gateway {
             piggybacked =
                 headers.subscriptionState.map { SubscriptionStatus($0) } ?? .active(expires: headers.expires.map { Int($0) })
             do throws(Refusal) {
-                let content = try read(response.body, headers.contentType, of: upstream, at: now)
+                let content = try read(response.body, headers, of: upstream, at: now)
                 if take(content, upstream, piggybacked, at: now) { return }
                 // The list names whom the parts do not speak of; who is in neither shows nothing (MS-PRES 2.2.2.4.2).
                 let spokenOf = Set(content.reports.map(\.key))
@@ -211,7 +212,7 @@ extension Gateway {
         upstream.hasNotified = true
         bind(upstream, to: flow.connection)
         counters.notificationsReceived += 1
-        let content = try read(request.body, request.headers.contentType, of: upstream, at: now)
+        let content = try read(request.body, request.headers, of: upstream, at: now)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)
         var status = SubscriptionStatus(state)
         // How an enterprise server ends a dialog, whatever else it says (MS-PRES 3.4.5.1.3).
@@ -226,6 +227,7 @@ extension Gateway {
             // Granted, and nothing is published or shown to this watcher (RFC 3856 6.7 allows no body).
             only.partial = nil
             only.staleAt = nil
+            upstream.becameReadable()
             show(.offline, in: only, at: now)
         }
         perform(upstream.subscriber.receiveNotify(status, at: now), on: upstream, at: now)

@@ -33,6 +33,23 @@ import Testing
         }
     }
 
+    @Test("MS-SIP 7 an atom of xpidf is left out once it has expired, and keeps its expires when it is written again")
+    func xpidfExpires() throws {
+        let text = """
+            <presence><presentity uri="sip:bob@contoso.com;method=SUBSCRIBE"/><atom id="1" expires="1000"><address uri="sip:bob@contoso.com">\
+            <status status="open"/></address></atom></presence>
+            """
+        let converter = Converter()
+        func basic(at seconds: Int64) throws -> CanonicalBasic? {
+            let options = ConversionOptions(at: DateTime(nanosecondsSince1970: seconds * 1_000_000_000))
+            return try converter.read(Array(text.utf8), format: .xpidf, options: options).value.basic
+        }
+        #expect(try basic(at: 999) == .open)
+        #expect(try basic(at: 1_000) == nil)
+        let document = try XPIDFDocument.decode(Array(text.utf8))
+        #expect(String(decoding: document.encode(), as: UTF8.self).contains("expires=\"1000\""))
+    }
+
     static let edges = [
         0, 1, 2999, 3000, 3001, 4499, 4500, 5999, 6000, 7499, 7500, 8999, 9000, 11999, 12000, 14999, 15000, 17999, 18000, 20000,
         4_294_967_295,

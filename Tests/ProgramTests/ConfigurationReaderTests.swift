@@ -186,6 +186,13 @@ import Testing
         #expect(open.gateway(listeners: open.listeners, logLevel: .info).publisherEPID == "0A1b")
         #expect(throws: ConfigurationError.self) { try read(", epid: xyz", far) }
         #expect(throws: ConfigurationError.self) { try read("", "side: simple, hosted: true, publish: true") }
+        let enterprise = "side: enterprise, route: \"udp:b:5060\", publish: true"
+        #expect(try read("", enterprise).domains["a"]?.publishAs == .automatic)
+        #expect(try read("", enterprise + ", publish-as: user-state").domains["a"]?.publishAs == .userState)
+        #expect(try read("", enterprise + ", publish-as: aggregate-state").domains["a"]?.publishAs == .aggregateState)
+        #expect(throws: ConfigurationError.self) { try read("", enterprise + ", publish-as: device-state") }
+        #expect(throws: ConfigurationError.self) { try read("", far + ", publish: true, publish-as: user-state") }
+        #expect(throws: ConfigurationError.self) { try read("", "side: enterprise, route: \"udp:b:5060\", publish-as: user-state") }
     }
 
     @Test("a store in SQLite has a path, how much a commit survives, and how large it may grow") func store() throws {

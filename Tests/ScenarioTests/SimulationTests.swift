@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "after loss, forged answers, restarts of peers, clock steps and kill -9 every live watcher sees what is so, and nothing is left",
+        "after loss, forged answers, restarts of peers, flawed documents, clock steps and kill -9 every live watcher sees what is so, and nothing is left",
         arguments: 0..<shards)
     func seeds(shard: Int) async {
         var (kills, live, clockSteps, forged) = (0, 0, 0, UInt64(0))

@@ -20,6 +20,17 @@ extension FuzzTarget {
             }
             require(expected.compactMap(\.message) == events.compactMap(\.message), "octet by octet the messages are others")
         },
+        FuzzTarget("content-coding", seeds: ["Fuzz/Seeds/content-coding"]) { bytes in
+            // The first octet chooses the coding; what is decoded stays below the limit, and what is encoded decodes to itself.
+            let coding = ContentCoding.allCases[Int(bytes.first ?? 0) % ContentCoding.allCases.count]
+            let body = Array(bytes.dropFirst())
+            let limit = 65_536
+            if let decoded = try? ContentCoding.decode(body, codings: [coding.rawValue], limit: limit) {
+                require(coding == .identity || decoded.count <= limit, "more was decoded than is allowed")
+            }
+            require(
+                (try? ContentCoding.decode(coding.encode(body), codings: [coding.rawValue], limit: limit)) == body, "the octets are others")
+        },
         FuzzTarget("multipart", seeds: ["Fuzz/Seeds/multipart"]) { bytes in
             // The boundary is the first line, so that the fuzzer can change both.
             let line = bytes.prefix { $0 != 0x0A }

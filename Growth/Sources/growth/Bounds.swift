@@ -109,6 +109,17 @@ extension Construct {
                 return presentity.delegates.entries.count == size
             }
         },
+        .bounded("content coding: octets of a decoded body", by: "body-bytes (262,144, then 413)", from: 65_536) { size in
+            let body = ContentCoding.gzip.encode([UInt8](repeating: 0x20, count: size))
+            return {
+                do throws(ContentCoding.Failure) {
+                    _ = try ContentCoding.decode(body, codings: ["gzip"], limit: limits.bodyBytes)
+                } catch {
+                    return error != .tooLarge
+                }
+                return true
+            }
+        },
         .bounded("partial PIDF: operations of one patch", by: "500 operations of a patch", from: 200) { size in
             let operations = patch((0..<size).map { "<p:add sel=\"*\"><note>\($0)</note></p:add>" }.joined())
             return { isTaken(operations, after: pidfBytes("<note>x</note>")) }

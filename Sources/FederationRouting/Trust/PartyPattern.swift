@@ -47,19 +47,29 @@ public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
         domains = isBelow ? .below(name) : .one(name)
     }
 
-    /// Whether a canonical URI matches. A prefix such as `sales-*` is compared with the user part as written, escapes
-    /// unresolved.
+    /// Whether a canonical URI matches. The anonymous user of a domain matches as one of its users, but no pattern with a user part.
+    /// A prefix such as `sales-*` is compared with the user part as written, escapes unresolved.
     public func matches(_ user: SIPURI) -> Bool {
-        let domain = user.domainKey
-        switch domains {
-        case .all: break
-        case .one(let name): if name != domain { return false }
-        case .below(let name): if !domain.hasSuffix("." + name) { return false }
-        }
+        guard matches(domainOf: user) else { return false }
+        if users != .all, AnonymousUser.partner(ofHost: user.domainKey) != nil { return false }
         switch users {
         case .all: return true
         case .one(let name): return user.user == name || user.decodedUser == name
         case .beginning(let prefix): return user.user?.hasPrefix(prefix) ?? false
+        }
+    }
+
+    /// Whether a user may be meant: an anonymous one may be any of its domain.
+    func mayMatch(_ user: SIPURI) -> Bool {
+        AnonymousUser.partner(ofHost: user.domainKey) == nil ? matches(user) : matches(domainOf: user)
+    }
+
+    private func matches(domainOf user: SIPURI) -> Bool {
+        let domain = AnonymousUser.partner(ofHost: user.domainKey) ?? user.domainKey
+        switch domains {
+        case .all: return true
+        case .one(let name): return name == domain
+        case .below(let name): return domain.hasSuffix("." + name)
         }
     }
 }

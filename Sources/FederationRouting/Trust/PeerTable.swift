@@ -134,7 +134,8 @@ public struct PeerTable: Hashable, Sendable {
     /// domain's servers, or a name inside the domain. Any host is accepted for hosted domains, because their users choose
     /// their own Contact.
     public func isPlace(_ host: String, of uri: SIPURI, beside peer: Peer, at now: Instant) -> Bool {
-        let domain = routes.identities.domain(uri.domainKey)
+        let asked = routes.identities.domain(uri.domainKey)
+        let domain = AnonymousUser.partner(ofHost: asked) ?? asked
         guard let (name, agreement) = routes.entry(for: domain), !agreement.isHosted, let entry = partners.first(where: { $0.name == name })
         else { return true }
         if TransportAddress.isNumeric(host) {

@@ -26,6 +26,10 @@ public class ScriptedNotifier: SIPPeer {
         public var announcesExpiry = true
         /// Sends the next NOTIFY only after the answer to the one before.
         public var waitsForAnswers = true
+        /// Every document has odd optional pieces.
+        public var writesOddPieces = false
+        /// So many of the next documents cannot be read.
+        public var unreadableDocuments = 0
 
         public init() {}
     }
@@ -284,6 +288,14 @@ public class ScriptedNotifier: SIPPeer {
         return manners.isPending ? .pending(expires: left) : .active(expires: left)
     }
 
+    private func flawed(_ body: [UInt8], _ contentType: String) -> [UInt8] {
+        if manners.unreadableDocuments > 0 {
+            manners.unreadableDocuments -= 1
+            return NotifiedFlaw.unreadable.applied(to: body, contentType)
+        }
+        return manners.writesOddPieces ? NotifiedFlaw.oddPieces.applied(to: body, contentType) : body
+    }
+
     final func notify(_ dialog: Dialog, at now: Instant) {
         guard dialogs.contains(where: { $0 === dialog }) else { return }
         if dialog.isInFlight && manners.waitsForAnswers {
@@ -304,7 +316,7 @@ public class ScriptedNotifier: SIPPeer {
         request.headers.append(.subscriptionState, state.description)
         if !manners.isPending || state.state == .terminated, let body = body(for: dialog) {
             request.headers.append(.contentType, body.contentType)
-            request.body = body.bytes
+            request.body = flawed(body.bytes, body.contentType)
         }
         dress(&request, for: dialog)
         notifications[request.method, default: 0] += 1

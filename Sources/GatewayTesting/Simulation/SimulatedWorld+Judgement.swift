@@ -15,6 +15,7 @@ extension SimulatedWorld {
             server.manners.answer = .accept
             server.manners.isPending = false
             server.manners.shortestExpiry = 0
+            server.manners.unreadableDocuments = 0
         }
         standard.compositor.answer = .accept
         partner.home.answer = .accept

@@ -119,7 +119,8 @@ extension SimulatedWorld {
     private func disturbServer() throws {
         guard let server = servers.randomElement(using: &random) else { return }
         let now = network.now
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
+        case 14, 15: flawDocuments(of: server)
         case 0..<2:
             // A process that forgot them has begun anew, and its connections have ended.
             network.remark("\(server.name) forgets its dialogs")

@@ -69,6 +69,7 @@ public struct Simulation {
         }
         try world.heal()
         let live = try world.judge()
+        try world.judgeFlaws()
         try world.end()
         var summary = Summary()
         let counters = world.gateway.counters

@@ -46,6 +46,13 @@ public struct NoteBody: Hashable, Sendable {
         self.endTime = endTime
         self.attributes = attributes
     }
+
+    /// Whether the text is to be shown at that moment: `startTime` included, `endTime` excluded.
+    public func isShown(at moment: DateTime) -> Bool {
+        if let startTime, moment < startTime { return false }
+        if let endTime, moment >= endTime { return false }
+        return true
+    }
 }
 
 /// Notes of a user (MS-PRES 4.2); no body means that the note was cleared.

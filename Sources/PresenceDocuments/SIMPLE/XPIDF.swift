@@ -22,11 +22,14 @@ public struct XPIDFDocument: Hashable, Sendable {
 public struct XPIDFAtom: Hashable, Sendable {
     /// Id, from `id` or `atomid`; nil when absent.
     public var id: String?
+    /// Time at which the atom expires (MS-SIP 7); written as seconds since 1970.
+    public var expires: DateTime?
     /// Addresses in document order.
     public var addresses: [XPIDFAddress] = []
 
-    public init(id: String? = nil, addresses: [XPIDFAddress] = []) {
+    public init(id: String? = nil, expires: DateTime? = nil, addresses: [XPIDFAddress] = []) {
         self.id = id
+        self.expires = expires
         self.addresses = addresses
     }
 }
@@ -112,6 +115,9 @@ extension XPIDFDocument: PresenceDocument {
         displayName = root.first(XPIDFName.display)?.attribute("name")
         for element in root.children where element.is(XPIDFName.atom) {
             var atom = XPIDFAtom(id: element.attribute("id") ?? element.attribute("atomid"))
+            if let seconds = try element.integer("expires", in: 0...4_294_967_295, rule: XPIDFName.rule) {
+                atom.expires = DateTime(nanosecondsSince1970: Int64(seconds) * 1_000_000_000)
+            }
             for child in element.children where child.is(XPIDFName.address) { atom.addresses.append(try XPIDFAddress(child)) }
             atoms.append(atom)
         }
@@ -132,6 +138,7 @@ extension XPIDFDocument: PresenceDocument {
         for atom in atoms {
             writer.start("atom")
             writer.attribute("id", ifPresent: atom.id)
+            writer.attribute("expires", ifPresent: atom.expires.map { String($0.nanosecondsSince1970 / 1_000_000_000) })
             for address in atom.addresses { address.write(to: &writer) }
             writer.end()
         }

@@ -68,7 +68,7 @@ public struct GatewayConfiguration: Hashable, Sendable {
 
     /// The entry for a host name or an alias, compared without regard to case; nil when neither it nor `*` is configured.
     public func domain(_ host: String) -> DomainConfiguration? {
-        domains[host] ?? domains[host.lowercased()] ?? domains[identities.domain(host)] ?? domains["*"]
+        domains[host] ?? domains[host.lowercased()] ?? domains[identities.domain(host)] ?? anonymousDomain(host) ?? domains["*"]
     }
 
     /// The entry that speaks for a user, whichever form of his names this is.
@@ -161,6 +161,8 @@ public struct DomainConfiguration: Hashable, Sendable {
     /// For domains that are not hosted: their users may publish through this gateway in the other side's way: SERVICE for a simple
     /// domain, PUBLISH for an enterprise domain.
     public var publish = false
+    /// For enterprise domains with ``publish``: as which instances a state is carried there.
+    public var publishAs = PublishForm.automatic
     /// Refuse everything to and from this domain with this status (400-699).
     public var refuse: Int?
     /// How its users may be named besides `sip:user@domain`.

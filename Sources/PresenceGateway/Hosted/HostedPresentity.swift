@@ -280,7 +280,7 @@ final class HostedPresentity {
     }
 
     /// Instances are stored verbatim; the mapper wants to read them.
-    private static func readable(_ element: CategoryElement) -> CategoryElement {
+    static func readable(_ element: CategoryElement) -> CategoryElement {
         var element = element
         if let body = element.body, let read = try? body.read(as: element.name) { element.body = read }
         return element

@@ -125,8 +125,11 @@ public struct LegReport: Codable, Hashable, Sendable {
     /// nil: no dialog yet.
     public var remoteTag: String?
     public var state: State
-    /// Since when it is not known whether the far side still knows of it; nil: its last SUBSCRIBE was accepted.
+    /// Since when it is not known whether the far side still knows of it, or what it says; nil: its last SUBSCRIBE was accepted, and its last
+    /// document was read.
     public var unverifiedSince: DateTime?
+    /// Why its last document could not be read; nil: it was read.
+    public var unreadable: String?
     public var refreshesAt: DateTime?
     public var lapsesAt: DateTime?
     /// When it is asked for anew.

@@ -28,6 +28,11 @@ struct CategoryMerge: Equatable {
         instances.merge(fresh) { $1 }
     }
 
+    /// Takes instances away; their categories keep their places.
+    mutating func remove(_ ended: Set<CategoryExpiry.Key>) {
+        for name in Set(ended.map(\.name)) { instances[name]?.removeAll { ended.contains(CategoryExpiry.Key($0)) } }
+    }
+
     /// All instances of these categories, each category at least by its empty marker (MS-PRES 4.5).
     func elements(of requested: [CategoryName]) -> [CategoryElement] {
         var result: [CategoryElement] = []

@@ -54,14 +54,14 @@ struct PresenceTranslator {
     }
 
     /// A source in the canonical model; what is not known is shown as offline.
-    /// - Parameter moment: decides which elements with `from` and `until` count (RFC 4480 3.1); nil: all of them.
+    /// - Parameter moment: decides which elements with `from` and `until` count (RFC 4480 3.1, RFC 4481 2); nil: all of them.
     func canonical(_ source: PresenceSource, entity: String, at moment: DateTime? = nil) -> CanonicalPresence {
         var presence: CanonicalPresence
         switch source {
         case .unknown, .offline:
             presence = value(mapper.canonical(from: LegacyInteropDocument(availability: 18_500), entity: entity))
         case .categories(let merge):
-            presence = value(mapper.canonical(from: CategoriesDocument(uri: entity, categories: merge.all)))
+            presence = value(mapper.canonical(from: CategoriesDocument(uri: entity, categories: merge.all), at: moment))
         case .pidf(let document):
             presence = value(mapper.canonical(from: document, at: moment))
         case .msrtc(let document):

@@ -9,7 +9,7 @@ import XMLCore
 /// F3: what standard clients of an identity of an enterprise domain publish by PUBLISH (RFC 3903 6), carried to that domain as category
 /// publications (MS-PRES 3.2.4) under this gateway's endpoint.
 ///
-///     PUBLISH --> entity-tags, documents --instances of its own for each--> SERVICE --> home server
+///     PUBLISH --> entity-tags, documents --one composition, instances of its own--> SERVICE --> home server
 ///         200 <-- once the home server took all of it
 ///     503, 504 <-- it did not: the entity-tag and what it stands for are as before
 ///
@@ -26,13 +26,19 @@ final class CategoryBridge {
     /// Tells the answer to the newest request from those to earlier ones.
     var attempt: UInt64 = 0
     var passage = BridgePassage()
+    /// When the composed document means something else without a request, the first moment first.
+    var timedMoments: [Instant] = []
+    /// Whether the home server has shown a state of its own in a container for watchers (MS-PRES 3.8.5.1.2.7).
+    var homeComputesState = false
 
-    /// One publication: its document, and the instances that are made from it.
+    /// One publication.
     struct Source {
-        /// The first entity-tag of the publication; the numbers of its instances are derived from it.
-        var lineage: String
+        /// Grows with every body: the newest one decides where two say different things.
+        var number: UInt64
+        var arrived: Instant
         var document: [UInt8]
-        var elements: [PublicationID: XMLFragment]
+        /// nil: it cannot be read under the limits of now, so nothing of it is shown.
+        var presence: PIDFDocument?
         var until: Instant
     }
 
@@ -68,37 +74,31 @@ final class CategoryBridge {
         let ofClient = client.nextDeadline.map { Instant($0) }
         // A lapse waits for the request that is being worked on.
         let lapse = current == nil ? table.nextDeadline : nil
-        return [ofClient, lapse, current?.held.until, queue.map(\.until).min()].compactMap(\.self).min()
+        return [ofClient, lapse, timedMoments.first, current?.held.until, queue.map(\.until).min()].compactMap(\.self).min()
     }
 
-    /// What the home server is to hold for these sources.
+    /// What the home server is to hold, as long as the longest of these sources lives.
     /// - Parameter atLeast: seconds to ask for, so that short lives here are not as many requests there.
-    func wishes(of sources: [String: Source], atLeast: Int, at now: Instant) -> [PublicationID: CategoryPublicationClient.Wish] {
-        var wishes: [PublicationID: CategoryPublicationClient.Wish] = [:]
-        for source in sources.values {
-            let life = max((source.until - now).seconds + Self.margin, atLeast)
-            for (id, body) in source.elements {
-                wishes[id] = CategoryPublicationClient.Wish(
-                    body: body, expires: UInt32(clamping: life), until: DateTime(source.until))
-            }
-        }
-        return wishes
+    func wishes(
+        _ elements: [PublicationID: XMLFragment], of sources: [String: Source], atLeast: Int, at now: Instant
+    ) -> [PublicationID: CategoryPublicationClient.Wish] {
+        guard let until = sources.values.map(\.until).max() else { return [:] }
+        let life = max((until - now).seconds + Self.margin, atLeast)
+        return elements.mapValues { CategoryPublicationClient.Wish(body: $0, expires: UInt32(clamping: life), until: DateTime(until)) }
     }
 
     /// Seconds by which an instance outlives its source, so that it is taken back and not just over.
     private static let margin = 60
 }
 
-/// The numbers of the instances of one publication (MS-PRES 1.3.1.1): the same over refreshes and restarts, and not those that clients
+/// The numbers of the instances of one identity (MS-PRES 1.3.1.1): the same over changes, refreshes and restarts, and not those that clients
 /// of the same user choose.
 struct InstanceNumbers {
     private let hash: UInt32
 
-    /// - Parameters:
-    ///   - endpoint: the gateway's own, so that two gateways of one user do not meet.
-    ///   - lineage: of the publication, so that two publications do not.
-    init(endpoint: String, user: String, lineage: String) {
-        hash = FNV1a32.hash("\(endpoint) \(user) \(lineage)".utf8)
+    /// - Parameter endpoint: The gateway's own endpoint, so that two gateways of one user use different numbers.
+    init(endpoint: String, user: String) {
+        hash = FNV1a32.hash("\(endpoint) \(user)".utf8)
     }
 
     func instance(of category: CategoryName) -> UInt32 {

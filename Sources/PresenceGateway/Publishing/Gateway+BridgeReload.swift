@@ -1,4 +1,5 @@
 import EnhancedPresence
+import PresenceDocuments
 import PresenceMapping
 import SIPCore
 
@@ -17,8 +18,8 @@ extension Gateway {
         }
         for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) where concerns(bridge.uri) {
             let wished = bridge.client.wishes.mapValues(\.body)
-            bridge.sources = renewed(bridge.sources, of: bridge.uri, at: now)
-            if let sources = bridge.current?.sources { bridge.current?.sources = renewed(sources, of: bridge.uri, at: now) }
+            bridge.sources = renewed(bridge.sources)
+            if let sources = bridge.current?.sources { bridge.current?.sources = renewed(sources) }
             wish(bridge, at: now)
             // A pause that the home server asked for is kept where nothing is new, neither what it is told nor where it is.
             let isSamePlace = configuration.domain(bridge.uri.domainKey) == before.domain(bridge.uri.domainKey)
@@ -32,14 +33,12 @@ extension Gateway {
         carriedPresentity(uri, stored: (presentity.storedDocument, Set(presentity.computedInstances.map(\.id))))
     }
 
-    /// The same documents as the instances that the tables make of them now.
-    private func renewed(_ sources: [String: CategoryBridge.Source], of uri: SIPURI, at now: Instant) -> [String: CategoryBridge.Source] {
+    /// The same documents, read under the limits of now: one that could be read when it came, and cannot be any more, is shown no more.
+    private func renewed(_ sources: [String: CategoryBridge.Source]) -> [String: CategoryBridge.Source] {
         sources.mapValues { known in
-            if let made = try? source(known.document, of: uri, lineage: known.lineage, until: known.until, at: now) { return made }
-            // It could be read when it came, under other limits. Nobody can say what the tables would hide of it now.
-            var hidden = known
-            hidden.elements = [:]
-            return hidden
+            var source = known
+            source.presence = try? PIDFDocument.decode(known.document, using: parser)
+            return source
         }
     }
 }

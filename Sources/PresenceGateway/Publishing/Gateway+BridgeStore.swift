@@ -13,7 +13,9 @@ extension Gateway {
         static let digest = "digest"
         static let endpoints = "endpoints"
         static let hopMarks = "hop-marks"
-        static let lineage = "lineage"
+        static let number = "number"
+        static let arrived = "arrived"
+        static let computesState = "computes-state"
         static let until = "until"
         static let renew = "renew"
         static let version = "version"
@@ -77,7 +79,10 @@ extension Gateway {
         let sources = bridge.sources.map { tag, source in
             StoredBridge.Item(
                 kind: Kind.source, name: tag, document: source.document,
-                details: [Detail.lineage: source.lineage, Detail.until: String(source.until.nanosecondsSince1970)])
+                details: [
+                    Detail.number: String(source.number), Detail.arrived: String(source.arrived.nanosecondsSince1970),
+                    Detail.until: String(source.until.nanosecondsSince1970),
+                ])
         }
         let instances = standings.map { id, standing in
             var details = [
@@ -87,8 +92,10 @@ extension Gateway {
             if standing.isUncertain { details[Detail.isUncertain] = "yes" }
             return StoredBridge.Item(kind: Kind.standing, name: id.stored, details: details)
         }
+        var details = [Detail.hopMarks: bridge.passage.hopMarks]
+        if bridge.homeComputesState { details[Detail.computesState] = "yes" }
         return StoredBridge(
-            user: bridge.key, way: .service, uri: bridge.uri.description, details: [Detail.hopMarks: bridge.passage.hopMarks],
+            user: bridge.key, way: .service, uri: bridge.uri.description, details: details,
             items: sources + instances)
     }
 
@@ -145,10 +152,12 @@ extension Gateway {
         }
         let bridge = makeCategoryBridge(stored.user, uri, standings: standings)
         bridge.passage.hopMarks = stored.details[Detail.hopMarks] ?? ""
+        bridge.homeComputesState = stored.details[Detail.computesState] != nil
         for item in stored.items where item.kind == Kind.source {
-            guard let until = item.details[Detail.until].flatMap({ Int64($0) }), let lineage = item.details[Detail.lineage],
-                let source = try? source(
-                    item.document, of: uri, lineage: lineage, until: Instant(nanosecondsSince1970: until), at: now)
+            let until = item.details[Detail.until].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
+            let arrived = item.details[Detail.arrived].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
+            let number = item.details[Detail.number].flatMap { UInt64($0) }
+            guard let until, let source = try? source(item.document, number: number ?? 0, arrived: arrived ?? now, until: until)
             else { return false }
             bridge.sources[item.name] = source
             bridge.table.restore(EntityTag(item.name), until: source.until)
@@ -170,7 +179,7 @@ extension StoredBridge {
     /// Details with all their times moved.
     static func shifted(_ details: [String: String], by span: TimeSpan) -> [String: String] {
         var details = details
-        for key in [Gateway.Detail.lapse, Gateway.Detail.until, Gateway.Detail.renew] {
+        for key in [Gateway.Detail.lapse, Gateway.Detail.until, Gateway.Detail.renew, Gateway.Detail.arrived] {
             guard let time = details[key].flatMap({ Int64($0) }) else { continue }
             details[key] = String((Instant(nanosecondsSince1970: time) + span).nanosecondsSince1970)
         }

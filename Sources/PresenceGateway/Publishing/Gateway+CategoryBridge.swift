@@ -82,12 +82,15 @@ extension Gateway {
         let (operation, tag, expires) = try publish(request, in: &table, at: now)
         var sources = bridge.sources
         let until = now + .seconds(expires)
-        func put(_ lineage: String) throws(Refusal) {
-            sources[tag.value] = try source(request.body, of: bridge.uri, lineage: lineage, until: until, at: now)
+        func put() throws(Refusal) {
+            let number = (bridge.sources.values.map(\.number).max() ?? 0) + 1
+            sources[tag.value] = try source(request.body, number: number, arrived: now, until: until)
         }
         switch operation {
-        case .create: try put(tag.value)
-        case .modify(let old, _): try put(sources.removeValue(forKey: old.value)?.lineage ?? tag.value)
+        case .create: try put()
+        case .modify(let old, _):
+            sources[old.value] = nil
+            try put()
         case .refresh(let old, _):
             sources[tag.value] = sources.removeValue(forKey: old.value)
             sources[tag.value]?.until = until
@@ -97,41 +100,16 @@ extension Gateway {
         return CategoryBridge.Change(held: held, table: table, sources: sources, tag: tag, expires: expires)
     }
 
-    /// A document as instances, in the containers that the table `container-policy` names.
+    /// A published document, read.
     func source(
-        _ body: [UInt8], of uri: SIPURI, lineage: String, until: Instant, at now: Instant
+        _ body: [UInt8], number: UInt64, arrived: Instant, until: Instant
     ) throws(Refusal) -> CategoryBridge.Source {
-        let document: PIDFDocument
         do throws(DocumentError) {
-            document = try PIDFDocument.decode(body, using: parser)
+            let document = try PIDFDocument.decode(body, using: parser)
+            return CategoryBridge.Source(number: number, arrived: arrived, document: body, presence: document, until: until)
         } catch {
             throw .badRequest("the published document cannot be read: \(error)", errorID: 4001)
         }
-        let mapper = translator.mapper
-        let moment = DateTime(now)
-        let categories = mapper.categories(
-            from: translator.canonical(.pidf(document), entity: uri.description), at: moment
-        ).value.categories
-        let numbers = InstanceNumbers(endpoint: publisherEPID, user: uri.aorKey, lineage: lineage)
-        var elements: [PublicationID: XMLFragment] = [:]
-        for policy in mapper.tables.containerPolicies {
-            guard let container = ContainerID(policy.container) else { continue }
-            for element in categories where policy.publishes.contains(element.name.rawValue) {
-                guard let body = policy.isReduced ? Self.reduced(element.body) : element.body, let fragment = body.fragment else {
-                    continue
-                }
-                let id = PublicationID(
-                    category: element.name, container: container, instance: numbers.instance(of: element.name))
-                elements[id] = fragment
-            }
-        }
-        return CategoryBridge.Source(lineage: lineage, document: body, elements: elements, until: until)
-    }
-
-    /// Of a state nothing but its number.
-    private static func reduced(_ body: CategoryBody?) -> CategoryBody? {
-        guard case .state(let state)? = body else { return body }
-        return .state(StateDocument(type: state.type, availability: state.availability))
     }
 
     // MARK: answers to clients
@@ -176,8 +154,9 @@ extension Gateway {
 
     /// Tells the client what the tables want, those of the request that is being worked on before the others.
     func wish(_ bridge: CategoryBridge, at now: Instant) {
+        let sources = bridge.current?.sources ?? bridge.sources
         bridge.client.wishes = bridge.wishes(
-            of: bridge.current?.sources ?? bridge.sources, atLeast: configuration.timing.publication.standard, at: now)
+            compose(sources, of: bridge, at: now), of: sources, atLeast: configuration.timing.publication.standard, at: now)
     }
 
     // MARK: lives
@@ -202,6 +181,7 @@ extension Gateway {
         for held in late {
             refuse(held.request, held.transaction, Refusal(.serverTimeout, "the identity's home server did not answer in time"), at: now)
         }
+        if let moment = bridge.timedMoments.first, moment <= now { wish(bridge, at: now) }
         work(bridge, at: now)
     }
 

@@ -64,6 +64,7 @@ extension Gateway {
             counters.publicationsCarried += 1
             let answer = body.flatMap { try? parser.parse($0).root }.flatMap { try? RoamingDataDocument(reading: $0) }
             bridge.client.accepted(answer?.categories, at: moment)
+            noteComputedStates(answer?.categories, of: bridge, at: now)
         case 409:
             counters.publicationConflicts += 1
             let fault = body.flatMap { try? parser.parse($0).root }.flatMap { try? FaultDocument(reading: $0) }

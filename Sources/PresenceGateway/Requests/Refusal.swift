@@ -75,7 +75,8 @@ struct Refusal: Error, Equatable {
     }
 
     static let unsupportedEncoding = Refusal(
-        .unsupportedMediaType, "RFC 3261 8.2.3: content encoding not supported", headers: [Header(.acceptEncoding, "identity")])
+        .unsupportedMediaType, "RFC 3261 8.2.3: content encoding not supported",
+        headers: [Header(.acceptEncoding, ContentCoding.accepted)])
 
     /// A document that goes beyond a limit is too large, any other that cannot be read is malformed.
     /// - Parameter limitID: the error id of the limit (MS-OCER); that of what is published unless told otherwise.

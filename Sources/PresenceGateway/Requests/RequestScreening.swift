@@ -56,9 +56,6 @@ final class RequestScreening {
         }
         if !unknown.isEmpty { throw .badExtension(unknown) }
         if request.body.count > configuration.limits.bodyBytes { throw .bodyTooLarge }
-        if let encoding = request.headers.first(.contentEncoding), !request.body.isEmpty, encoding.lowercased() != "identity" {
-            throw .unsupportedEncoding
-        }
         if !request.body.isEmpty {
             guard let type = request.headers.contentType else {
                 throw .badRequest("RFC 3261 20.15: a body needs a Content-Type", errorID: 4013)
@@ -93,6 +90,9 @@ final class RequestScreening {
         let presentity = routes.identities.identity(of: asked).uri
         guard presentity.user?.isEmpty == false else {
             throw Refusal(.notFound, "RFC 3856 6.4: the Request-URI names no user", errorID: 4007)
+        }
+        guard AnonymousUser.partner(ofHost: presentity.domainKey) == nil else {
+            throw Refusal(.notFound, "RFC 3323 4.1.1.3: the Request-URI names nobody", errorID: 4007)
         }
         if case .refuse(let status) = routes.decide(asked).outcome {
             throw Refusal(status, "the presentity's domain is not served here", errorID: 4005)

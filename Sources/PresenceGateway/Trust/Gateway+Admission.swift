@@ -45,7 +45,8 @@ extension Gateway {
     ) -> TransactionLayer.Admission {
         let admitted: TransactionLayer.Admission = isStranger(source) ? .stranger : .admitted
         // An OPTIONS asks whether this node lives, and is told no more.
-        guard request.method != .options, let from = request.headers.from?.uri else { return admitted }
+        guard request.method != .options, let written = request.headers.from?.uri else { return admitted }
+        let from = speaker(written, of: request.method, on: Flow(source))
         var verdict = verdict(on: Flow(source), speakingFor: from)
         if case .impostor = verdict, source.remote.transport != .tls {
             switch locateSpeakers(for: from, message, at: now) {
@@ -98,6 +99,7 @@ extension Gateway {
     /// Removes what only a trusted neighbour may say (RFC 3325 5, MS-SIPRE 2.2.15).
     func cleanse(_ request: inout SIPRequest, from flow: Flow) {
         let peer = peer(at: flow.remote, proving: flow.peer)
+        markAnonymous(&request, from: flow)
         for name in SIPHeaders.trustHeaderNames {
             let isEdgeMark = name == .msSourceNetwork || name == .msEdgeProxyMessageTrust
             if isEdgeMark ? !peer.isEdge : !peer.isTrusted { request.headers.remove(name) }
@@ -124,7 +126,7 @@ extension Gateway {
         guard let from = request.headers.from?.uri, let sender = try? screening.sender(of: request),
             [from, sender].contains(where: { configuration.canonical($0).aorKey == key })
         else { return false }
-        return isSpeaker(flow, for: from)
+        return isSpeaker(flow, for: speaker(from, of: request.method, on: flow))
     }
 
     /// Whether the sender may speak for a user or a domain, certainly.

@@ -10,7 +10,7 @@ extension Gateway {
     ///   - domain: where the request goes.
     ///   - isPrivate: the user wants it known to no others than those who believe us (RFC 3325 9.3).
     func vouch(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool = false) {
-        guard let domain, !domain.hosted else { return }
+        guard let domain, !domain.hosted, AnonymousUser.partner(ofHost: user.domainKey) == nil else { return }
         if domain.trust.asserts {
             request.headers.set(.pAssertedIdentity, "<\(user.addressOfRecord())>")
             if isPrivate { request.headers.set(.privacy, "id") }
@@ -33,7 +33,11 @@ extension RequestScreening {
     /// Who sends a request: whom a trusted neighbour vouches for (RFC 3325 9.1), else From. What others assert has been removed.
     func sender(of request: SIPRequest) throws(Refusal) -> SIPURI {
         guard let from = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
-        guard let asserted = request.headers.assertedIdentities.lazy.map(\.uri).first(where: \.scheme.hasHost) else { return from }
+        let anonymous = try Self.anonymousSender(request.headers, from: from)
+        guard let asserted = request.headers.assertedIdentities.lazy.map(\.uri).first(where: \.scheme.hasHost) else {
+            return anonymous ?? from
+        }
+        if let anonymous, Self.hidesIdentity(request.headers) { return anonymous }
         // The other leg has to name who asks; who must not be named cannot be carried.
         if Self.hidesIdentity(request.headers), asserted.aorKey != from.aorKey {
             throw Refusal(SIPStatus(rawValue: 433), "RFC 5079 5: a watcher that hides its identity is not served")

@@ -54,7 +54,8 @@ extension Gateway {
         if let categories = report.categories {
             var merge = CategoryMerge()
             if !resource.isOld, case .categories(let known) = resource.source { merge = known }
-            merge.apply(categories)
+            if resource.isOld { resource.expiry = CategoryExpiry() }
+            merge.apply(resource.expiry.take(categories, at: now))
             source = .categories(merge)
         } else if let pidf = report.pidf {
             resource.partial = nil
@@ -79,7 +80,7 @@ extension Gateway {
     /// Gives every sink what is known now.
     /// - Parameter isGranted: the state itself says that its watcher may see it.
     func show(_ source: PresenceSource, in resource: UpstreamResource, isGranted: Bool = false, at now: Instant) {
-        resource.timedMoments = source.timedMoments(after: now)
+        resource.timedMoments = (source.timedMoments(after: now) + resource.expiry.moments).sorted()
         var changed: [(watcher: WatcherDialog, resource: WatchedResource)] = []
         for (watcher, watched) in resource.sinks {
             if watched.source == source {

@@ -145,7 +145,8 @@ extension Gateway {
     func noteVerified(_ leg: UpstreamSubscription, by source: MessageSource, at now: Instant) {
         // Doubts that follow one another wait; the first one is answered at once, however young the leg.
         if leg.unverifiedSince != nil { leg.verifiedAt = now }
-        leg.unverifiedSince = nil
+        // That it still knows of the leg does not say what could not be read.
+        if leg.unreadable == nil { leg.unverifiedSince = nil }
         leg.server = source.remote
         bind(leg, to: source.connection)
         keepAlive(leg.domain.name, at: now)

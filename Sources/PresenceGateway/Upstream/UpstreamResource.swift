@@ -24,6 +24,8 @@ final class UpstreamResource {
     var staleAt: Instant?
     /// When what is known means something else without a message, the first moment first.
     var timedMoments: [Instant] = []
+    /// When category instances end by their own `expires`.
+    var expiry = CategoryExpiry()
     /// Where the far side sends differences; nil: it has sent none.
     var partial: PartialPresence?
     /// Where it was sent on from; nil: nowhere, as most are.

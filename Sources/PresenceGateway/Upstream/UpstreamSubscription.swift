@@ -58,8 +58,11 @@ final class UpstreamSubscription {
     /// A leg that was sent on too often asks no sooner.
     var restsUntil: Instant?
 
-    /// Since when it is not known whether the far side still knows of it; nil: its last SUBSCRIBE was accepted.
+    /// Since when it is not known whether the far side still knows of it, or what it says; nil: its last SUBSCRIBE was accepted, and its last
+    /// document was read.
     var unverifiedSince: Instant?
+    /// Why its last document could not be read; nil: it was read.
+    var unreadable: String?
     var verifiedAt: Instant?
     /// Where its last SUBSCRIBE was accepted.
     var server: TransportAddress?
@@ -95,6 +98,13 @@ final class UpstreamSubscription {
         self.format = format
         tried = shape == .batch ? TriedForms(.batch) : TriedForms(format)
         self.subscriber = subscriber
+    }
+
+    /// A document was read again, or there is none any more.
+    func becameReadable() {
+        guard unreadable != nil else { return }
+        unreadable = nil
+        unverifiedSince = nil
     }
 
     /// On whose behalf it asks.

@@ -153,8 +153,7 @@ final class WatcherDialog {
     }
 
     /// The watcher as the resolution of containers sees it.
-    private(set) lazy var identity = WatcherIdentity(
-        uri: watcher.description, network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
+    private(set) lazy var identity = WatcherIdentity(watcher, network: network)
 }
 
 /// Where a dialog's requests come from, and so where ours go unless its route set says otherwise.

@@ -58,7 +58,7 @@ public final class Converter {
                 let document = try reader.read(bytes, using: parser) { root throws(DocumentError) in
                     try CategoriesDocument(reading: root)
                 }
-                return mapper.canonical(from: document)
+                return mapper.canonical(from: document, at: options.at)
             case .legacyInterop:
                 let document = try reader.read(bytes, using: parser) { root throws(DocumentError) in
                     try LegacyInteropDocument(reading: root)
@@ -81,7 +81,7 @@ public final class Converter {
                 return mapper.canonical(from: document)
             case .xpidf:
                 let document: XPIDFDocument = try reader.read(bytes, using: xpidfParser)
-                return mapper.canonical(from: document)
+                return mapper.canonical(from: document, at: options.at)
             default:
                 return mapper.canonical(from: try reader.readPIDF(bytes, using: parser), at: options.at)
             }

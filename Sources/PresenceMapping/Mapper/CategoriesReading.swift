@@ -5,7 +5,9 @@ extension PresenceMapper {
     ///
     /// Uses the newest aggregateState if there are several state instances. Without one, the aggregate is computed from the visible
     /// instances (MS-PRES 3.8.5.1.2.2): the greatest availability among the instances that are not older than the newest manual one.
-    public func canonical(from document: CategoriesDocument) -> MappingResult<CanonicalPresence> {
+    ///
+    /// - Parameter moment: Notes with `startTime` or `endTime` are used if they are valid at this time (MS-PRES 4.2); nil uses all.
+    public func canonical(from document: CategoriesDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.uri)
         presence.residue = .categories(document)
@@ -15,7 +17,7 @@ extension PresenceMapper {
             if let container = element.container, let row = compiled.containers[Int(container.rawValue)] { trace.use(row.row) }
             switch element.body {
             case .state(let state) where element.name == .state: states.append((element, state))
-            case .note(let note): read(note, into: &presence, &trace)
+            case .note(let note): read(note, at: moment, into: &presence)
             case .contactCard(let card): cards.append((element.instance ?? 0, card))
             case .services(let services): read(services, into: &presence, &trace)
             case .calendarData(let calendar) where element.name == .calendarData:
@@ -186,8 +188,8 @@ extension PresenceMapper {
 
     // MARK: note, contactCard, services, calendarData
 
-    private func read(_ note: NoteDocument, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
-        for body in note.bodies {
+    private func read(_ note: NoteDocument, at moment: DateTime?, into presence: inout CanonicalPresence) {
+        for body in note.bodies where moment.map({ body.isShown(at: $0) }) ?? true {
             let text = body.text.trimmed
             guard !text.isEmpty else { continue }
             let kind: CanonicalNote.Kind = body.type == .outOfOffice ? .outOfOffice : .personal

@@ -53,7 +53,7 @@ extension PresenceMapper {
     }
 
     /// The lowest availability that means offline.
-    private var offlineFloor: UInt32 { UInt32(clamping: compiled.classNames.last?.range.lower ?? 18_000) }
+    var offlineFloor: UInt32 { UInt32(clamping: compiled.classNames.last?.range.lower ?? 18_000) }
 
     // MARK: state
 
@@ -78,7 +78,7 @@ extension PresenceMapper {
         return .state(state)
     }
 
-    private func stateActivity(_ presence: CanonicalPresence, _ trace: inout MappingTrace) -> StateActivity? {
+    func stateActivity(_ presence: CanonicalPresence, _ trace: inout MappingTrace) -> StateActivity? {
         guard let activity = presence.activity else { return nil }
         if let token = activity.token, let row = compiled.tokens.first(where: { $0.token == token }) { trace.use(row.row) }
         var result = StateActivity(token: activity.token.map { ActivityToken(rawValue: $0) })

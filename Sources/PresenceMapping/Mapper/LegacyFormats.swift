@@ -82,12 +82,15 @@ extension PresenceMapper {
     // MARK: xpidf
 
     /// Reads xpidf; of several addresses an open one is used, then the one with the greatest priority.
-    public func canonical(from document: XPIDFDocument) -> MappingResult<CanonicalPresence> {
+    ///
+    /// - Parameter moment: Atoms that have expired at this time are left out (MS-SIP 7); nil uses all of them.
+    public func canonical(from document: XPIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.entity)
         presence.residue = .xpidf(document)
         var best: (address: XPIDFAddress, row: AvailabilityOutcome)?
-        for address in document.atoms.flatMap(\.addresses) {
+        let atoms = document.atoms.filter { atom in moment.flatMap { now in atom.expires.map { now < $0 } } ?? true }
+        for address in atoms.flatMap(\.addresses) {
             let row = compiled.fromXPIDF.first {
                 ($0.status == nil || $0.status == address.status?.name) && ($0.substatus == nil || $0.substatus == address.substatus?.name)
             }

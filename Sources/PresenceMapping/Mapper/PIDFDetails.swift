@@ -115,8 +115,12 @@ extension PresenceMapper {
         if document.devices.contains(where: { $0.capabilities?.mobility?.supported.contains("mobile") ?? false }) {
             presence.device = DeviceType.mobile.rawValue
         }
+    }
+
+    /// All timed statuses, also the one that is the status now: a calendar does not change as its times come.
+    func readFreeBusy(_ tuples: [PIDFTuple], into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
         var timed: [TimedStatus] = []
-        for index in document.tuples.indices { timed += document.tuples[index].timedStatuses }
+        for index in tuples.indices { timed += tuples[index].timedStatuses }
         if !timed.isEmpty { presence.freeBusy = freeBusy(timed, &trace) }
     }
 

@@ -4,8 +4,10 @@ import XMLCore
 extension PresenceMapper {
     /// Reads a PIDF document of any profile.
     ///
-    /// - Parameter moment: Elements with `from` or `until` are used if they are valid at this time; nil uses all of them.
-    public func canonical(from document: PIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+    /// - Parameter moment: Elements with `from` or `until` are used if they are valid at this time, and a timed status that covers it
+    ///   replaces the status (RFC 4481 2); nil uses all elements, and no timed status.
+    public func canonical(from said: PIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+        let document = moment.map { said.current(at: $0) } ?? said
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.entity)
         presence.residue = .pidf(document)
@@ -27,9 +29,12 @@ extension PresenceMapper {
         readCard(document, persons: persons, tuple: tuple, into: &presence, &trace)
         readNotes(document, persons: persons, tuple: tuple, sources: sources, into: &presence)
         readServices(document, deciding: deciding, into: &presence, &trace)
+        readFreeBusy(said.tuples, into: &presence, &trace)
         readUnmapped(document, persons: persons, deciding: deciding, into: &presence)
         for person in persons { presence.timestamp = later(presence.timestamp, person.timestamp) }
         presence.timestamp = later(presence.timestamp, tuple?.timestamp)
+        // Watchers tell a newer state from an older one by its time (MS-PRES 1.3.1.6).
+        if let moment, presence.timestamp != nil { presence.timestamp = later(presence.timestamp, said.lastTimedMoment(at: moment)) }
         if let exact = document.exact { read(exact, into: &presence, &trace) }
         return trace.result(presence)
     }

@@ -26,7 +26,7 @@ extension ConfigurationReader {
     private mutating func readDomain(_ entry: ConfigurationNode, named name: String) -> DomainConfiguration? {
         let known = [
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
-            "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish",
+            "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish", "publish-as",
             "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards", "reuse",
             "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive", "categories", "credentials",
         ]
@@ -74,6 +74,10 @@ extension ConfigurationReader {
         if let publish = fields["publish"] {
             if domain.hosted { publish.refuse("is for domains that are not hosted: users of this one may publish anyway") }
             domain.publish = publish.bool() ?? false
+        }
+        if let form = fields["publish-as"] {
+            if side != .enterprise || !domain.publish { form.refuse("is for enterprise domains with `publish: true`") }
+            if let choice = form.choice(PublishForm.self) { domain.publishAs = choice }
         }
         StandardDomainReader(fields: fields).read(into: &domain)
         TrustReader(fields: fields).read(into: &domain)

@@ -101,7 +101,10 @@ struct ExplanationText {
         add("presence", Self.origin(explained.view, isHosted: isHosted))
         if let reason = Self.reason(subscription) { add("presence", reason) }
         if let since = subscription.leg?.unverifiedSince {
-            add("presence", "unverified since \(time.ago(since)): the far side was away or hung up, and has not accepted a SUBSCRIBE since")
+            let cause =
+                subscription.leg?.unreadable.map { "what the far side sent last cannot be read: \($0)" }
+                ?? "the far side was away or hung up, and has not accepted a SUBSCRIBE since"
+            add("presence", "unverified since \(time.ago(since)): \(cause)")
         }
         describe(explained.view)
         if let leg = subscription.leg { describe(leg) }

@@ -104,9 +104,12 @@ final class Bench {
     // MARK: messages
 
     func send(_ text: String, from peer: TransportAddress, connection: ConnectionID? = nil, proving identity: PeerIdentity? = nil) {
+        send(octets: Array(text.utf8), from: peer, connection: connection, proving: identity)
+    }
+
+    func send(octets: [UInt8], from peer: TransportAddress, connection: ConnectionID? = nil, proving identity: PeerIdentity? = nil) {
         let local = peer.transport == .udp ? Self.local : Self.localTCP
-        gateway.receive(
-            InboundMessage(bytes: Array(text.utf8), local: local, remote: peer, connection: connection, peer: identity), at: now)
+        gateway.receive(InboundMessage(bytes: octets, local: local, remote: peer, connection: connection, peer: identity), at: now)
         sort()
     }
 

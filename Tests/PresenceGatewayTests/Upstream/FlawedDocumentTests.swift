@@ -1,3 +1,4 @@
+import PresenceDocuments
 import PresenceGateway
 import SIPCore
 import Testing
@@ -77,6 +78,55 @@ import Testing
         #expect(bench.gateway.counters.documentsUnreadable == 7)
         bench.pass(.seconds(101))
         #expect(try bench.takeNotifies().last?.text.contains("<availability>18500</availability>") == true)
+    }
+
+    @Test("a document that cannot be read leaves its leg unverified, whatever the far side answers, until one is read")
+    func unverified() throws {
+        func leg() throws -> LegReport { try #require(bench.gateway.subscriptions(at: bench.now).rows.first?.leg) }
+        let upstream = try watch()
+        #expect(try leg().unverifiedSince == nil)
+        bench.pass(.seconds(6))
+        let since = DateTime(nanosecondsSince1970: bench.now.nanosecondsSince1970)
+        notify(upstream, "<presence", cSeq: 2)
+        let (_, refresh) = try (bench.nextRequestAndResponse(at: Bench.simple))
+        bench.answer(refresh, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        #expect(try leg().unverifiedSince == since && leg().unreadable?.isEmpty == false)
+        #expect(bench.gateway.counts.unverifiedLegs == 1)
+        notify(upstream, Bench.pidf("alice@example.org", basic: "closed"), cSeq: 3)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        #expect(try leg().unverifiedSince == nil && leg().unreadable == nil)
+    }
+
+    @Test("asking anew that does not help is a loss: when-lost says what the watcher sees", arguments: [LostPresence.offline, .pending])
+    func whenLost(_ choice: LostPresence) throws {
+        let bench = Bench { $0.domains["example.org"]?.whenLost = choice }
+        bench.send(bench.subscribe("ulla@contoso.com", to: "alice@example.org", via: Bench.enterprise), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        let upstream = try bench.nextRequest(.subscribe, at: Bench.simple)
+        bench.answer(upstream, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        func notify(_ body: String, _ cSeq: Int) {
+            bench.notify(upstream, "active;expires=3600", cSeq: cSeq, type: Self.pidfType, body: body, from: Bench.simple)
+            while !bench.isQuiet(at: Bench.simple) {
+                guard case .request(let refresh)? = try? bench.next(at: Bench.simple) else { continue }
+                bench.answer(refresh, 200, from: Bench.simple, headers: [(.expires, "3600")])
+            }
+        }
+        func last() throws -> SIPRequest? {
+            bench.pass(.seconds(6))
+            return try bench.takeNotifies().last
+        }
+        notify(Bench.pidf("alice@example.org", activity: "busy"), 1)
+        #expect(try last()?.text.contains("busy") == true)
+        for cSeq in 2...5 { notify("<presence", cSeq) }
+        let lost = try #require(try last())
+        if choice == .offline {
+            #expect(lost.text.contains("<basic>closed</basic>"))
+        } else {
+            #expect(lost.headers.subscriptionState?.state == .pending)
+        }
+        notify(Bench.pidf("alice@example.org", activity: "busy"), 6)
+        let again = try #require(try last())
+        #expect(again.headers.subscriptionState?.state == .active && again.text.contains("busy"))
     }
 
     @Test("RFC 3903 6 the same flaw in a PUBLISH is 400: the user can be told")

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import Registration
 import SIPCore
@@ -23,7 +24,10 @@ extension Gateway {
             guard !isPoll else { return }
             subscription = .withoutContext
         }
-        guard resource.key != parties.watcherKey, usesHomeServer(resource) else { return }
+        // A watcher without a name cannot be placed into a container.
+        guard resource.key != parties.watcherKey, usesHomeServer(resource),
+            AnonymousUser.partner(ofHost: parties.watcher.domainKey) == nil
+        else { return }
         let presentity = try presentity(resource.key, resource.uri)
         defer { settle(presentity) }
         undoable(resource.key)

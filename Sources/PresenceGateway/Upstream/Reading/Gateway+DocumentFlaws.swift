@@ -6,10 +6,12 @@ import SIPEvents
 extension Gateway {
     /// Reads what a notification says; what cannot be read leaves what is known unverified, and is asked for anew.
     /// - Throws: The refusal of the NOTIFY.
-    func read(_ body: [UInt8], _ type: MediaType?, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent {
+    func read(_ body: [UInt8], _ headers: SIPHeaders, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent
+    {
         do throws(Refusal) {
-            let content = try content(body, type, of: upstream)
+            let content = try content(try decoded(body, headers), headers.contentType, of: upstream)
             noteFlaws(content.reader.flaws, of: upstream, at: now)
+            if content.unreadable.isEmpty, content.reports.contains(where: \.hasState) { upstream.becameReadable() }
             if upstream.list == nil {
                 if let problem = content.unreadable.first {
                     couldNotRead(problem, of: upstream, at: now)
@@ -36,16 +38,17 @@ extension Gateway {
         note(.flawed, upstream, rule: words, at: now)
     }
 
-    /// The far side said something that cannot be read: what is shown may be out of date. It is shown for as long as that of a lost leg,
-    /// and a refresh asks for the whole state; three in a row that do not help are the last (``FullStateDemand``).
+    /// The far side said something that cannot be read: what is known is unverified, is shown for as long as that of a lost leg, and a
+    /// refresh asks for the whole state. Three in a row that do not help are the last (``FullStateDemand``); the presentity then counts as
+    /// lost, and `when-lost` says what watchers see.
     private func couldNotRead(_ problem: String, of upstream: UpstreamSubscription, at now: Instant) {
         counters.documentsUnreadable += 1
         log(.notice, "notified document cannot be read", ["call-id": upstream.callID, "rule": problem])
         note(.unreadable, upstream, rule: problem, at: now)
-        for resource in upstream.resources where resource.source.isKnown && resource.source != .offline && resource.staleAt == nil {
-            resource.staleAt = now + configuration.timing.staleAfter
-        }
+        upstream.unreadable = problem
+        if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
         upstream.fullState.miss()
+        showUnvouched(upstream, isDown: upstream.fullState.isExhausted, at: now)
         schedule(upstream)
     }
 }

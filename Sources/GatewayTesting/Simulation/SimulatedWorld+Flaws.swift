@@ -1,0 +1,32 @@
+import SIPCore
+
+/// Documents that break their standard.
+extension SimulatedWorld {
+    /// A server writes odd pieces, or begins to write what cannot be read.
+    func flawDocuments(of server: ScriptedNotifier) {
+        if random.chance(0.5) {
+            server.manners.writesOddPieces.toggle()
+            network.remark("\(server.name) \(server.manners.writesOddPieces ? "writes odd pieces" : "writes as it should")")
+        } else {
+            server.manners.unreadableDocuments = Int.random(in: 1...4, using: &random)
+            network.remark("\(server.name) writes \(server.manners.unreadableDocuments) documents that cannot be read")
+        }
+    }
+
+    /// With all peers there, everybody else's presentities change, and one document of each server cannot be read: within 60 s every
+    /// watcher sees what is so.
+    func judgeFlaws() throws {
+        for server in servers {
+            server.manners.writesOddPieces = random.chance(0.5)
+            server.manners.unreadableDocuments = 1
+        }
+        network.remark("a document of each server cannot be read")
+        for presentity in presentities where !presentity.isPublishing && presentity.number > 0 {
+            presentity.change(to: SimulatedMood.allCases.randomElement(using: &random) ?? .busy, at: network.now)
+        }
+        try live(for: .seconds(60))
+        for server in servers { server.manners.unreadableDocuments = 0 }
+        let wrong = followers.flatMap { $0.complaints + $0.shortcomings } + faults
+        if !wrong.isEmpty { throw SimulationFailure("60 s after documents that cannot be read: " + wrong.joined(separator: "\n")) }
+    }
+}

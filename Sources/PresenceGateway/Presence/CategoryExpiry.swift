@@ -1,0 +1,49 @@
+import PresenceDocuments
+import SIPCore
+
+/// When the instances of a notified categories document end by their `expires` (MS-PRES 2.2.2.1): the notifier need not say it again.
+struct CategoryExpiry {
+    /// What tells one instance from another.
+    struct Key: Hashable {
+        let name: CategoryName
+        let container: ContainerID?
+        let instance: UInt32
+
+        init(_ element: CategoryElement) {
+            name = element.name
+            container = element.container
+            instance = element.instance ?? 0
+        }
+    }
+
+    private var endings: [Key: Instant] = [:]
+
+    var moments: [Instant] { Array(endings.values) }
+
+    /// Notes the ends of what a document says; it replaces every category that it names.
+    /// - Returns: the elements as watchers may see them: without lifetimes (MS-PRES 3.2.5.3), and without instances that are over.
+    mutating func take(_ elements: [CategoryElement], at now: Instant) -> [CategoryElement] {
+        let named = Set(elements.map(\.name))
+        if !endings.isEmpty { endings = endings.filter { !named.contains($0.key.name) } }
+        return elements.map { element in
+            guard let seconds = element.expires, element.expireType ?? .time == .time else { return element }
+            // An expires of 0 says that the instance is deleted (MS-PRES 2.2.2.1).
+            guard seconds > 0 else { return CategoryElement(name: element.name) }
+            endings[Key(element)] = now + .seconds(Int(clamping: min(seconds, Self.longest)))
+            var element = element
+            element.expires = nil
+            element.expireType = nil
+            return element
+        }
+    }
+
+    /// Removes and returns what is over.
+    mutating func ended(at now: Instant) -> Set<Key> {
+        let over = endings.filter { $0.value <= now }
+        for key in over.keys { endings[key] = nil }
+        return Set(over.keys)
+    }
+
+    /// Seconds: ten years.
+    private static let longest: Int64 = 315_360_000
+}

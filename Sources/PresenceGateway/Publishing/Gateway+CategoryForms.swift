@@ -1,0 +1,107 @@
+import EnhancedPresence
+import PresenceDocuments
+import PresenceMapping
+import SIPCore
+import SimplePresence
+import XMLCore
+
+/// As which instances the state of an identity is carried to its enterprise home (`domains.NAME.publish-as`).
+public enum PublishForm: String, CaseIterable, Hashable, Sendable {
+    /// ``aggregateState`` until the home shows that it computes states itself, then ``userState``.
+    case automatic
+    /// One composed aggregateState in each container that watchers are placed in. Right at a home that computes none for the user, which
+    /// is one without an enterprise client: an aggregate needs a machineState (MS-PRES 3.8.5.1.2.1), and only registered endpoints
+    /// publish one (3.2.5.4).
+    case aggregateState = "aggregate-state"
+    /// One composed userState in each of the input containers 2 and 3, from which the home computes the containers of watchers
+    /// (MS-PRES 3.8.5.1.2.7) together with what the user's clients publish.
+    case userState = "user-state"
+}
+
+/// F3: the documents of an identity as one set of category instances.
+extension Gateway {
+    /// Composes the sources, and says what the home is to hold of them now.
+    func compose(_ sources: [String: CategoryBridge.Source], of bridge: CategoryBridge, at now: Instant) -> [PublicationID: XMLFragment] {
+        let uri = bridge.uri
+        var composer = PublicationComposer(entity: uri.description, limits: configuration.limits.composition)
+        for (tag, source) in sources.sorted(by: { ($0.value.number, $0.key) < ($1.value.number, $1.key) }) {
+            guard let presence = source.presence else { continue }
+            composer.restore(
+                presence, tag: tag,
+                standing: .init(number: source.number, arrived: DateTime(source.arrived), until: DateTime(source.until), ids: [:]))
+        }
+        guard !composer.isEmpty else {
+            bridge.timedMoments = []
+            return [:]
+        }
+        let document = composer.document
+        bridge.timedMoments = PresenceSource.pidf(document).timedMoments(after: now)
+        return instances(of: document, uri, asUserState: publishesUserState(bridge), at: now)
+    }
+
+    private func publishesUserState(_ bridge: CategoryBridge) -> Bool {
+        switch publishForm(of: bridge.uri) {
+        case .automatic: bridge.homeComputesState
+        case .aggregateState: false
+        case .userState: true
+        }
+    }
+
+    private func publishForm(of uri: SIPURI) -> PublishForm { configuration.domain(uri.domainKey)?.publishAs ?? .automatic }
+
+    /// A document as instances, in the containers that the table `container-policy` names.
+    private func instances(
+        of document: PIDFDocument, _ uri: SIPURI, asUserState: Bool, at now: Instant
+    ) -> [PublicationID: XMLFragment] {
+        let mapper = translator.mapper
+        let moment = DateTime(now)
+        let presence = translator.canonical(.pidf(document), entity: uri.description, at: moment)
+        let categories = mapper.categories(from: presence, at: moment).value.categories
+        let numbers = InstanceNumbers(endpoint: publisherEPID, user: uri.aorKey)
+        var instances: [PublicationID: XMLFragment] = [:]
+        func put(_ body: CategoryBody?, _ name: CategoryName, in container: ContainerID) {
+            guard let fragment = body?.fragment else { return }
+            instances[PublicationID(category: name, container: container, instance: numbers.instance(of: name))] = fragment
+        }
+        for policy in mapper.tables.containerPolicies {
+            guard let container = ContainerID(policy.container) else { continue }
+            for element in categories where policy.publishes.contains(element.name.rawValue) {
+                // These two the home computes from containers 2 and 3 (MS-PRES 3.8.5.1.2.7, 3.8.5.2).
+                if asUserState, element.name == .state || element.name == .services { continue }
+                put(policy.isReduced ? Self.reduced(element.body) : element.body, element.name, in: container)
+            }
+        }
+        if asUserState, let state = mapper.userState(from: presence).value {
+            for container in Self.inputContainers { put(.state(state), .state, in: container) }
+        }
+        return instances
+    }
+
+    /// What the home computes states of (MS-PRES 3.8.5.1.2.7).
+    private static let inputContainers = [2, 3].compactMap { ContainerID($0) }
+
+    /// Of a state nothing but its number.
+    private static func reduced(_ body: CategoryBody?) -> CategoryBody? {
+        guard case .state(let state)? = body else { return body }
+        return .state(StateDocument(type: state.type, availability: state.availability))
+    }
+
+    /// Looks for states that the home computed, in the containers that the 200 shows as a whole (MS-PRES 3.2.5.1.2, 3.8.5.1.2.7): beside
+    /// those another state would contradict them, so the form changes and the gap between wishes and instances is closed at once.
+    func noteComputedStates(_ answer: CategoriesDocument?, of bridge: CategoryBridge, at now: Instant) {
+        guard !bridge.homeComputesState, let answer else { return }
+        let containers = Set(
+            translator.mapper.tables.containerPolicies.filter { $0.publishes.contains(CategoryName.state.rawValue) }.map(\.container))
+        let isComputed = answer.categories.contains { element in
+            guard element.name == .state, let container = element.container, let instance = element.instance, !element.isEmptyMarker
+            else { return false }
+            // The numbers of computed states: 1 with a machine, 0 without one.
+            return instance <= 1 && containers.contains(Int(container.rawValue))
+        }
+        guard isComputed else { return }
+        bridge.homeComputesState = true
+        keep(.bridge(bridge.key))
+        log(.info, "home server computes states, input containers are published", ["call-id": bridge.passage.callID])
+        wish(bridge, at: now)
+    }
+}

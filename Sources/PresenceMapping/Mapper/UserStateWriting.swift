@@ -1,0 +1,24 @@
+import PresenceDocuments
+
+extension PresenceMapper {
+    /// Writes what a user's device says as a userState, an input of aggregation (MS-PRES 3.8.5.1.2.2): the greatest number of the user's
+    /// states counts.
+    ///
+    /// - Returns: nil where the device says nothing that may outweigh the user's other states: it is offline, which is no word about the
+    ///   user. For the same reason idleness, a matter of machines (MS-PRES 3.8.5.1.2.1), is left out of the number.
+    public func userState(from presence: CanonicalPresence) -> MappingResult<StateDocument?> {
+        var trace = MappingTrace()
+        guard let availability = presence.availability, availability < offlineFloor else { return trace.result(nil) }
+        let isIdle = compiled.classes.find(Int(availability), token: nil)?.isIdle == true
+        // Idle and BusyIdle are 1500 above their classes (MS-PRES 3.8.5.1.2.2).
+        var state = StateDocument(type: .userState, availability: isIdle ? availability - min(availability, 1_500) : availability)
+        if var activity = stateActivity(presence, &trace) {
+            if let bounds = presence.activity?.bounds {
+                activity.minimumAvailability = .value(UInt32(clamping: bounds.lower))
+                activity.maximumAvailability = bounds.upper.map { .value(UInt32(clamping: $0)) } ?? .unbounded
+            }
+            state.activities = [activity]
+        }
+        return trace.result(state)
+    }
+}
