@@ -2,18 +2,20 @@ import Foundation
 import SIPCore
 import SIPSecurity
 
-/// Why the certificate of a directory server is refused. libldap says no more than "Connect error", whatever is wrong with it.
+/// Explains why the certificate of a directory server is refused, because libldap reports "Connect error" for every cause.
 extension LDAPSettings {
-    /// Whether the connection is TLS from its first octet on.
+    /// Whether the URL has the scheme `ldaps`, so that TLS starts with the connection.
     var isSecureFromTheStart: Bool { url.lowercased().hasPrefix("ldaps:") }
 
-    /// The host of the URL in lower case.
+    /// The host of the URL in lower case, without brackets; empty if the URL has none.
     var host: String {
         let host = URLComponents(string: url)?.host?.lowercased() ?? ""
         return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     }
 
-    /// What is wrong with the certificate that the server shows; nil: nothing that is found here.
+    /// The first fault found in the server's certificate: validity, name, then trust; nil if none is found. With ``trust`` set, only
+    /// the certificate itself is verified, without intermediate certificates of the server. Without ``trust``, the remaining cause is
+    /// taken to be an unknown CA.
     func fault(of certificate: Certificate, at now: Instant) -> String? {
         let subject = "the server's certificate \(certificate)"
         if certificate.notAfter < now.secondsSince1970 {

@@ -31,8 +31,8 @@ final class LDAPConnection {
         try bind(settings.bindDN ?? "", password: settings.bindDN == nil ? "" : password)
     }
 
-    /// Opens a connection, makes the TLS handshake without verifying anything, and sends no request but STARTTLS.
-    /// - Returns: the server's certificate; nil: there is no TLS to be had.
+    /// Opens a second connection without certificate verification to read the server's certificate; sends no request but STARTTLS.
+    /// - Returns: nil if there is no TLS handshake or no certificate.
     static func shownCertificate(_ settings: LDAPSettings) -> Certificate? {
         var opened: OpaquePointer?
         guard ldap_initialize(&opened, settings.url) == isthmus_ldap_success(), let handle = opened else { return nil }
@@ -180,7 +180,7 @@ final class LDAPConnection {
         throw failure
     }
 
-    /// The same of a TLS handshake, whose failures libldap does not tell apart.
+    /// Checks the result of a TLS handshake; on failure, looks for the cause in the server's certificate.
     private func check(_ operation: String, _ code: Int32, of settings: LDAPSettings) throws(LDAPFailure) {
         guard code != isthmus_ldap_success() else { return }
         if let certificate = Self.shownCertificate(settings), let fault = settings.fault(of: certificate, at: HostMoment.now) {

@@ -76,7 +76,7 @@ public struct LDAPSettings: Hashable, Sendable {
 
 /// The reason users could not be read.
 public struct LDAPFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The failed step: `open`, `option`, `trust`, `STARTTLS`, `bind`, `search` or `users`.
+    /// The failed step: `open`, `option`, `trust`, `STARTTLS`, `TLS`, `bind`, `search` or `users`.
     public var operation: String
     /// The error text of the library or server, or a message of Isthmus.
     public var reason: String

@@ -230,7 +230,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
 
     /// Processes a permanent refusal: nothing was committed. A refused request with removals only is not repeated; its instances end
     /// by themselves.
-    /// - Parameter isChallenge: Whether credentials are missing; then removals, too, are repeated after the longest pause.
+    /// - Parameter isChallenge: Whether credentials are missing; then also removals are repeated, after the longest pause.
     public mutating func refused(isChallenge: Bool = false, at now: DateTime) {
         if !isChallenge, inFlight.allSatisfy(\.isRemoval) {
             for publication in inFlight { standings[publication.id] = nil }

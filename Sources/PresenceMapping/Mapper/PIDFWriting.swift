@@ -34,7 +34,7 @@ extension PresenceMapper {
         /// RPID activities by name; the one from the normative table comes first.
         var activities: [String] = []
         var others: [PIDFNote] = []
-        /// An activity besides, for readers that do not know the first of ``activities``; it is written before that one.
+        /// An activity for readers that do not know the first of ``activities``; written before it.
         var also: String?
         var isOnline = false
     }
