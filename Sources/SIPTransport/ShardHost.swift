@@ -244,7 +244,7 @@ public final class ShardHost: @unchecked Sendable {
         if let names { names.ask(question, answer: answered) } else { answered(NameAnswer(.failed(.serverFailure))) }
     }
 
-    // MARK: The end
+    // MARK: Stop
 
     /// Time allowed for closing sockets: TLS waits for the peer's close_notify.
     private static let closingTime = TimeSpan.milliseconds(200)

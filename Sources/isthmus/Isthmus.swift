@@ -1,16 +1,16 @@
 import ArgumentParser
 
-/// The one program: the server, and the offline and client tools that share its rooms.
+/// The program: server, offline tools and client tools.
 @main struct Isthmus {
     static let version = "0.1.0"
 
     static func main() async {
-        // A reader that has gone is an error of one write, not the end of the process.
+        // A closed pipe fails one write, and does not end the process.
         Terminal.ignoreBrokenPipes()
         await Terminal.exit(run(Array(CommandLine.arguments.dropFirst())))
     }
 
-    /// Parses and runs one command line; the exit code is 0 done, 1 input refused, 2 usage, 3 could not reach.
+    /// Parses and runs one command line; exit codes: 0 success, 1 input refused, 2 usage, 3 unreachable.
     static func run(_ arguments: [String]) async -> Int32 {
         do {
             var command = try IsthmusCommand.parseAsRoot(arguments)
@@ -38,7 +38,7 @@ import ArgumentParser
     }
 }
 
-/// The root of the command line; the commands stand in the order in which a newcomer meets them.
+/// Root of the command line; commands are listed in the order in which a new user needs them.
 struct IsthmusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "isthmus",
@@ -62,7 +62,7 @@ struct IsthmusCommand: AsyncParsableCommand {
         ])
 }
 
-/// Why a command did not do what was asked; printed as `isthmus: LINE`.
+/// Error of a command; each line is printed as `isthmus: LINE`.
 struct CommandFailure: Error, Hashable {
     enum Code: Int32, Hashable {
         case inputRefused = 1

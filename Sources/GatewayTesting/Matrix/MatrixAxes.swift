@@ -1,4 +1,4 @@
-/// In which format somebody watches, and how he asks for it.
+/// Watcher's subscription format: one row of the matrix.
 public enum MatrixWatcher: String, CaseIterable, Sendable {
     case category = "single category"
     case batch = "batch category"
@@ -9,11 +9,11 @@ public enum MatrixWatcher: String, CaseIterable, Sendable {
     case list = "RLS list"
 
     var isEnterprise: Bool { self == .category || self == .batch || self == .msrtc }
-    /// Whether it names several presentities in one subscription.
+    /// Whether one subscription names several presentities.
     var namesSeveral: Bool { self == .batch || self == .list }
 }
 
-/// In which form the presentity's domain is asked for presence.
+/// Form in which the gateway subscribes at the presentity's domain: one column of the matrix.
 public enum MatrixSource: String, CaseIterable, Sendable {
     case category = "single category"
     case batch = "batch category"
@@ -26,7 +26,7 @@ public enum MatrixSource: String, CaseIterable, Sendable {
     var isEnterprise: Bool { self == .category || self == .batch || self == .msrtc || self == .enterprisePIDF }
 }
 
-/// What happens while somebody watches.
+/// Event during a subscription: one table of the matrix.
 public enum MatrixEvent: String, CaseIterable, Sendable {
     case initial, refresh, change, refusal, expiry
     case lossOfPeer = "loss of peer"
@@ -34,7 +34,7 @@ public enum MatrixEvent: String, CaseIterable, Sendable {
     case resubscribe
     case conflict = "409/412"
 
-    /// What every conversation of this event must come to, whoever watches whom.
+    /// Expected result, the same for every watcher and source.
     public var expectation: String {
         switch self {
         case .initial:
@@ -59,26 +59,32 @@ public enum MatrixEvent: String, CaseIterable, Sendable {
     }
 }
 
-/// One cell: a conversation with its expectation, or the reason why there is none.
+/// Cell of the matrix: a conversation with its expectation, or the reason why there is none.
 public struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
+    /// Whether a cell is played, or the reason why it is meaningless.
     public enum Standing: Sendable, Hashable {
         case conversation
         case meaningless(String)
     }
 
+    /// Format in which the watcher subscribes.
     public var watcher: MatrixWatcher
+    /// Form in which the gateway subscribes at the presentity's domain.
     public var source: MatrixSource
+    /// Event that happens during the subscription.
     public var event: MatrixEvent
 
+    /// All cells: every event with every source and every watcher.
     public static let all: [MatrixCell] = MatrixEvent.allCases.flatMap { event in
         MatrixSource.allCases.flatMap { source in
             MatrixWatcher.allCases.map { MatrixCell(watcher: $0, source: source, event: event) }
         }
     }
 
+    /// Event, watcher and source in one line.
     public var description: String { "\(event.rawValue): \(watcher.rawValue) watches \(source.rawValue)" }
 
-    /// Whether there is something to play.
+    /// Whether the cell is played; depends on the three axes only.
     public var standing: Standing {
         if watcher == .batch, source.isEnterprise, event != .initial {
             return .meaningless(
@@ -92,7 +98,7 @@ public struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
         return .conversation
     }
 
-    /// All cells as a document: per event a table of watchers and sources, and the reasons of those that are not played.
+    /// Matrix as a Markdown document: a table of watchers and sources for each event, and the reasons of cells that are not played.
     public static var document: String {
         var text = """
             # Who watches whom, and what happens meanwhile

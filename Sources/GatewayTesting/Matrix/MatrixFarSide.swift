@@ -1,7 +1,7 @@
 import PresenceGateway
 import SIPCore
 
-/// The presentity's domain in one form: how it is configured, and how its scripted server is made to do things.
+/// Presentity's domain in one form: its configuration, and actions of its scripted server.
 struct MatrixFarSide {
     let source: MatrixSource
     let conversation: Conversation
@@ -18,7 +18,7 @@ struct MatrixFarSide {
         }
     }
 
-    /// Where example.org takes lists.
+    /// URI at which example.org accepts lists.
     private static let lists = "sip:lists@example.org"
 
     static func configure(_ source: MatrixSource, _ configuration: inout GatewayConfiguration) {
@@ -37,9 +37,9 @@ struct MatrixFarSide {
     private var simple: SimplePresenceServer { conversation.simple }
 
     var server: ScriptedNotifier { source.isEnterprise ? enterprise : simple }
-    /// Who is watched.
+    /// Presentity that is watched.
     var subject: String { source.isEnterprise ? Conversation.bob : Conversation.alice }
-    /// Somebody else of the same domain, watched by those who name several.
+    /// Another presentity of the same domain, watched by watchers that name several.
     var bystander: String { source.isEnterprise ? "sip:ben@contoso.com" : "sip:anna@example.org" }
 
     func show(_ mood: SimulatedMood, of presentity: String? = nil, at now: Instant) {
@@ -51,20 +51,20 @@ struct MatrixFarSide {
         }
     }
 
-    /// Whether all that it says reaches a watcher of PIDF, so that a difference is shorter than the whole: an enterprise says no more in
-    /// PIDF than a state.
+    /// Whether the domain's presence in PIDF is long enough for a partial document to be shorter; an enterprise writes only a state in
+    /// PIDF.
     var isWorthDifferences: Bool { source != .enterprisePIDF }
 
     private static let long = String(repeating: "in the garden until late, ", count: 20) + "or later"
 
-    /// With a device that says much.
+    /// PIDF with a long device element.
     private func document(_ mood: SimulatedMood, of presentity: String) -> String {
         let short = SimpleDocuments.pidf(of: presentity, mood.basic, activities: mood.activities)
         let device = "<dm:device id=\"d1\"><dm:deviceID>urn:x-mac:\(String(repeating: "0003ba4811e3", count: 40))</dm:deviceID></dm:device>"
         return short.dropLast("</presence>".count) + device + "</presence>"
     }
 
-    /// Whether it is asked in its form; servers of one form refuse all others.
+    /// Whether the server received subscriptions in the configured form; servers of one form refuse all others.
     var isAskedAsConfigured: Bool {
         switch source {
         case .category: enterprise.batches.isEmpty && enterprise.dialogCount > 0
@@ -74,7 +74,7 @@ struct MatrixFarSide {
         }
     }
 
-    /// Refuses the subject to whoever watches, from now on: `rejected` or `noresource`.
+    /// Refuses the subject to all watchers from now on: `rejected` or `noresource`.
     func refuse(_ reason: SubscriptionState.TerminationReason, at now: Instant) {
         if source == .batch {
             let verdict = EnhancedDocuments.Verdict.terminated(reason: reason.rawValue, status: reason == .rejected ? 403 : 404)
@@ -86,14 +86,14 @@ struct MatrixFarSide {
         }
     }
 
-    /// Refuses nothing any more.
+    /// Ends the refusal.
     func forgive(at now: Instant) {
         if source == .batch { enterprise.judge(subject, nil, at: now) }
         if source == .list { simple.stands(subject, nil, at: now) }
     }
 
-    /// Says `resubscribe` in its own words while somebody watches.
-    /// - Returns: the Request-URI that is to be asked then; nil: the same as before.
+    /// Sends the form's equivalent of `resubscribe` to current watchers.
+    /// - Returns: Request-URI of the expected new subscription; nil when it is unchanged.
     func sendAway(at now: Instant) -> String? {
         if source == .batch {
             enterprise.move(subject, to: nil, at: now)
@@ -103,8 +103,8 @@ struct MatrixFarSide {
         return nil
     }
 
-    /// Answers the first SUBSCRIBE with the name of a pool.
-    /// - Returns: the Request-URI that is to be asked; nil: the form has no word for it.
+    /// Redirects the first SUBSCRIBE to a pool.
+    /// - Returns: Request-URI of the expected subscription; nil when the form has no redirection.
     func sendOn() -> String? {
         guard source == .category || source == .batch else { return nil }
         let pool = "sip:pool1.contoso.com@contoso.com;gruu;opaque=srvr:HomeServer:p1"

@@ -2,7 +2,8 @@ import PresenceGateway
 import SIPCore
 
 extension MatrixCell {
-    /// Plays the cell on a network of its own; throws with the whole conversation when it does not go as its event expects.
+    /// Plays the cell on its own network; throws with the transcript when the expectation is not met, and does nothing for a meaningless
+    /// cell.
     public func play() async throws {
         guard standing == .conversation else { return }
         let ways = event == .lossOfPeer ? LostPresence.allCases : [.stale]
@@ -11,7 +12,7 @@ extension MatrixCell {
 
     private func play(_ whenLost: LostPresence) async throws {
         let stage = SimulatedStage(seed: 417)
-        // MS-SIP is spoken over streams only.
+        // MS-SIP is used over streams only.
         let transport: TransportProtocol = watcher.isEnterprise || source.isEnterprise ? .tcp : .udp
         let conversation = try await Conversation(on: stage, transport: transport, store: event == .restart ? MemoryStore() : nil) {
             $0.timing.notifySpacing = .zero
@@ -40,7 +41,7 @@ extension MatrixCell {
     }
 }
 
-/// The conversations of the matrix, each written once for whoever watches and whoever is watched.
+/// Conversations of the matrix, each written once for all watchers and sources.
 struct MatrixPlay {
     let cell: MatrixCell
     let conversation: Conversation
@@ -144,7 +145,7 @@ struct MatrixPlay {
             try await conversation.pass(.seconds(50))
             try await conversation.require("the last state: \(seat.history)") { seat.history == [.shows(.busy)] }
         }
-        // In a list nobody is pending whom the far side had granted.
+        // In a list, an instance that was active does not return to pending.
         let lost: MatrixView = whenLost == .pending && !seat.seesBystander ? .pending : .shows(.offline)
         try await conversation.expect("\(whenLost): \(lost)", within: .seconds(400)) { seat.view == lost }
         try await conversation.pass(.seconds(100))
@@ -176,7 +177,7 @@ struct MatrixPlay {
         try await conversation.require("nothing older: \(seat.history)") {
             seat.history == [.shows(.busy), .shows(.away), .shows(.available)]
         }
-        // Whoever names several presentities is told of each of them as before.
+        // A watcher of several presentities is notified of each of them as before.
         try await show(.busy, of: far.bystander)
         if seat.seesBystander {
             try await conversation.expect("the other one busy") { seat.view(of: far.bystander) == .shows(.busy) }
@@ -217,7 +218,7 @@ struct MatrixPlay {
         try await leave(seat)
     }
 
-    /// PUBLISH for an enterprise user, whose instances somebody else writes in between (F3).
+    /// PUBLISH for an enterprise user, with another endpoint changing the instances in between (F3).
     private func publishToEnterprise(_ seat: MatrixSeat) async throws {
         let source = try await conversation.pidfPublisher(far.subject)
         func publish(_ mood: SimulatedMood) async throws {
@@ -234,7 +235,7 @@ struct MatrixPlay {
         try await conversation.expect("nothing is left there") { conversation.bobInstances.isEmpty }
     }
 
-    /// SERVICE for a standard user, by an endpoint that forgets its versions, and with a compositor that starts anew (F4).
+    /// SERVICE for a standard user, by an endpoint that forgets its versions and with a compositor that restarts (F4).
     private func publishToStandard(_ seat: MatrixSeat) async throws {
         let endpoint = try await conversation.categoryPublisher(far.subject)
         func publish(_ mood: SimulatedMood, answered status: SIPStatus = .ok) async throws {
@@ -266,7 +267,7 @@ struct MatrixPlay {
         try await conversation.expect("\(mood) (it saw \(seat.history))", within: span) { seat.view == .shows(mood) }
     }
 
-    /// A watcher that sees the subject's first state, and the bystander away.
+    /// Creates a watcher that has received the subject's first state, and the bystander as away.
     private func watching(_ mood: SimulatedMood, number: Int = 1, expires: UInt32 = 600, refreshes: Bool = true) async throws -> MatrixSeat
     {
         let seat = try await MatrixSeat(cell.watcher, of: far, number: number)
@@ -278,7 +279,7 @@ struct MatrixPlay {
         if seat.seesBystander {
             try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
         }
-        // A pool that is named to whoever asks for one presentity is asked in a batch.
+        // After a redirection to a pool, a single subscription becomes a batch.
         if cell.event != .resubscribe || cell.source != .category {
             try await conversation.require("asked in the form that is configured") { far.isAskedAsConfigured }
         }
@@ -300,7 +301,7 @@ struct MatrixPlay {
         if restored.unreadable > 0 { throw ConversationError(description: "\(restored.unreadable) records cannot be read after a restart") }
     }
 
-    /// Whether what was seen was shown, in that order; not all of it need have been seen.
+    /// Whether the seen states are a subsequence of the shown states, in the same order.
     private static func isInOrder(_ seen: [MatrixView], _ shown: [MatrixView]) -> Bool {
         var rest = shown[...]
         for view in seen {

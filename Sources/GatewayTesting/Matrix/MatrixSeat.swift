@@ -1,11 +1,11 @@
 import PresenceGateway
 import SIPCore
 
-/// What a watcher of whatever format knows of one presentity.
+/// State of one presentity as seen by a watcher, independent of its format.
 enum MatrixView: Equatable, CustomStringConvertible {
     case nothing, pending
     case shows(SimulatedMood)
-    /// With the reason of RFC 6665 4.1.3 that it was told, in whatever words.
+    /// Ended, with a reason of RFC 6665 4.1.3 or its equivalent in the watcher's format.
     case over(String)
 
     var description: String {
@@ -18,13 +18,13 @@ enum MatrixView: Equatable, CustomStringConvertible {
     }
 }
 
-/// One watcher in its format, asking for the subject of a far side, and all that it ever saw of it.
+/// Watcher in one format that subscribes to the subject of a far side, with the history of its views.
 final class MatrixSeat {
     let format: MatrixWatcher
     private let far: MatrixFarSide
     private let conversation: Conversation
     private(set) var watcher: ScriptedWatcher
-    /// What it saw of the subject, each once until something else came.
+    /// Successive different views of the subject.
     private(set) var history: [MatrixView] = []
     private let user: String
 
@@ -56,8 +56,8 @@ final class MatrixSeat {
         }
     }
 
-    /// Subscribes. A batch that is told to subscribe to users of another deployment by itself does so (MS-PRES 3.4.5.1.3.1), and is that
-    /// single subscription from then on.
+    /// Subscribes. A batch that receives `resubscribe` for users of another deployment continues with a single subscription (MS-PRES
+    /// 3.4.5.1.3.1).
     func subscribe(expires: UInt32 = 600) async throws {
         try await conversation.act { now in watcher.subscribe(expires: expires, at: now) }
         guard format == .batch, far.source.isEnterprise, let batch = watcher as? EnhancedWatcher else { return }
@@ -69,18 +69,18 @@ final class MatrixSeat {
         try await conversation.act { now in watcher.subscribe(expires: expires, at: now) }
     }
 
-    /// Begins the record anew.
+    /// Clears the history.
     func forgetHistory() { history = [] }
 
-    /// Begins the record with the first time that it saw something.
-    /// - Returns: what it saw before that.
+    /// Removes the views before the first occurrence of a view.
+    /// - Returns: The removed views.
     func beginHistory(with view: MatrixView) -> [MatrixView] {
         let before = Array(history.prefix { $0 != view })
         history.removeFirst(before.count)
         return before
     }
 
-    /// The types of the documents that it is told in.
+    /// Content types expected in notifications.
     var contentTypes: Set<String> {
         switch format {
         case .category, .batch: ["multipart/related", "application/msrtc-event-categories+xml"]
@@ -92,10 +92,10 @@ final class MatrixSeat {
         }
     }
 
-    /// Whether it still names several presentities.
+    /// Whether the current subscription names several presentities.
     var seesBystander: Bool { watcher.namesSeveral }
 
-    /// What it knows of the subject now.
+    /// Current view of the subject.
     var view: MatrixView { view(of: far.subject) }
 
     func view(of presentity: String) -> MatrixView {

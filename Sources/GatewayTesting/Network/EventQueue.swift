@@ -1,6 +1,6 @@
 import SIPCore
 
-/// A binary heap of things to happen, earliest first and in order of insertion within one instant.
+/// Binary heap of events: earliest first, in order of insertion at the same instant.
 struct EventQueue<Event> {
     private struct Item {
         var time: Instant

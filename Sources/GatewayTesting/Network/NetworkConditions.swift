@@ -1,24 +1,25 @@
 import SIPCore
 
-/// What a simulated link does to the messages that travel over it.
+/// Conditions of a simulated link: delay, loss, duplication, reordering and connection failures.
 ///
-/// Loss, duplication and reordering touch UDP only; on streams order is kept and every message arrives unless the connection dies.
+/// Loss, duplication and reordering apply to UDP only; streams keep the order, and lose messages only when the connection dies.
 public struct NetworkConditions: Sendable, Hashable {
-    /// The time every message takes at least.
+    /// Minimum delay of every message.
     public var delay: TimeSpan
-    /// Added to `delay`, evenly between zero and this; on UDP it reorders messages that are sent closer together than it is wide.
+    /// Additional random delay, uniform between zero and this value; on UDP it reorders messages that are sent at shorter intervals.
     public var jitter: TimeSpan
-    /// The share of datagrams that never arrive, 0...1.
+    /// Probability that a datagram is lost, 0...1.
     public var loss: Double
-    /// The share of datagrams that arrive twice, 0...1.
+    /// Probability that a datagram is duplicated, 0...1.
     public var duplication: Double
-    /// The share of datagrams that are held back by three times `delay + jitter`, 0...1.
+    /// Probability that a datagram is delayed by a further three times `delay + jitter`, 0...1.
     public var reordering: Double
-    /// The chance that a connection dies with the message that is sent over it, 0...1.
+    /// Probability that a connection dies with the message sent over it, 0...1; with 1 no connection can be opened.
     public var connectionDeath: Double
-    /// Why no connection can be made, such as a refused TLS handshake; connections that live go on. nil: it can.
+    /// Reason why new connections fail, such as a refused TLS handshake; existing ones continue. nil allows connections.
     public var refusal: String?
 
+    /// Creates conditions; by default a delay of 1 ms without any failure.
     public init(
         delay: TimeSpan = .milliseconds(1), jitter: TimeSpan = .zero, loss: Double = 0, duplication: Double = 0,
         reordering: Double = 0, connectionDeath: Double = 0
@@ -31,14 +32,14 @@ public struct NetworkConditions: Sendable, Hashable {
         self.connectionDeath = connectionDeath
     }
 
-    /// One millisecond, and nothing goes wrong.
+    /// Delay of 1 ms, no failures.
     public static let perfect = NetworkConditions()
-    /// A wide-area path on a bad day.
+    /// A congested wide-area path: 10 % loss, delays of 20 to 80 ms.
     public static let poor = NetworkConditions(
         delay: .milliseconds(20), jitter: .milliseconds(60), loss: 0.1, duplication: 0.05, reordering: 0.1)
-    /// Hardly usable: every third datagram is lost.
+    /// A barely usable path: 33 % loss, delays of 50 to 350 ms.
     public static let terrible = NetworkConditions(
         delay: .milliseconds(50), jitter: .milliseconds(300), loss: 0.33, duplication: 0.15, reordering: 0.2)
-    /// Nothing arrives.
+    /// No message arrives and no connection opens.
     public static let partitioned = NetworkConditions(loss: 1, connectionDeath: 1)
 }

@@ -1,19 +1,21 @@
 import SIPCore
 
-/// Endpoints, the links between them and one virtual clock.
+/// Network of endpoints and links with one virtual clock.
 ///
-/// Nothing happens by itself: `step` takes the earliest thing that is due (a message arriving, a timer of an endpoint), moves the
-/// clock there and does it. The same seed and the same calls give the same transcript, byte for byte.
+/// `step` takes the earliest due event (an arriving message or an endpoint's timer), advances the clock to it and handles it. The same seed
+/// and the same calls give the same transcript, byte for byte.
 ///
 ///     send -> [lost | duplicated] -> delay + jitter -> receive          datagrams
 ///     send -> connect (once) -> delay, in order -> receive              streams
 ///                  \-> refused -> TransportNotice.failed
 public final class SimulatedNetwork {
-    /// Applies to every link without conditions of its own.
+    /// Conditions of all links that have none of their own.
     public var conditions: NetworkConditions
+    /// Record of all events so far.
     public private(set) var transcript: Transcript
-    /// What stations are answered that look up names.
+    /// DNS answers for all stations.
     public var names = ScriptedNames()
+    /// Current virtual time.
     public var now: Instant { clock.now }
 
     private struct Station {
@@ -21,7 +23,7 @@ public final class SimulatedNetwork {
         var endpoint: any SansIOEndpoint
         var addresses: [TransportAddress]
         var isDown = false
-        /// What it proves of itself over TLS.
+        /// TLS identity of the station.
         var identity: PeerIdentity?
     }
 
@@ -53,6 +55,7 @@ public final class SimulatedNetwork {
     private var nextConnection: UInt64 = 1
     private var nextEphemeralPort = 40_000
 
+    /// Creates an empty network; `transcriptLimit` is the number of entries kept, and 0 records nothing.
     public init(
         seed: UInt64, conditions: NetworkConditions = .perfect, clock: ManualClock = ManualClock(), transcriptLimit: Int = 20_000
     ) {
@@ -64,8 +67,8 @@ public final class SimulatedNetwork {
 
     // MARK: Stations and links
 
-    /// Puts an endpoint on the network; its name stands in the transcript.
-    /// - Parameter identity: what it proves of itself by its certificate wherever it speaks over TLS; nil: it has none.
+    /// Adds an endpoint under a name that appears in the transcript.
+    /// - Parameter identity: Identity that its certificate proves on its TLS connections; nil for a station without a certificate.
     public func attach(
         _ endpoint: any SansIOEndpoint, name: String, at addresses: [TransportAddress], proving identity: PeerIdentity? = nil
     ) {
@@ -73,7 +76,7 @@ public final class SimulatedNetwork {
         for address in addresses { listeners[address] = stations.count - 1 }
     }
 
-    /// Sets the conditions of one direction between two stations; nil returns it to the general ones.
+    /// Sets the conditions of one direction between two stations; nil restores the general conditions.
     public func setConditions(_ conditions: NetworkConditions?, from: String, to: String) {
         links[Link(from: from, to: to)] = conditions
     }
@@ -84,13 +87,13 @@ public final class SimulatedNetwork {
         setConditions(conditions, from: other, to: one)
     }
 
-    /// Takes a station off the network as if its machine lost power: connections die, datagrams vanish, timers stand still.
+    /// Takes a station down as in a power failure: its connections die, its datagrams are lost and its timers stop.
     public func takeDown(_ name: String) {
         setDown(true, name)
         closeConnections(of: name)
     }
 
-    /// Brings a station back, optionally with a new endpoint in place of the one that died.
+    /// Brings a station back, optionally with a new endpoint in place of the old one.
     public func bringUp(_ name: String, with replacement: (any SansIOEndpoint)? = nil) {
         for index in stations.indices where stations[index].name == name {
             if let replacement { stations[index].endpoint = replacement }
@@ -102,35 +105,35 @@ public final class SimulatedNetwork {
         for index in stations.indices where stations[index].name == name { stations[index].isDown = isDown }
     }
 
-    /// Ends every connection of a station; both ends are told.
+    /// Closes all connections of a station; both ends receive a notice.
     public func closeConnections(of name: String) {
         let ids = streams.filter { stations[$0.value.owner].name == name }.keys.sorted { $0.rawValue < $1.rawValue }
         for id in ids { close(id) }
     }
 
-    /// The connections that live now, each counted once.
+    /// Number of open connections, each counted once.
     public var connectionCount: Int { streams.count / 2 }
 
     // MARK: Time
 
-    /// Does the next thing that is due; false when nothing is.
+    /// Handles the next due event; returns false when there is none.
     @discardableResult
     public func step() throws(SimulationError) -> Bool {
         try step(until: nil)
     }
 
-    /// Does everything due at or before the given moment, then moves the clock there.
+    /// Handles all events due at or before an instant, then advances the clock to it.
     public func run(until moment: Instant) throws(SimulationError) {
         while try step(until: moment) {}
         clock.advance(to: moment)
     }
 
-    /// Does everything due within a span of virtual time.
+    /// Handles all events due within a span of virtual time.
     public func run(for span: TimeSpan) throws(SimulationError) {
         try run(until: now + span)
     }
 
-    /// Steps until the condition holds, at most for a span of virtual time; says whether it held.
+    /// Steps until the condition holds, for at most a span of virtual time; returns whether it held.
     public func run(atMost span: TimeSpan, until condition: () throws -> Bool) throws -> Bool {
         let end = now + span
         collectOutput()
@@ -150,7 +153,7 @@ public final class SimulatedNetwork {
         var sleeper: Int?
         for (index, station) in stations.enumerated() where !station.isDown {
             guard let deadline = station.endpoint.nextDeadline else { continue }
-            // An event that is due at the same instant goes first: a message that arrives in time is in time.
+            // At the same instant, events precede timers, so that a message that arrives exactly at a deadline is in time.
             if due.map({ deadline < $0 }) ?? true {
                 due = deadline
                 sleeper = index
@@ -236,7 +239,7 @@ public final class SimulatedNetwork {
         }
     }
 
-    /// Reports the connection of a message whose destination did not name one.
+    /// Reports the chosen connection of a message with an address as its destination.
     private func name(_ connection: ConnectionID, to sender: Int, carrying message: OutboundMessage) {
         guard message.token != 0 else { return }
         stations[sender].endpoint.receive(.carried(token: message.token, by: .connection(connection)), at: now)
@@ -323,7 +326,7 @@ public final class SimulatedNetwork {
 
     // MARK: Chance and record
 
-    /// Writes what the script does into the transcript.
+    /// Adds a remark of the script to the transcript.
     public func remark(_ text: @autoclosure () -> String) {
         guard transcript.limit > 0 else { return }
         record(.remark, from: "", to: "", .udp, Array(text().utf8))
@@ -343,11 +346,12 @@ public final class SimulatedNetwork {
     }
 }
 
-/// A simulation that cannot go on; always a fault of an endpoint, never of the script.
+/// Error that stops a simulation; caused by an endpoint, not by the script.
 public enum SimulationError: Error, Equatable, CustomStringConvertible {
-    /// An endpoint asks to be woken at a moment that has come, again and again.
+    /// An endpoint repeatedly requests a timer that is already due.
     case timeStandsStill(at: Instant, who: String)
 
+    /// Text for a test failure.
     public var description: String {
         switch self {
         case .timeStandsStill(let moment, let who):

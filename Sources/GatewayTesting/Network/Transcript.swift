@@ -1,49 +1,57 @@
 import ByteCoding
 import SIPCore
 
-/// Everything that happened on a simulated network, in order; printed when a test fails.
+/// Record of all events on a simulated network, in order; printed when a test fails.
 public struct Transcript: Sendable, CustomStringConvertible {
-    /// What became of a message, or what happened instead of one.
+    /// Outcome of a message, or another event.
     public enum Fate: String, Sendable, Hashable {
-        /// Handed to the network.
+        /// The message was handed to the network.
         case sent
-        /// A second copy of a datagram was made.
+        /// The network made a second copy of a datagram.
         case duplicated
-        /// The network dropped it.
+        /// The network lost the message.
         case lost
-        /// Handed to the receiver.
+        /// The message was delivered to the receiver.
         case delivered
-        /// Nobody listens at the destination, or the connection is gone.
+        /// The destination has no listener, or the connection is closed.
         case refused
         /// A connection was opened.
         case opened
         /// A connection ended.
         case closed
-        /// What the script did, in its own words.
+        /// A remark of the script.
         case remark
     }
 
+    /// One event of the transcript.
     public struct Entry: Sendable, Hashable {
+        /// Virtual time of the event.
         public var time: Instant
+        /// Outcome of the message, or the kind of event.
         public var fate: Fate
+        /// Name of the sender; empty for remarks.
         public var from: String
+        /// Name of the receiver, or its address when no station has it; empty for remarks.
         public var to: String
+        /// Transport of the message or connection.
         public var transport: TransportProtocol
+        /// Octets of the message, or the UTF-8 text of a remark; empty for opened and closed connections.
         public var bytes: [UInt8]
 
-        /// The first line of the message, or the fate alone.
+        /// First line of `bytes`; empty for opened and closed connections.
         public var startLine: String {
             String(decoding: bytes.prefix { $0 != 13 && $0 != 10 }, as: UTF8.self)
         }
     }
 
-    /// The newest entries, at most `limit`.
+    /// Newest entries; at least `limit` of them are kept, and never more than twice as many.
     public private(set) var entries: [Entry] = []
-    /// Every entry ever added, those that were dropped included.
+    /// Number of all entries ever added, including dropped ones.
     public private(set) var total = 0
-    /// FNV-1a over every entry ever added: equal for equal runs. Nothing is recorded with a limit of 0.
+    /// FNV-1a hash of all entries ever added: equal for equal runs. With a limit of 0 it never changes.
     public var digest: UInt64 { hash.value }
     private var hash = FNV1a()
+    /// Number of entries kept; 0 records nothing.
     public let limit: Int
     private let start: Instant
 
@@ -64,12 +72,12 @@ public struct Transcript: Sendable, CustomStringConvertible {
         hash.add(entry.bytes)
     }
 
-    /// One line for each message that was sent, lost or refused: time, parties, start line.
+    /// One line for each event except deliveries: time, parties and start line.
     public var ladder: String {
         entries.filter { $0.fate != .delivered }.map(line).joined(separator: "\n")
     }
 
-    /// The messages in full, as sent.
+    /// As ``ladder``, with the full text of sent messages.
     public var description: String {
         entries.filter { $0.fate != .delivered }.map { entry in
             entry.bytes.isEmpty || entry.fate != .sent

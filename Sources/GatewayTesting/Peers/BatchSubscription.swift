@@ -1,25 +1,25 @@
-/// What a batch dialog watches at a scripted server (MS-PRES 3.4.5.1.3).
+/// State of a batch dialog at a scripted server (MS-PRES 3.4.5.1.3).
 struct BatchSubscription {
     struct Resource {
         let uri: String
         var categories: [String]
-        /// What was said of it last.
+        /// State sent last.
         var said: EnhancedState?
         var isSaid = false
-        /// A verdict that it was told.
+        /// Instance state that was sent instead of presence.
         var verdict: EnhancedDocuments.Verdict?
     }
 
-    /// In the order in which they were named.
+    /// Resources in the order of their subscription.
     var resources: [Resource] = []
-    /// Those that the answer to the last SUBSCRIBE is about; nil: it was given.
+    /// Resources named by the last SUBSCRIBE and not yet reported; nil when all are reported.
     var named: [String]?
-    /// Verdicts for the next notification.
+    /// Instance states for the next notification.
     var news: [(uri: String, verdict: EnhancedDocuments.Verdict)] = []
 
     subscript(_ uri: String) -> Resource? { resources.first { $0.uri == uri } }
 
-    /// Applies the actions in their order.
+    /// Applies subscribe and unsubscribe actions in their order.
     mutating func apply(_ actions: [(isSubscribe: Bool, resources: [String], categories: [String])]) {
         var named: [String] = []
         for action in actions {

@@ -2,36 +2,40 @@ import ByteCoding
 import SIPCore
 import XMLCore
 
-/// An enhanced presence client of one of the gateway's own users: signs in, follows its own data and contacts and changes them by
-/// SERVICE, publishes as MS-PRES 3.8 expects it, watches others in one batch, signs out.
+/// Enhanced presence client of a user hosted at the gateway: signs in, follows its own data and contacts, changes them by SERVICE,
+/// publishes by MS-PRES 3.8, watches others in one batch and signs out.
 ///
 ///     out --REGISTER--> registering --200, SUBSCRIBE self--> in --SUBSCRIBE Expires 0, REGISTER Expires 0--> out
 public final class EnhancedClient: SIPPeer {
+    /// State of the client's registration.
     public enum Phase: Equatable, Sendable {
         case out, registering, signedIn, leaving
         case refused(Int)
     }
 
+    /// URI of the user, with the scheme.
     public let user: String
+    /// Endpoint identifier in From (MS-SIPREGE).
     public let epid: String
+    /// State of the registration; `refused` holds the status code.
     public private(set) var phase = Phase.out
-    /// Seconds granted by the last REGISTER.
+    /// Seconds granted by the last REGISTER; nil before the first.
     public private(set) var granted: UInt32?
-    /// The endpoint's own URI, from the last REGISTER.
+    /// GRUU of the endpoint from the last REGISTER; nil before the first.
     public private(set) var gruu: String?
-    /// Whether the self subscription lives.
+    /// Whether the self subscription is active.
     public private(set) var followsSelf = false
-    /// Notifications of the self subscription, the one in the 200 included.
+    /// Number of notifications of the self subscription, including one in the 200.
     public private(set) var selfNotifications = 0
-    /// The user's own instances as the self subscription shows them: `category instance container`.
+    /// Versions of the user's own instances in the self subscription, by `category instance container`.
     public private(set) var instances: [String: UInt32] = [:]
-    /// What is known of each watched user.
+    /// Presence of each watched user, by the URI in the documents.
     public private(set) var seen: [String: ObservedPresence] = [:]
-    /// To the last SERVICE.
+    /// Response to the last SERVICE; nil while it is awaited.
     public private(set) var lastAnswer: PeerAnswer?
-    /// Bodies of notifications by event, the piggybacked ones too, in the order in which they came.
+    /// Bodies of notifications by event package, in the order of arrival, including piggybacked ones.
     public private(set) var told: [String: [String]] = [:]
-    /// Refreshes its registration by itself at half the granted time.
+    /// Whether the client refreshes its registration at half the granted time.
     public var staysRegistered = true
 
     private var cSeq: UInt32 = 0
@@ -48,22 +52,23 @@ public final class EnhancedClient: SIPPeer {
         var isOver = false
     }
 
+    /// Creates a signed-out client; `name` appears in the transcript.
     public init(name: String, user: String, epid: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
         self.user = user
         self.epid = epid
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
     }
 
-    // MARK: What the script calls
+    // MARK: Script actions
 
-    /// Registers and then subscribes to its own data.
+    /// Registers, then subscribes to its own data.
     public func signIn(expires: UInt32? = nil, at now: Instant) {
         phase = .registering
         registerCallID = token()
         register(expires: expires, at: now)
     }
 
-    /// Ends what it subscribed to, then its registration.
+    /// Ends its subscriptions, then its registration.
     public func signOut(at now: Instant) {
         phase = .leaving
         cancel(alarm)
@@ -73,7 +78,7 @@ public final class EnhancedClient: SIPPeer {
         register(expires: 0, at: now)
     }
 
-    /// Vanishes: says nothing, forgets everything.
+    /// Stops sending and answering, without signing out.
     public func vanish() {
         isMute = true
         cancel(alarm)
@@ -94,20 +99,20 @@ public final class EnhancedClient: SIPPeer {
         publish(list, at: now)
     }
 
-    /// Publishes a note that lives as long as the user is signed in, for everybody.
+    /// Publishes a note in containers 0 and 400; by default it lasts while the user is signed in.
     public func note(_ text: String, expireType: String = "user", at now: Instant) {
         let body = "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"><body>\(EnhancedDocuments.escape(text))</body></note>"
         publish([0, 400].map { publication("note", 0, $0, expireType, body) }, at: now)
     }
 
-    /// Watches others in one batch (MS-PRES 3.4.5.1.1).
+    /// Subscribes to other users in one batch (MS-PRES 3.4.5.1.1).
     public func watch(_ users: [String], categories: [String] = ["state", "note", "contactCard"], at now: Instant) {
         let body = EnhancedDocuments.batchSubscribe(watcher: user, resources: users, categories: categories)
         batchCallID = token()
         subscribe("presence", callID: batchCallID, expires: 600, body: body, at: now)
     }
 
-    /// Changes the batch in its dialog (MS-PRES 3.4.5.1.3).
+    /// Changes the batch within its dialog (MS-PRES 3.4.5.1.3).
     /// - Parameter action: `subscribe` or `unsubscribe`.
     public func change(_ action: String, _ users: [String], at now: Instant) {
         let body = EnhancedDocuments.batchSubscribe(
@@ -115,19 +120,19 @@ public final class EnhancedClient: SIPPeer {
         subscribe("presence", callID: batchCallID, expires: 600, body: body, at: now)
     }
 
-    /// Subscribes to something else of the user's own.
+    /// Subscribes to another event package for the user's own data.
     public func follow(_ event: String, at now: Instant) { subscribe(event, callID: token(), expires: 600, body: "", at: now) }
 
-    /// The last thing that it was told of an event.
+    /// Last notification body of an event package; nil before the first.
     public func latest(_ event: String) -> String? { told[event]?.last }
 
-    /// What the last answer to a SERVICE says.
+    /// Body of the last response to a SERVICE; empty without a response.
     public var lastBody: String {
         guard case .response(let response)? = lastAnswer else { return "" }
         return String(decoding: response.body, as: UTF8.self)
     }
 
-    /// Sends a SOAP operation of MS-SIP 2.2.4.2: its name and its children as written.
+    /// Sends a SOAP operation of MS-SIP 2.2.4.2; `children` is its content as XML.
     public func operate(_ name: String, _ children: String, at now: Instant) {
         service(
             "application/SOAP+xml",
@@ -135,7 +140,7 @@ public final class EnhancedClient: SIPPeer {
                 + "<s:Body><m:\(name)>\(children)</m:\(name)></s:Body></s:Envelope>", at: now)
     }
 
-    /// Puts somebody into a container (MS-PRES 3.5.5).
+    /// Adds a user to a container (MS-PRES 3.5.5).
     public func place(_ member: String, in container: Int, version: Int = 0, at now: Instant) {
         let body = """
             <setContainerMembers xmlns="http://schemas.microsoft.com/2006/09/sip/container-management"><container id="\(container)" \
@@ -269,7 +274,7 @@ public final class EnhancedClient: SIPPeer {
         seen[entity] = known
     }
 
-    /// Each pair that is named is whole: what is not named in it is gone (MS-PRES 3.2.5.1.2).
+    /// Each category and container pair in the document is complete: its other instances no longer exist (MS-PRES 3.2.5.1.2).
     private func readSelf(_ root: XMLElement) {
         for categories in root.children where categories.localName == "categories" {
             let elements = categories.children
@@ -313,7 +318,7 @@ public final class EnhancedClient: SIPPeer {
         service("application/msrtc-category-publish+xml", body, at: now)
     }
 
-    /// Sends a SERVICE about the user.
+    /// Sends a SERVICE for the user with this content type and body.
     public func service(_ type: String, _ body: String, at now: Instant) {
         var request = request(.service, user, callID: token())
         request.headers.append(.contentType, type)

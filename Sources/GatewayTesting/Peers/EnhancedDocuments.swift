@@ -1,12 +1,17 @@
 import XMLCore
 
-/// What an enterprise presentity shows, as far as the scripts need it.
+/// Presence of an enterprise presentity, as far as scripts need it.
 public struct EnhancedState: Hashable, Sendable {
+    /// Availability number (MS-PRES 2.2.2.7.1).
     public var availability: Int
+    /// Activity token; nil for none.
     public var token: String?
+    /// Personal note; nil for none.
     public var note: String?
+    /// Display name in the contact card; nil for none.
     public var displayName: String?
 
+    /// Creates a state; only the availability is required.
     public init(_ availability: Int, token: String? = nil, note: String? = nil, displayName: String? = nil) {
         self.availability = availability
         self.token = token
@@ -15,7 +20,7 @@ public struct EnhancedState: Hashable, Sendable {
     }
 }
 
-/// The Microsoft documents as text, written by hand on purpose: the peers do not use the codecs under test.
+/// Microsoft presence documents as hand-written text, so that the peers do not use the codecs under test.
 public enum EnhancedDocuments {
     static func escape(_ text: String) -> String {
         var result = ""
@@ -31,8 +36,8 @@ public enum EnhancedDocuments {
         return result
     }
 
-    /// The body of a category SUBSCRIBE (MS-PRES 2.2.2.4.1).
-    /// - Parameter context: content of the context of every resource; nil: they have none.
+    /// Returns the body of a category SUBSCRIBE (MS-PRES 2.2.2.4.1).
+    /// - Parameter context: Content of each resource's context element; nil omits the element.
     public static func batchSubscribe(
         watcher: String, resources: [String], categories: [String], context: String? = nil, action: String = "subscribe"
     ) -> String {
@@ -46,7 +51,7 @@ public enum EnhancedDocuments {
             """
     }
 
-    /// The first resource that a batchSub names.
+    /// First resource in a batchSub document; nil when there is none.
     static func resource(_ body: [UInt8]) -> String? {
         guard !body.isEmpty, let root = try? XMLTree.parse(body).root else { return nil }
         for action in root.children {
@@ -57,7 +62,7 @@ public enum EnhancedDocuments {
         return nil
     }
 
-    /// What a batchSub asks for, action by action.
+    /// Actions of a batchSub document, in order.
     static func actions(_ body: [UInt8]) -> [(isSubscribe: Bool, resources: [String], categories: [String])] {
         guard !body.isEmpty, let root = try? XMLTree.parse(body).root else { return [] }
         return root.children.filter { $0.localName == "action" }.map { action in
@@ -68,7 +73,7 @@ public enum EnhancedDocuments {
         }
     }
 
-    /// A categories document for a watcher (MS-PRES 2.2.2.5) with the named categories.
+    /// Returns a categories document for a watcher (MS-PRES 2.2.2.5) with the named categories.
     public static func categories(_ state: EnhancedState?, of uri: String, names: [String], published: String) -> String {
         var text = "<categories xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" uri=\"\(escape(uri))\">"
         for name in names {
@@ -82,7 +87,7 @@ public enum EnhancedDocuments {
         return text + "</categories>"
     }
 
-    /// The body of a computed state (MS-PRES 2.2.2.7.1).
+    /// Body of an aggregate state (MS-PRES 2.2.2.7.1).
     static func aggregateState(_ availability: Int, token: String? = nil) -> String {
         let activity = token.map { "<activity token=\"\(escape($0))\"/>" } ?? ""
         return """
@@ -107,9 +112,9 @@ public enum EnhancedDocuments {
         }
     }
 
-    /// What a server says of a presentity whose state it does not show (MS-PRES 3.4.5.1.3.1).
+    /// Instance state that a server sends instead of presence (MS-PRES 3.4.5.1.3.1).
     public enum Verdict: Hashable, Sendable {
-        /// With the pool's GRUU where it is known.
+        /// `resubscribe`, with the pool's GRUU where it is known.
         case elsewhere(pool: String?)
         case terminated(reason: String, status: Int? = nil)
         case pending
@@ -124,7 +129,7 @@ public enum EnhancedDocuments {
         }
     }
 
-    /// The resource list of an answer (MS-PRES 2.2.2.4.2).
+    /// Resource list of a response (MS-PRES 2.2.2.4.2).
     static func resourceList(watcher: String, _ verdicts: [(uri: String, verdict: Verdict)]) -> String {
         let opening = "<list xmlns=\"urn:ietf:params:xml:ns:rlmi\" uri=\"\(escape(watcher))\" version=\"0\" fullState=\"false\""
         if verdicts.isEmpty { return opening + "/>" }
@@ -135,16 +140,19 @@ public enum EnhancedDocuments {
         return opening + ">" + resources.joined() + "</list>"
     }
 
-    /// What a resource list says of a resource that it does not show (MS-PRES 2.2.2.4.2).
+    /// Resource of a resource list without presence (MS-PRES 2.2.2.4.2).
     public struct Rejection: Hashable, Sendable {
+        /// URI of the resource, as written in the list.
         public var uri: String
-        /// `terminated`, `pending`, `resubscribe`.
+        /// State of the instance: `terminated`, `pending` or `resubscribe`.
         public var state: String
+        /// Reason attribute; nil when absent.
         public var reason: String?
+        /// Pool in `poolFqdn`; nil when absent.
         public var pool: String?
     }
 
-    /// The rejected resources of a resource list.
+    /// Resources of a resource list without presence.
     static func rejected(_ list: [UInt8]) -> [Rejection] {
         guard let root = try? XMLTree.parse(list).root else { return [] }
         return root.children.filter { $0.localName == "resource" }.flatMap { resource in

@@ -1,15 +1,15 @@
 import SIPCore
 
-/// Batches: several resources in one dialog, added, left out and judged one by one (MS-PRES 3.4.5.1.3).
+/// Batches: several resources in one dialog, each with its own state (MS-PRES 3.4.5.1.3).
 extension EnhancedServer {
-    // MARK: What the script calls
+    // MARK: Script actions
 
-    /// The resources of every batch dialog, by the Request-URI that opened it.
+    /// Resources of every batch dialog, with the Request-URI that opened it.
     public var batches: [(pool: String, resources: [String])] {
         dialogs.compactMap { dialog in dialog.batch.map { (dialog.pool, $0.resources.map(\.uri)) } }
     }
 
-    /// Says something else of a presentity than its state from now on, in the dialogs that watch it too; nil: its state again.
+    /// Replaces a presentity's presence by an instance state and notifies its watchers; nil restores the presence.
     public func judge(_ presentity: String, _ verdict: EnhancedDocuments.Verdict?, at now: Instant) {
         verdicts[presentity] = verdict
         for dialog in dialogs where watches(dialog, presentity) {
@@ -21,7 +21,7 @@ extension EnhancedServer {
         }
     }
 
-    /// Moves a user to another pool; who watches it is sent there (MS-PRES 3.4.5.1.3.1).
+    /// Moves a user to another pool and redirects its watchers there (MS-PRES 3.4.5.1.3.1).
     public func move(_ presentity: String, to pool: String?, at now: Instant) {
         elsewhere[presentity] = .some(pool)
         for dialog in dialogs where watches(dialog, presentity) {
@@ -47,7 +47,7 @@ extension EnhancedServer {
         return nil
     }
 
-    /// What the answer to a SUBSCRIBE says: of each resource that it named, its state or a verdict (MS-PRES 4.5).
+    /// Body of the response to a SUBSCRIBE: presence or instance state of each named resource (MS-PRES 4.5).
     func batchAnswer(_ dialog: Dialog) -> (String, [UInt8]) {
         let named = dialog.batch?.named ?? dialog.batch?.resources.map(\.uri) ?? []
         dialog.batch?.named = nil
@@ -65,7 +65,7 @@ extension EnhancedServer {
         return Self.related(dialog, told, documents)
     }
 
-    /// The next notification: verdicts that are news, or what changed of one resource (MS-PRES 2.2.2.4.3).
+    /// Body of the next notification: new instance states, or changed categories of one resource (MS-PRES 2.2.2.4.3).
     func batchBody(_ dialog: Dialog) -> (contentType: String, bytes: [UInt8])? {
         guard let batch = dialog.batch else { return nil }
         if batch.named != nil {

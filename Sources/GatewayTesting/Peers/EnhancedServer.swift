@@ -1,30 +1,31 @@
 import SIPCore
 
-/// An enterprise presence server for single and batch category subscriptions, msrtc.pidf and PIDF (MS-PRES 3.4.5, 3.7.5).
+/// Enterprise presence server for single and batch category subscriptions, msrtc.pidf and PIDF (MS-PRES 3.4.5, 3.7.5).
 ///
-/// It plays all pools of its enterprise: which one is asked is seen by the Request-URI.
+/// Serves all pools of its enterprise; the Request-URI names the pool.
 public final class EnhancedServer: ScriptedNotifier {
+    /// Document format of a subscription.
     public enum Form: Sendable { case categories, msrtc, pidf }
 
     private var states: [String: EnhancedState] = [:]
-    /// Puts the first notification into the 200 where that is offered (MS-SIP 3.4).
+    /// Whether the first notification is sent in the 200 when the watcher offers it (MS-SIP 3.4).
     public var piggybacks = true
-    /// Uses BENOTIFY where that is offered (MS-SIP 3.5).
+    /// Whether BENOTIFY is used when the watcher offers it (MS-SIP 3.5).
     public var usesBenotify = false
-    /// The forms that it speaks, others get 406.
+    /// Supported formats; a SUBSCRIBE for other formats gets 406.
     public var forms: [Form] = [.categories, .msrtc, .pidf]
-    /// Whether it takes batches; otherwise they are 420.
+    /// Whether batches are accepted; otherwise they get 420.
     public var takesBatches = true
-    /// Resources that it takes in one batch dialog; beyond it 413 (MS-PRES 3.4.5.1.3).
+    /// Limit of resources in one batch dialog; above it a SUBSCRIBE gets 413 (MS-PRES 3.4.5.1.3).
     public var batchLimit = Int.max
-    /// Presentities that live elsewhere, with the pool's GRUU where it is known (MS-PRES 3.4.5.1.3.1).
+    /// Presentities at another pool, with the pool's GRUU where it is known (MS-PRES 3.4.5.1.3.1).
     public var elsewhere: [String: String?] = [:]
-    /// Says `resubscribe` whoever is asked, with the pool that this names for a Request-URI; nil: nobody is sent anywhere.
+    /// Redirects every subscription with `resubscribe` to the returned pool for its Request-URI; nil redirects none.
     public var sendsOn: ((_ requestURI: String) -> String?)?
-    /// What batches are told of presentities instead of their state.
+    /// Instance states that replace the presence of presentities.
     var verdicts: [String: EnhancedDocuments.Verdict] = [:]
 
-    /// What is published to it by SERVICE.
+    /// Store of publications by SERVICE.
     public let home = ScriptedHome()
     private var endAlarm: UInt64?
 
@@ -40,7 +41,7 @@ public final class EnhancedServer: ScriptedNotifier {
         endAlarm = home.nextEnd.map { end in schedule(at: end) { [unowned self] in expire(at: $0) } }
     }
 
-    /// Replaces what a presentity shows and tells its watchers.
+    /// Replaces the presence of a presentity and notifies its watchers.
     public func set(_ presentity: String, _ state: EnhancedState?, at now: Instant) {
         states[SIPURI.key(of: presentity)] = state
         changed(presentity, at: now)
@@ -48,7 +49,7 @@ public final class EnhancedServer: ScriptedNotifier {
 
     func state(of presentity: String) -> EnhancedState? { states[SIPURI.key(of: presentity)] }
 
-    /// The choice of MS-PRES 1.3.3, by Accept and not by q.
+    /// Chooses the format by Accept in the order of MS-PRES 1.3.3, without regard to q.
     private func form(of request: SIPRequest) -> Form? {
         let accept = request.headers.accept
         for form in [Form.categories, .msrtc, .pidf] where forms.contains(form) {
@@ -79,7 +80,7 @@ public final class EnhancedServer: ScriptedNotifier {
             fault("a category SUBSCRIBE that names no resource (MS-PRES 3.4.5.3)")
             return .badRequest
         }
-        // A single SUBSCRIBE names the user that it is sent to; a batch goes to a pool, from the watcher to itself.
+        // A single SUBSCRIBE names the user in To; a batch goes to a pool, with the watcher in From and To.
         if !Self.isBatch(request), !same(resource, request.headers.to?.uri.description ?? "") {
             fault("batchSub names \(resource), To \(request.headers.to?.uri.description ?? "nobody") (MS-PRES 3.4.5.3)")
             return .badRequest
@@ -104,7 +105,7 @@ public final class EnhancedServer: ScriptedNotifier {
 
     override func hasMore(_ dialog: Dialog) -> Bool { hasMoreOfBatch(dialog) }
 
-    /// What is said of a presentity instead of its state to whoever asked at this place.
+    /// Instance state sent instead of presence to a subscriber at this Request-URI; nil when presence is sent.
     func verdict(on presentity: String, askedAt pool: String) -> EnhancedDocuments.Verdict? {
         if let sendsOn { return sendsOn(pool).map { .elsewhere(pool: $0) } }
         if let place = elsewhere.first(where: { same($0.key, presentity) }), place.value != pool,
@@ -142,14 +143,14 @@ public final class EnhancedServer: ScriptedNotifier {
             response.headers.set(.contentType, type)
             response.headers.set(.require, "eventlist")
             response.body = body
-            // Every resource rejected: no dialog (MS-PRES 4.6).
+            // Every resource rejected: no dialog is created (MS-PRES 4.6).
             isOver = isOver || verdict != nil || dialog.batch?.resources.isEmpty == true
         }
         dialog.lastSaid = self.state(of: dialog.presentity)
         response.headers.append(.supported, "ms-piggyback-first-notify")
         if usesBenotify && dialog.request.headers.hasToken(.supported, "ms-benotify") { response.headers.append(.supported, "ms-benotify") }
         response.headers.set(.event, "presence")
-        // The number of the NOTIFY for which the 200 stands (MS-SIP 3.4.5.1).
+        // CSeq of the NOTIFY that the 200 replaces (MS-SIP 3.4.5.1).
         dialog.localCSeq += 1
         response.headers.set(.msPiggybackCSeq, "\(dialog.localCSeq)")
         if isOver {
@@ -160,7 +161,7 @@ public final class EnhancedServer: ScriptedNotifier {
         return true
     }
 
-    /// The resource list, and the documents of the resources that it does not reject (MS-PRES 2.2.2.4.2).
+    /// Resource list and the documents of the accepted resources (MS-PRES 2.2.2.4.2).
     private func multipart(_ dialog: Dialog) -> (String, [UInt8]) {
         if dialog.batch != nil { return batchAnswer(dialog) }
         if let verdict = verdict(on: dialog.presentity, askedAt: dialog.pool) {
@@ -185,7 +186,7 @@ public final class EnhancedServer: ScriptedNotifier {
         return ("multipart/related; type=\"application/rlmi+xml\"; start=resourceList; boundary=part", Array(text.utf8))
     }
 
-    /// All instances of each changed category, and no other category (MS-PRES 3.2.5.3).
+    /// Names of the changed categories among the wanted ones (MS-PRES 3.2.5.3).
     static func changes(_ before: EnhancedState?, _ now: EnhancedState?, among wanted: [String]) -> [String] {
         var names: [String] = []
         if before?.availability != now?.availability || before?.token != now?.token { names.append("state") }

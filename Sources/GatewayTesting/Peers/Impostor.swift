@@ -1,19 +1,22 @@
 import SIPCore
 
-/// A station that says whatever the script wants, word for word, and keeps what comes back.
+/// Station that sends arbitrary text of the script and records all parseable input.
 public final class Impostor: SansIOEndpoint {
+    /// Address from which it sends.
     public let address: TransportAddress
-    /// Where it sends everything.
+    /// Address to which it sends everything.
     public let target: TransportAddress
+    /// Received messages that could be parsed, in order.
     public private(set) var received: [SIPMessage] = []
     private var output: [OutboundMessage] = []
 
+    /// Creates a station; attach it to a network before use.
     public init(address: TransportAddress, target: TransportAddress) {
         self.address = address
         self.target = target
     }
 
-    /// Statuses of the answers, in order.
+    /// Status codes of the received responses, in order.
     public var statuses: [Int] {
         received.compactMap { message in
             if case .response(let response) = message { return response.status.rawValue }
@@ -21,7 +24,7 @@ public final class Impostor: SansIOEndpoint {
         }
     }
 
-    /// Requests that came, which nobody should have sent here.
+    /// Received requests; a correct gateway sends none here.
     public var requests: [SIPRequest] {
         received.compactMap { message in
             if case .request(let request) = message { return request }
@@ -29,23 +32,31 @@ public final class Impostor: SansIOEndpoint {
         }
     }
 
+    /// Sends text as one message, unchanged.
     public func say(_ text: String) {
         output.append(
             OutboundMessage(bytes: Array(text.utf8), destination: .address(target, from: address.transport == .udp ? address : nil)))
     }
 
+    /// Sends a response.
     public func say(_ response: SIPResponse) { say(String(decoding: response.serialized(), as: UTF8.self)) }
 
+    /// Sends a request.
     public func say(_ request: SIPRequest) { say(String(decoding: request.serialized(), as: UTF8.self)) }
 
+    /// Records a message; unparseable ones are ignored.
     public func receive(_ message: InboundMessage, at now: Instant) {
         if case .success(let parsed) = SIPParser.parse(message.bytes) { received.append(parsed) }
     }
 
+    /// Ignores transport notices.
     public func receive(_ notice: TransportNotice, at now: Instant) {}
+    /// Does nothing: the station has no timers.
     public func advance(to now: Instant) {}
+    /// Always nil.
     public var nextDeadline: Instant? { nil }
 
+    /// Returns and removes the messages to send.
     public func takeOutput() -> [OutboundMessage] {
         defer { output = [] }
         return output

@@ -1,27 +1,31 @@
 import SIPCore
 import XMLCore
 
-/// A watcher of the SIMPLE family that brings its own list of presentities along (RFC 5367) and reads what a resource list server says
-/// of them (RFC 4662). `presentity` is the list server.
+/// SIMPLE watcher with its own list of presentities (RFC 5367) that reads the notifications of a resource list server (RFC 4662).
+/// `presentity` is the list server.
 public final class ListWatcher: ScriptedWatcher {
-    /// What is known of one presentity of the list.
+    /// Presence and state of one presentity of the list.
     public struct Entry: Equatable, Sendable {
-        /// `active`, `pending`, `terminated`; nil: listed without instance.
+        /// State of the instance: `active`, `pending` or `terminated`; nil when the resource has no instance.
         public var state: String?
+        /// Reason of a terminated instance; nil when absent.
         public var reason: String?
+        /// Presence of an active instance; nil otherwise.
         public var presence: ObservedPresence?
     }
 
-    /// The presentities to ask for.
+    /// Presentities in the list of the next SUBSCRIBE.
     public var list: [String] = []
-    /// By URI, all notifications of the subscription merged.
+    /// Entries by URI, merged over all notifications of the subscription.
     public private(set) var entries: [String: Entry] = [:]
-    /// Which presentities each notification spoke of, in its order.
+    /// URIs in each notification, in its order.
     public private(set) var reports: [[String]] = []
     private var version: UInt32?
 
+    /// Always true.
     public override var namesSeveral: Bool { true }
 
+    /// Returns the presence of a presentity of the list; nil when unknown.
     public override func presence(of presentity: String) -> ObservedPresence? { entries[presentity]?.presence }
 
     override func dress(_ request: inout SIPRequest) {
@@ -46,7 +50,7 @@ public final class ListWatcher: ScriptedWatcher {
         }
         let number = list.attribute("version").flatMap { UInt32($0) } ?? 0
         let isFull = list.attribute("fullState") == "true"
-        // What is whole mends what was lost on the way.
+        // A full list repairs a gap in the versions.
         if let version, isFull ? number <= version : number != version + 1 {
             fault("\(isFull ? "whole" : "partial") list, version \(number) after \(version) (RFC 4662 5.2)")
         }

@@ -1,28 +1,31 @@
 import XMLCore
 
-/// What a person would read off a presence document, whatever its format; taken from the XML by local names and namespaces only, so
-/// that the codecs under test do not judge themselves.
+/// Presence as a reader would see it in a document of any format; read from the XML by local names and namespaces, so that the codecs under
+/// test are not used to check themselves.
 public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
-    /// The number of the aggregate state, else the greatest (MS-PRES 7.2); of msrtc.pidf `state@avail`.
+    /// Availability of the aggregate state, or the greatest one (MS-PRES 7.2); in msrtc.pidf `state@avail`.
     public var availability: Int?
-    /// The token of the first activity.
+    /// Token of the first activity; nil for none.
     public var activityToken: String?
-    /// `open` or `closed` of the first tuple that says it.
+    /// `open` or `closed` of the first tuple with a basic status; nil for none.
     public var basic: String?
-    /// RPID activities by element name, of either namespace.
+    /// RPID activities by element name, from both namespaces.
     public var activities: Set<String> = []
+    /// Texts of all notes, in document order.
     public var notes: [String] = []
+    /// First display name; nil for none.
     public var displayName: String?
-    /// Entity or category URI of the document.
+    /// Entity or categories URI of the document.
     public var entity: String?
-    /// Names of the categories in the document.
+    /// Names of the categories in the document; empty for other formats.
     public var categories: Set<String> = []
-    /// msrtc.pidf only: `availability@aggregate` and `activity@aggregate`.
+    /// Values of `availability@aggregate` and `activity@aggregate`; msrtc.pidf only.
     public var aggregate: [Int] = []
 
+    /// Creates an empty presence.
     public init() {}
 
-    /// Reads a PIDF, an xpidf, a categories document or a msrtc.pidf.
+    /// Reads a PIDF, xpidf, categories or msrtc.pidf document; other root elements give an empty presence.
     public init(_ document: [UInt8]) throws(XMLError) {
         let root = try XMLTree.parse(document).root
         switch root.localName {
@@ -43,7 +46,7 @@ public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
                     activities.insert(child.localName == "activity" ? child.trimmedText : child.localName)
                 }
             case "status" where element.attribute("status") != nil:
-                // xpidf says it in an attribute.
+                // xpidf has the status in an attribute.
                 basic = basic ?? (element.attribute("status") == "open" ? "open" : "closed")
             case "msnsubstatus": if let token = element.attribute("substatus") { activities.insert(token) }
             case "note": notes.append(element.trimmedText)
@@ -104,7 +107,7 @@ public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
         for child in element.children { visit(child, body) }
     }
 
-    /// Takes over what a later notification changed: of categories only those that it names, of other documents everything.
+    /// Merges a later document: categories replace only the ones they name, other documents replace everything.
     mutating func merge(_ newer: ObservedPresence) {
         guard !newer.categories.isEmpty else {
             self = newer
@@ -117,6 +120,7 @@ public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
         entity = newer.entity ?? entity
     }
 
+    /// Summary for a test failure.
     public var description: String {
         var parts: [String] = []
         if let availability { parts.append("availability \(availability)") }

@@ -2,11 +2,11 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// A watcher of the SIMPLE family that prefers differences (RFC 5262, RFC 5263) and keeps the presence document that they make.
+/// SIMPLE watcher that prefers partial PIDF (RFC 5262, RFC 5263) and maintains the resulting presence document.
 public final class PartialWatcher: ScriptedWatcher {
     private var document: [UInt8]?
     private var version: UInt32?
-    /// Differences received.
+    /// Number of received difference documents.
     public private(set) var differences = 0
 
     override func dress(_ request: inout SIPRequest) {

@@ -1,19 +1,22 @@
 import SIPCore
 import XMLCore
 
-/// A source of PIDF for one presentity (RFC 3903 4): keeps its entity-tag, starts anew when that is gone.
+/// PIDF publisher for one presentity (RFC 3903 4): keeps its entity-tag, and publishes anew when the tag is unknown to the server.
 public final class PIDFPublisher: SIPPeer {
+    /// URI of the presentity, also used in From and To.
     public let presentity: String
+    /// Entity-tag of the publication; nil before the first one and after its removal.
     public private(set) var entityTag: String?
+    /// Outcome of the last request; nil before the first.
     public private(set) var lastAnswer: PeerAnswer?
-    /// Every entity-tag given so far, to see that none is used twice.
+    /// All entity-tags received so far, to detect reuse.
     public private(set) var entityTags: [String] = []
-    /// When the last PUBLISH that had no answer was given up: whether it was taken, nobody knows, and so there may be a publication that
-    /// nobody can name.
+    /// Time at which the last unanswered PUBLISH failed; the server may hold a publication with an unknown entity-tag since then. nil when
+    /// all were answered.
     public private(set) var lastUnanswered: Instant?
     private var number: UInt32 = 0
     private var waiting: (() -> Void)?
-    /// Whether an answer is awaited.
+    /// Whether a response is awaited.
     public private(set) var isBusy = false
 
     public init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
@@ -21,19 +24,19 @@ public final class PIDFPublisher: SIPPeer {
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
     }
 
-    /// Publishes a document in place of the one before.
+    /// Publishes a document, replacing the previous one.
     public func publish(_ document: String, expires: UInt32 = 600, at now: Instant) {
         send(document, expires: expires, at: now)
     }
 
-    /// Prolongs the publication.
+    /// Refreshes the publication.
     public func refresh(expires: UInt32 = 600, at now: Instant) { send(nil, expires: expires, at: now) }
 
-    /// Takes the publication back.
+    /// Removes the publication.
     public func remove(at now: Instant) { send(nil, expires: 0, at: now) }
 
     private func send(_ document: String?, expires: UInt32, at now: Instant) {
-        // One PUBLISH at a time, since each needs the entity-tag of the one before (RFC 3903 4.1).
+        // Sends one PUBLISH at a time, since each needs the entity-tag of the previous one (RFC 3903 4.1).
         if isBusy {
             waiting = { [unowned self] in send(document, expires: expires, at: now) }
             return
@@ -79,16 +82,22 @@ public final class PIDFPublisher: SIPPeer {
     }
 }
 
-/// An enterprise endpoint that publishes categories by SERVICE (MS-PRES 3.2.4) and reconciles versions on 409.
+/// Enterprise endpoint that publishes categories by SERVICE (MS-PRES 3.2.4) and takes over current versions after a 409.
 public final class CategoryPublisher: SIPPeer {
-    /// One publication as written: category, instance, container, body.
+    /// One instance to publish.
     public struct Publication: Sendable {
+        /// Name of the category.
         public var category: String
+        /// Instance number within the category.
         public var instance: UInt32
+        /// Number of the container.
         public var container: Int
+        /// Lifetime type: `time`, `static`, `user` or `endpoint`.
         public var expireType: String
+        /// XML of the category; nil publishes an empty element.
         public var body: String?
 
+        /// Creates an instance; by default its lifetime is a time.
         public init(_ category: String, instance: UInt32, container: Int, expireType: String = "time", body: String?) {
             self.category = category
             self.instance = instance
@@ -98,11 +107,15 @@ public final class CategoryPublisher: SIPPeer {
         }
     }
 
+    /// URI of the presentity, also used in From and To.
     public let presentity: String
+    /// Outcome of the last request; nil before the first.
     public private(set) var lastAnswer: PeerAnswer?
+    /// Response to the last change of container members; nil while there is none.
     public private(set) var lastMembersAnswer: PeerAnswer?
+    /// Number of 409 responses.
     public private(set) var conflicts = 0
-    /// Publications whose answers are awaited.
+    /// Number of publications without a response yet.
     public private(set) var awaited = 0
     private var versions: [String: UInt32] = [:]
     private var number: UInt32 = 0
@@ -112,8 +125,8 @@ public final class CategoryPublisher: SIPPeer {
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
     }
 
-    /// A user state, in the containers that other people see; 0 is the one for everybody (MS-PRES 1.3.1.3.3).
-    /// - Parameter lifetime: seconds.
+    /// Publishes a user state in the containers 0, 100, 200, 300 and 400; container 0 is visible to everyone (MS-PRES 1.3.1.3.3).
+    /// - Parameter lifetime: Lifetime in seconds.
     public func publish(availability: Int, note: String? = nil, lifetime: Int = 300, at now: Instant) {
         let state = """
             <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
@@ -132,7 +145,7 @@ public final class CategoryPublisher: SIPPeer {
         publish(list, lifetime: lifetime, at: now)
     }
 
-    /// Publishes instances with the versions known so far.
+    /// Publishes instances with the versions known so far; `lifetime` in seconds applies to those of type `time`.
     public func publish(_ list: [Publication], lifetime: Int = 300, at now: Instant) {
         var text = "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"\(presentity)\">"
         for item in list {
@@ -156,7 +169,7 @@ public final class CategoryPublisher: SIPPeer {
         }
     }
 
-    /// Takes over the versions that the fault names (MS-PRES 2.2.2.2.3).
+    /// Takes over the current versions in the fault (MS-PRES 2.2.2.2.3).
     private func reconcile(_ list: [Publication], _ fault: [UInt8]) {
         guard let root = try? XMLTree.parse(fault).root else { return self.fault("a 409 without a readable fault") }
         let operations = root.children.filter { $0.localName == "details" }.flatMap(\.children)
@@ -169,7 +182,7 @@ public final class CategoryPublisher: SIPPeer {
         }
     }
 
-    /// Adds users to a container of this version (MS-PRES 3.5.4).
+    /// Adds users to a container with this version (MS-PRES 3.5.4).
     public func setMembers(container: Int, version: UInt32, adding users: [String], at now: Instant) {
         var text =
             "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"\(container)\" "
@@ -194,6 +207,6 @@ public final class CategoryPublisher: SIPPeer {
 
     private func key(_ item: Publication) -> String { "\(item.category) \(item.instance) \(item.container)" }
 
-    /// Pretends to know nothing of earlier publications, so that the next one meets a conflict.
+    /// Forgets all versions, so that the next publication causes a conflict.
     public func forgetVersions() { versions = [:] }
 }

@@ -1,13 +1,14 @@
 import SIPCore
 
-/// What became of a request that a peer sent.
+/// Outcome of a request sent by a peer.
 public enum PeerAnswer: Sendable {
     case response(SIPResponse)
     /// Timer F fired (RFC 3261 17.1.2.2).
     case timeout
-    /// The transport could not send it, or the connection died.
+    /// The transport failed to send the request, or the connection died.
     case unreachable(String)
 
+    /// Status of the response; nil without one.
     public var status: SIPStatus? {
         if case .response(let response) = self { return response.status }
         return nil
@@ -15,25 +16,26 @@ public enum PeerAnswer: Sendable {
 }
 
 extension SIPURI {
-    /// What is the same for every way to write a user's address (``aorKey``); of what is no address, the text itself.
+    /// Key that is equal for all spellings of a user's address (``aorKey``); the text itself when it is not a SIP URI.
     static func key(of text: String) -> String { SIPURI(text)?.aorKey ?? text }
 }
 
-/// A scripted user agent: sends requests with retransmission, answers each received request once and repeats that answer.
+/// Scripted user agent: sends requests with retransmission, answers each request once and repeats that answer to retransmissions.
 ///
-/// It has transactions of its own (RFC 3261 17, the non-INVITE kind), on purpose not those of the gateway, and it notes in `faults`
-/// whatever the other side does that no standard allows.
+/// Uses its own non-INVITE transactions (RFC 3261 17), not those of the gateway, and records the other side's violations of standards in
+/// `faults`.
 public class SIPPeer: SansIOEndpoint {
+    /// Name of the peer in the transcript and in `faults`.
     public let name: String
-    /// Where it listens, and what it writes into Via and Contact.
+    /// Address on which it listens, also written into Via and Contact.
     public let address: TransportAddress
-    /// Where requests outside dialogs are sent.
+    /// Address to which requests outside dialogs are sent.
     public let nextHop: TransportAddress
-    /// Every request received for the first time, in order.
+    /// Received requests without retransmissions, in order: all up to 2,000, then at least the latest 1,000.
     public private(set) var requests: [SIPRequest] = []
-    /// Broken rules of the other side, as sentences.
+    /// Violations of standards by the other side, as sentences.
     public private(set) var faults: [String] = []
-    /// Answers nothing and sends nothing while true; timers still run.
+    /// Whether the peer neither sends nor receives; its timers still run.
     public var isMute = false
 
     private struct ClientTransaction {
@@ -48,7 +50,7 @@ public class SIPPeer: SansIOEndpoint {
     }
 
     private var client: [String: ClientTransaction] = [:]
-    /// What to do when a request that awaits no answer cannot be sent; of the newest ones.
+    /// Actions for send failures of requests without responses; cleared above 64.
     private var unanswered: [UInt64: () -> Void] = [:]
     private var finishedBranches: Set<String> = []
     private var server: [String: (answer: [UInt8]?, forgetAt: Instant)] = [:]
@@ -57,6 +59,7 @@ public class SIPPeer: SansIOEndpoint {
     private var random: SeededRandom
     private var counter: UInt64 = 0
 
+    /// Creates a peer; equal names and seeds give equal identifiers.
     public init(name: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
         self.name = name
         self.address = address
@@ -64,19 +67,19 @@ public class SIPPeer: SansIOEndpoint {
         random = SeededRandom(seed: seed ^ name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 })
     }
 
-    // MARK: What subclasses do
+    // MARK: Overridden by subclasses
 
-    /// The answer to a request seen for the first time; nil: none now, see ``send(_:to:)``.
+    /// Returns the response to a new request; nil for none yet, see ``send(_:to:)``.
     func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
         SIPResponse(to: request, status: .methodNotAllowed, toTag: token())
     }
 
-    /// A connection ended.
+    /// Handles the end of a connection.
     func lost(_ connection: ConnectionID, at now: Instant) {}
 
     // MARK: Identifiers and headers
 
-    /// 16 hexadecimal digits, unique in this peer and repeatable by its seed.
+    /// Returns 16 random hexadecimal digits, repeatable by the seed.
     final func token() -> String {
         let text = String(random.next(), radix: 16)
         return String(repeating: "0", count: 16 - text.count) + text
@@ -84,14 +87,14 @@ public class SIPPeer: SansIOEndpoint {
 
     final func fault(_ text: String) { faults.append("\(name): \(text)") }
 
-    /// The Contact of this peer.
+    /// Contact value of this peer.
     final func contact(user: String) -> String {
         "<sip:\(user)@\(address.host):\(address.port);transport=\(address.transport.rawValue)>"
     }
 
     // MARK: Sending
 
-    /// Sends a request; its Via and Max-Forwards are added here.
+    /// Sends a request, with Via and Max-Forwards added.
     final func send(
         _ request: SIPRequest, to destination: Destination? = nil, at now: Instant,
         completion: @escaping (PeerAnswer, Instant) -> Void
@@ -121,8 +124,8 @@ public class SIPPeer: SansIOEndpoint {
         }
     }
 
-    /// Sends a request that is never answered nor repeated (BENOTIFY, MS-SIP 3.5).
-    /// - Parameter failed: called when the transport could not send it.
+    /// Sends a request without response or retransmission (BENOTIFY, MS-SIP 3.5).
+    /// - Parameter failed: Called when the transport could not send the request.
     final func sendUnanswered(_ request: SIPRequest, to destination: Destination, failed: @escaping () -> Void = {}) {
         var request = request
         let via =
@@ -135,7 +138,7 @@ public class SIPPeer: SansIOEndpoint {
         emit(request.serialized(), to: destination, token: counter)
     }
 
-    /// Sends an answer that was held back.
+    /// Sends a delayed response.
     final func send(_ response: SIPResponse, to source: InboundMessage) {
         let bytes = response.serialized()
         if let key = serverKey(response.headers, response.method) { server[key]?.answer = bytes }
@@ -156,12 +159,12 @@ public class SIPPeer: SansIOEndpoint {
     private func returnPath(of message: InboundMessage, _ via: Via?) -> Destination {
         if let connection = message.connection { return .connection(connection, fallback: nil) }
         var goal = message.remote
-        // Without rport the answer goes to the port of sent-by (RFC 3261 18.2.2, RFC 3581 4).
+        // Without rport the response goes to the port of sent-by (RFC 3261 18.2.2, RFC 3581 4).
         if let via, !via.wantsRport { goal.port = via.sentByPort ?? 5060 }
         return .address(goal, from: message.local)
     }
 
-    /// Where an in-dialog request goes: the first route or the remote target (RFC 3261 12.2.1.1).
+    /// Destination of a request in a dialog: the first route or the remote target (RFC 3261 12.2.1.1).
     final func destination(route: [String], target: String, connection: ConnectionID?) -> Destination? {
         let text = route.first.flatMap { NameAddr($0)?.uri.description } ?? target
         guard let uri = SIPURI(text), !uri.host.isEmpty else { return nil }
@@ -173,7 +176,7 @@ public class SIPPeer: SansIOEndpoint {
 
     // MARK: Time
 
-    /// Runs an action at a moment; returns a number by which it can be cancelled.
+    /// Schedules an action; returns an id for `cancel`.
     @discardableResult
     final func schedule(at moment: Instant, _ action: @escaping (Instant) -> Void) -> UInt64 {
         counter += 1
@@ -186,6 +189,7 @@ public class SIPPeer: SansIOEndpoint {
         alarms.removeAll { $0.id == id }
     }
 
+    /// Earliest retransmission, timeout or scheduled action; nil when there is none.
     public final var nextDeadline: Instant? {
         var earliest: Instant?
         func consider(_ moment: Instant?) {
@@ -199,6 +203,7 @@ public class SIPPeer: SansIOEndpoint {
         return earliest
     }
 
+    /// Runs due retransmissions, timeouts and scheduled actions.
     public final func advance(to now: Instant) {
         for branch in client.keys.sorted() {
             guard var transaction = client[branch] else { continue }
@@ -226,6 +231,7 @@ public class SIPPeer: SansIOEndpoint {
 
     // MARK: Receiving
 
+    /// Handles a message; ignored while the peer is mute.
     public final func receive(_ message: InboundMessage, at now: Instant) {
         if isMute { return }
         switch SIPParser.parse(message.bytes, framing: message.connection == nil ? .datagram : .stream) {
@@ -238,6 +244,7 @@ public class SIPPeer: SansIOEndpoint {
         }
     }
 
+    /// Fails requests that could not be sent, and reports closed connections to the subclass.
     public final func receive(_ notice: TransportNotice, at now: Instant) {
         switch notice {
         case .closed(let connection):
@@ -285,7 +292,7 @@ public class SIPPeer: SansIOEndpoint {
         return "\(branch) \(via.sentBy) \(method)"
     }
 
-    /// What every request must have (RFC 3261 8.1.1).
+    /// Checks what every request must have (RFC 3261 8.1.1).
     private func judge(_ request: SIPRequest) {
         let headers = request.headers
         if headers.fromTag == nil { fault("\(request.method) without a From tag") }
@@ -298,6 +305,7 @@ public class SIPPeer: SansIOEndpoint {
         }
     }
 
+    /// Returns and removes the messages to send.
     public final func takeOutput() -> [OutboundMessage] {
         defer { output = [] }
         return output

@@ -1,15 +1,16 @@
 import SIPCore
 
-/// The event state compositor of a scripted presence server (RFC 3903 6), written without the gateway's own tables on purpose.
+/// Event state compositor of a scripted presence server (RFC 3903 6), written without the gateway's tables.
 public final class ScriptedCompositor {
-    /// How it treats PUBLISH; silent, it takes what comes and does not say so.
+    /// Reaction to PUBLISH; with `silence` the publication is stored and not answered.
     public var answer = ScriptedNotifier.Answer.accept
-    /// A shorter wish is refused with 423 and this as Min-Expires.
+    /// Minimum lifetime in seconds: a shorter one gets 423 with this Min-Expires.
     public var shortestExpiry: UInt32 = 0
-    /// Seconds of life that a publication gets at most.
+    /// Maximum lifetime granted, in seconds.
     public var longestExpiry: UInt32 = 3_600
-    /// PUBLISH requests that were answered 412, and answered 423.
+    /// Number of PUBLISH requests answered with 412.
     public private(set) var unknownTags = 0
+    /// Number of PUBLISH requests answered with 423.
     public private(set) var tooBrief = 0
 
     private struct Publication {
@@ -21,25 +22,26 @@ public final class ScriptedCompositor {
     private var publications: [String: [Publication]] = [:]
     private var lastTag = 0
 
-    /// The documents of an identity that live, oldest first.
+    /// Current documents of an identity, oldest first.
     public func documents(of presentity: String) -> [String] {
         (publications[SIPURI.key(of: presentity)] ?? []).map { String(decoding: $0.document, as: UTF8.self) }
     }
 
-    /// Drops what nobody refreshed, and names whose it was.
+    /// Removes expired publications and returns their identities.
     func expire(at now: Instant) -> [String] {
         let lapsed = publications.filter { $0.value.contains { $0.lapsesAt <= now } }.keys.sorted()
         for key in lapsed { publications[key]?.removeAll { $0.lapsesAt <= now } }
         return lapsed
     }
 
-    /// When the next one lapses.
+    /// Time of the next expiry; nil without publications.
     var nextLapse: Instant? { publications.values.flatMap { $0.map(\.lapsesAt) }.min() }
 
-    /// It starts anew and knows nothing of what was published.
+    /// Forgets all publications, as after a restart.
     public func restart() { publications = [:] }
 
-    /// - Parameter changed: told whose documents are others now.
+    /// Answers a PUBLISH.
+    /// - Parameter changed: Called with the identity of each changed publication.
     func answer(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
         -> SIPResponse?
     {

@@ -1,58 +1,67 @@
 import SIPCore
 import XMLCore
 
-/// What a scripted enterprise server keeps of category publications (MS-PRES 3.2), written without the gateway's own model on purpose.
+/// Category publications at a scripted enterprise server (MS-PRES 3.2), written without the gateway's model.
 public final class ScriptedHome {
+    /// Reaction to a SERVICE publication.
     public enum Answer: Sendable {
         case accept
-        /// 409 to everything, each time with other versions.
+        /// Answers 409 with newer versions.
         case conflict
         case refuse(SIPStatus, [SIPHeaderName: String] = [:])
-        /// Takes what comes, and does not say so.
+        /// Stores the publication and sends no response.
         case silence
     }
 
-    /// One instance as it is kept.
+    /// Stored instance of a category.
     public struct Instance: Sendable {
+        /// Name of the category.
         public var category: String
+        /// Number of the container.
         public var container: Int
+        /// Instance number.
         public var number: UInt32
+        /// Current version; the next publication must name it.
         public var version: UInt32
+        /// Time at which the instance expires.
         public var endsAt: Instant
+        /// XML of the category.
         public var body: String
     }
 
-    /// How it treats SERVICE.
+    /// Reaction to SERVICE publications.
     public var answer = Answer.accept
-    /// Seconds of life that a time-bound instance gets at most.
+    /// Maximum lifetime of an instance, in seconds.
     private static let longestLife = 86_400
+    /// Number of publications answered with 409.
     public private(set) var conflicts = 0
-    /// Every endpoint that published, by its epid.
+    /// Endpoint identifiers (epid) of all publishers.
     public private(set) var endpoints: Set<String> = []
     private var users: [String: [Instance]] = [:]
 
-    /// The instances of a user that live.
+    /// Current instances of a user.
     public func instances(of user: String) -> [Instance] { users[SIPURI.key(of: user)] ?? [] }
 
-    /// Drops what is over, and names whose it was.
+    /// Removes expired instances and returns the keys of their users.
     func expire(at now: Instant) -> [String] {
         let ended = users.filter { $0.value.contains { $0.endsAt <= now } }.keys.sorted()
         for key in ended { users[key]?.removeAll { $0.endsAt <= now } }
         return ended
     }
 
-    /// When the next one is over.
+    /// Time of the next expiry; nil without instances.
     var nextEnd: Instant? { users.values.flatMap { $0.map(\.endsAt) }.min() }
 
-    /// It starts anew and knows nothing of what was published for a time.
+    /// Forgets all instances, as after a restart.
     public func restart() { users = [:] }
 
-    /// Another endpoint publishes the same instances.
+    /// Increases the versions of all instances of a user, as if another endpoint had published.
     public func overwrite(_ user: String) {
         for index in users[SIPURI.key(of: user), default: []].indices { users[SIPURI.key(of: user)]?[index].version += 3 }
     }
 
-    /// - Parameter changed: told whose instances are others now.
+    /// Answers a SERVICE publication.
+    /// - Parameter changed: Called with each user with changed instances.
     func answer(_ request: SIPRequest, tag toTag: String, at now: Instant, changed: (String) -> Void, fault: (String) -> Void)
         -> SIPResponse?
     {
@@ -150,7 +159,7 @@ public final class ScriptedHome {
         return text + "</categories></roamingData>"
     }
 
-    /// What a colleague sees of a user, as far as the scripts need it: the newest state and note of container 200.
+    /// Newest state and note of a user in container 200; nil without a state.
     func shown(_ user: String) -> EnhancedState? {
         let seen = instances(of: user).filter { $0.container == 200 }
         guard let state = seen.last(where: { $0.category == "state" }),

@@ -1,37 +1,37 @@
 import SIPCore
 import XMLCore
 
-/// The lists of a scripted presence server: those that it keeps (RFC 4662), and those that come with a SUBSCRIBE (RFC 5367).
+/// Lists of a scripted presence server: stored ones (RFC 4662) and those in a SUBSCRIBE (RFC 5367).
 ///
-/// Bodies are written by hand on purpose.
+/// Writes its bodies as text, without the codecs under test.
 public final class ScriptedListService {
-    /// How a member stands; without one it is active.
+    /// State of a member; members without one are active.
     public enum Standing: Sendable {
-        /// Nothing is known yet: no instance.
+        /// Listed without an instance.
         case unknown
         case pending
         case terminated(String)
-        /// An instance whose part is empty, as a server may write that blocks politely.
+        /// An active instance with an empty part, as a server may send for polite blocking.
         case empty
-        /// Not in the list at all.
+        /// Omitted from the list.
         case absent
     }
 
-    /// Members by the URI of a list that it keeps.
+    /// Members of the stored lists, by list URI.
     public var kept: [String: [String]] = [:]
-    /// The URI that takes lists; nil: none does.
+    /// URI that accepts lists in a SUBSCRIBE; nil for none.
     public var adHocURI: String?
-    /// By `aorKey`.
+    /// States of members, by `aorKey`.
     var standings: [String: Standing] = [:]
-    /// What a list SUBSCRIBE is refused with.
+    /// Status with which list subscriptions are refused; nil accepts them.
     public var refusal: SIPStatus?
-    /// The first notification of a dialog lists the members without instances, the next one all of them in full.
+    /// Whether the first notification of a dialog lists the members without instances, and the next one is full.
     public var beginsWithoutInstances = false
-    /// SUBSCRIBEs to a list that opened a dialog.
+    /// Number of list SUBSCRIBEs that opened a dialog.
     public private(set) var opened = 0
-    /// Members of the list of each dialog that was opened, in their order.
+    /// Members of each opened list, in their order.
     public private(set) var requested: [[String]] = []
-    /// Notifications with full state.
+    /// Number of notifications with full state.
     public private(set) var fullNotifications = 0
 
     private struct View {

@@ -1,45 +1,49 @@
 import SIPCore
 
-/// A presence server (RFC 6665 4.2) whose manners can be changed at any time; subclasses hold the presence and write the documents.
+/// Scripted notifier (RFC 6665 4.2) with behavior that can change at any time; subclasses hold the presence and write the documents.
 public class ScriptedNotifier: SIPPeer {
+    /// Reaction to a request.
     public enum Answer: Sendable {
         case accept
-        /// With further headers, such as Retry-After.
+        /// Refuses, with additional headers such as Retry-After.
         case refuse(SIPStatus, [SIPHeaderName: String] = [:])
-        /// No answer at all.
+        /// Sends no response.
         case silence
     }
 
-    /// How it treats subscriptions.
+    /// Behavior towards subscriptions.
     public struct Manners: Sendable {
+        /// Reaction to new subscriptions; `silence` applies to refreshes too.
         public var answer = Answer.accept
-        /// Answers `pending` instead of `active`, and shows nothing.
+        /// Whether the state is `pending` instead of `active`, without presence.
         public var isPending = false
+        /// Maximum lifetime granted, in seconds.
         public var longestExpiry: UInt32 = 3600
-        /// A shorter wish is refused with 423 and this as Min-Expires.
+        /// Minimum lifetime in seconds: a shorter one gets 423 with this Min-Expires.
         public var shortestExpiry: UInt32 = 0
-        /// The first NOTIFY leaves before the 200.
+        /// Whether the first NOTIFY is sent before the 200.
         public var notifiesBeforeAnswering = false
-        /// Breaks the rule that a NOTIFY follows every 2xx.
+        /// Whether the NOTIFY required after every 2xx is omitted.
         public var withholdsFirstNotify = false
-        /// Ends dialogs at their expiry with a NOTIFY; otherwise silently.
+        /// Whether dialogs end at their expiry with a NOTIFY; otherwise silently.
         public var announcesExpiry = true
-        /// Sends the next NOTIFY only after the answer to the one before.
+        /// Whether a NOTIFY waits for the response to the previous one.
         public var waitsForAnswers = true
         /// Every document has odd optional pieces.
         public var writesOddPieces = false
         /// So many of the next documents cannot be read.
         public var unreadableDocuments = 0
 
+        /// Creates the default behavior: accept, notify and wait for responses.
         public init() {}
     }
 
     final class Dialog {
         let presentity: String
         let watcher: String
-        /// The To of the SUBSCRIBE.
+        /// URI in To of the SUBSCRIBE.
         let localURI: String
-        /// The Request-URI that opened it: the presentity, or a pool.
+        /// Request-URI that opened the dialog: the presentity or a pool.
         let pool: String
         let callID: String
         let localTag: String
@@ -55,17 +59,17 @@ public class ScriptedNotifier: SIPPeer {
         var expiryAlarm: UInt64?
         var isInFlight = false
         var isDirty = false
-        /// The parameters of the last NOTIFY, once it is to be sent.
+        /// State of the final NOTIFY; nil while the dialog continues.
         var ending: SubscriptionState?
-        /// What was said last, for servers that send changes only.
+        /// State sent last, for servers that send changes only.
         var lastSaid: EnhancedState?
-        /// What a batch watches (MS-PRES 3.4.5.1.1); nil: it is none.
+        /// Resources of a batch (MS-PRES 3.4.5.1.1); nil for other subscriptions.
         var batch: BatchSubscription?
 
-        /// What is said as a difference to something begins again with the whole.
+        /// Whether the next notification must be full, not a difference.
         var mustRepeat = false
 
-        /// Nobody knows whether what was said arrived: everything is said again.
+        /// Marks all sent state as possibly lost, so that it is sent again.
         func forgetSaid() {
             lastSaid = nil
             mustRepeat = true
@@ -90,61 +94,62 @@ public class ScriptedNotifier: SIPPeer {
         }
     }
 
+    /// Current behavior; a change applies from the next message.
     public var manners = Manners()
     private(set) var dialogs: [Dialog] = []
     /// Dialogs that it lost while nothing told the other side: it was not away, and has no connection that ended.
     private var lostUnheard: [Dialog] = []
-    /// The dialogs that live now.
+    /// Number of current dialogs.
     public var dialogCount: Int { dialogs.count }
-    /// The watchers that have a dialog, one entry each.
+    /// Watchers of the current dialogs, one entry per dialog.
     public var watchers: [String] { dialogs.map(\.watcher) }
-    /// SUBSCRIBEs answered 200 that opened a dialog, or polled.
+    /// Number of SUBSCRIBEs answered with 200 outside a dialog, polls included.
     public private(set) var acceptedCount = 0
-    /// NOTIFYs and BENOTIFYs sent, by method.
+    /// Number of NOTIFYs and BENOTIFYs sent, by method.
     public private(set) var notifications: [SIPMethod: Int] = [:]
-    /// NOTIFYs that were answered by something else than 2xx, or not at all.
+    /// Number of NOTIFYs without a 2xx response.
     public private(set) var failedNotifications = 0
 
     // MARK: Dialect
 
-    /// Whether a SUBSCRIBE can be served; else the refusal.
+    /// Returns the status with which a SUBSCRIBE is refused; nil accepts it.
     func objection(to request: SIPRequest) -> SIPStatus? { nil }
 
-    /// Whose presence a SUBSCRIBE asks for.
+    /// Presentity of a SUBSCRIBE.
     func presentity(of request: SIPRequest) -> String { request.requestURI }
 
-    /// Whether a dialog is about a presentity.
+    /// Whether a dialog watches a presentity.
     func watches(_ dialog: Dialog, _ presentity: String) -> Bool { same(dialog.presentity, presentity) }
 
-    /// Takes over what a SUBSCRIBE says about what is watched; says why it cannot.
+    /// Updates the watched resources from a SUBSCRIBE; returns the status with which it is refused, or nil.
     func change(_ dialog: Dialog, by request: SIPRequest) -> SIPStatus? { nil }
 
-    /// Whether another notification follows the one that was just written.
+    /// Whether another notification must follow the last one.
     func hasMore(_ dialog: Dialog) -> Bool { false }
 
-    /// A SUBSCRIBE was accepted: the next notification is the first one after it.
+    /// Handles an accepted SUBSCRIBE: the next notification is the first one after it.
     func accepted(_ dialog: Dialog) {}
 
-    /// The body of the next notification; nil: none.
+    /// Body of the next notification; nil for none.
     func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? { nil }
 
-    /// Turns the 200 into one that carries the first notification; says whether it did.
+    /// Adds the first notification to the 200; returns whether it did.
     func piggyback(_ response: inout SIPResponse, _ dialog: Dialog, state: SubscriptionState) -> Bool { false }
 
-    /// Adds what the dialect wants to a NOTIFY, and may turn it into a BENOTIFY.
+    /// Adds headers of the dialect to a NOTIFY, and may change it to a BENOTIFY.
     func dress(_ notify: inout SIPRequest, for dialog: Dialog) {}
 
-    // MARK: What the script calls
+    // MARK: Script actions
 
-    /// Tells the watchers of a presentity that it changed.
+    /// Notifies the watchers of a presentity of a change.
     final func changed(_ presentity: String, at now: Instant) {
         for dialog in dialogs where watches(dialog, presentity) { notify(dialog, at: now) }
     }
 
-    /// Notifies the watchers of a presentity once more, as after a change of manners.
+    /// Notifies the watchers of a presentity again, for example after a change of manners.
     public final func notifyAgain(_ presentity: String, at now: Instant) { changed(presentity, at: now) }
 
-    /// Ends the subscriptions to a presentity.
+    /// Ends the subscriptions to a presentity with a final NOTIFY.
     public final func terminate(
         _ presentity: String, _ reason: SubscriptionState.TerminationReason?, retryAfter: UInt32? = nil, at now: Instant
     ) {
@@ -154,7 +159,7 @@ public class ScriptedNotifier: SIPPeer {
         }
     }
 
-    /// Loses every dialog without a word, as after a restart: refreshes get 481.
+    /// Drops all dialogs without notification, as after a restart: refreshes get 481.
     public final func forgetDialogs() {
         for dialog in dialogs { cancel(dialog.expiryAlarm) }
         for dialog in dialogs { loseUnheard(dialog) }
@@ -170,7 +175,7 @@ public class ScriptedNotifier: SIPPeer {
     /// next refresh shows that (RFC 6665 4.1.2.2).
     final func hasLostUnheard(_ presentity: String) -> Bool { lostUnheard.contains { watches($0, presentity) } }
 
-    /// Takes a dialog out without a word.
+    /// Drops a dialog without notification.
     final func drop(_ dialog: Dialog) {
         cancel(dialog.expiryAlarm)
         dialogs.removeAll { $0 === dialog }
@@ -329,7 +334,7 @@ public class ScriptedNotifier: SIPPeer {
         guard let goal = destination(route: dialog.routeSet, target: dialog.remoteTarget, connection: dialog.connection) else {
             return fault("a Contact that leads nowhere: \(dialog.remoteTarget)")
         }
-        // Who is pending is told nothing more.
+        // Pending watchers receive no further notification.
         if !isLast, !manners.isPending, hasMore(dialog) { dialog.isDirty = true }
         if request.method == .benotify {
             dialog.isInFlight = false
@@ -358,7 +363,7 @@ public class ScriptedNotifier: SIPPeer {
     override final func lost(_ connection: ConnectionID, at now: Instant) {
         for dialog in dialogs where dialog.connection == connection {
             dialog.connection = nil
-            // What was on its way and awaits no answer may be lost with it.
+            // A BENOTIFY on its way may be lost with the connection.
             dialog.forgetSaid()
         }
         failTransactions(over: connection, at: now)

@@ -1,49 +1,62 @@
 import SIPCore
 
-/// A watcher of one presentity in one subscription dialog (RFC 6665 4.1); subclasses say in which dialect it asks.
+/// Watcher of one presentity in one subscription dialog (RFC 6665 4.1); subclasses write its dialect.
 ///
 ///     idle -subscribe-> asked -2xx or NOTIFY-> live -NOTIFY terminated, expiry, 481-> ended
 ///                         \-300...699-> refused    \-no answer-> unanswered
 public class ScriptedWatcher: SIPPeer {
+    /// State of the subscription.
     public enum Phase: Equatable, Sendable {
         case idle, asked, live, unanswered
         case refused(Int)
-        /// With the reason of the last NOTIFY, `expired` without one, or the status that ended the dialog.
+        /// With the reason of the final NOTIFY (empty without one), `expired`, `unanswered`, or the status that ended the dialog.
         case ended(String)
     }
 
+    /// Message that carried a notification.
     public enum NotificationKind: Sendable { case notify, benotify, piggyback }
 
+    /// One received notification.
     public struct Notification: Sendable {
+        /// Time of arrival.
         public var time: Instant
+        /// Message that carried it.
         public var kind: NotificationKind
+        /// CSeq number of the NOTIFY or BENOTIFY, or of the one that a 200 replaces.
         public var cSeq: UInt32
+        /// Subscription-State; nil when it was missing.
         public var state: SubscriptionState?
+        /// Content type without parameters; nil without a body.
         public var contentType: String?
+        /// Body as received.
         public var body: [UInt8]
-        /// nil when there is no document in it.
+        /// Presence in the body; nil when it holds no document.
         public var presence: ObservedPresence?
     }
 
+    /// URI of the watcher.
     public let watcher: String
+    /// Request-URI of the first SUBSCRIBE: the presentity, or a server.
     public let presentity: String
+    /// Current state of the subscription.
     public private(set) var phase = Phase.idle
+    /// Accepted notifications, oldest first: all up to 2,000, then at least the latest 1,000.
     public private(set) var notifications: [Notification] = []
-    /// What it knows now, all notifications of the subscription merged.
+    /// Presence merged over all notifications of the subscription; nil before the first document.
     public private(set) var presence: ObservedPresence?
-    /// The state that the last notification gave to the subscription: active, pending, terminated.
+    /// State in the last notification: active, pending or terminated.
     public private(set) var subscriptionState: SubscriptionState?
-    /// Seconds granted by the last 2xx.
+    /// Seconds granted by the last 2xx; nil before the first.
     public private(set) var granted: UInt32?
-    /// The last final response to a SUBSCRIBE.
+    /// Last final response to a SUBSCRIBE.
     public private(set) var lastResponse: SIPResponse?
-    /// NOTIFYs that came with a lower CSeq than one before and were answered 500; BENOTIFYs only over one connection.
+    /// Number of notifications refused because their CSeq was not higher than an earlier one; BENOTIFYs count only on the same connection.
     public private(set) var staleNotifications = 0
-    /// Refreshes by itself at half the granted time.
+    /// Whether the watcher refreshes at half the granted time.
     public var refreshesItself = false
-    /// Called after each notification has been taken over.
+    /// Called after each notification has been recorded.
     public var whenNotified: (() -> Void)?
-    /// The answer to every NOTIFY; nil: none.
+    /// Response to every NOTIFY; nil sends none.
     public var notifyAnswer: SIPStatus? = .ok
 
     private var callID = ""
@@ -59,6 +72,7 @@ public class ScriptedWatcher: SIPPeer {
     private var refreshAlarm: UInt64?
     private var wanted: UInt32 = 0
 
+    /// Creates an idle watcher; `watcher` and `presentity` are SIP URIs.
     public init(
         name: String, watcher: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64
     ) {
@@ -69,16 +83,16 @@ public class ScriptedWatcher: SIPPeer {
 
     // MARK: Dialect
 
-    /// Whether one subscription is for several presentities.
+    /// Whether one subscription covers several presentities.
     public var namesSeveral: Bool { false }
 
-    /// What it knows now of one that it asked for.
+    /// Current presence of a watched presentity; nil when unknown.
     public func presence(of presentity: String) -> ObservedPresence? { presence }
 
-    /// Adds Accept and whatever else the dialect wants to a SUBSCRIBE.
+    /// Adds Accept and other headers of the dialect to a SUBSCRIBE.
     func dress(_ request: inout SIPRequest) {}
 
-    /// Takes the documents out of a notification's body; nil when it holds none.
+    /// Reads the documents in a notification's body; nil when it holds none.
     func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {
         do {
             return try ObservedPresence(body)
@@ -88,9 +102,9 @@ public class ScriptedWatcher: SIPPeer {
         }
     }
 
-    // MARK: What the script calls
+    // MARK: Script actions
 
-    /// Asks for the presentity in a new dialog.
+    /// Subscribes in a new dialog.
     public final func subscribe(expires: UInt32 = 600, at now: Instant) {
         cancel(expiryAlarm)
         cancel(refreshAlarm)
@@ -103,15 +117,15 @@ public class ScriptedWatcher: SIPPeer {
         sendSubscribe(expires: expires, at: now)
     }
 
-    /// Asks once, without a subscription (RFC 6665 4.4.3).
+    /// Fetches the presence once, without a subscription (RFC 6665 4.4.3).
     public final func poll(at now: Instant) { subscribe(expires: 0, at: now) }
 
-    /// Prolongs the subscription.
+    /// Refreshes the subscription; does nothing unless it is live.
     public final func refresh(expires: UInt32 = 600, at now: Instant) {
         if phase == .live { sendSubscribe(expires: expires, at: now) }
     }
 
-    /// Ends the subscription; the last NOTIFY ends the dialog.
+    /// Ends a live subscription; the final NOTIFY ends the dialog.
     public final func unsubscribe(at now: Instant) {
         guard phase == .live else { return }
         cancel(refreshAlarm)
@@ -119,13 +133,13 @@ public class ScriptedWatcher: SIPPeer {
         sendSubscribe(expires: 0, at: now)
     }
 
-    /// Whether the subscription has ended with a last notification.
+    /// Whether the subscription has ended, by a final notification, a refusal of a refresh or expiry.
     public final var isOver: Bool {
         if case .ended = phase { return true }
         return false
     }
 
-    /// Forgets everything, as after a power cut.
+    /// Forgets the dialog without ending it, as after a power failure.
     public final func forget() {
         cancel(expiryAlarm)
         cancel(refreshAlarm)
@@ -180,7 +194,7 @@ public class ScriptedWatcher: SIPPeer {
             arm(expires: granted ?? expires, at: now)
         }
         if let sequence = response.headers.msPiggybackCSeq {
-            // Its number is the notifier's (MS-SIP 3.4.5.1); a NOTIFY that overtook the 200 has a higher one, and says what is newer.
+            // CSeq of the notifier (MS-SIP 3.4.5.1); a NOTIFY that overtook the 200 has a higher one and newer state.
             let isOvertaken = sequence <= remoteCSeq ?? 0
             if !isOvertaken { remoteCSeq = sequence }
             if !isOvertaken || response.headers.subscriptionState?.state == .terminated {
@@ -200,7 +214,7 @@ public class ScriptedWatcher: SIPPeer {
         cancel(expiryAlarm)
         cancel(refreshAlarm)
         guard expires > 0, phase == .live else { return }
-        // The end is the other side's to announce; silence beyond it counts after a while.
+        // The notifier announces the end; after 40 s of silence beyond expiry the subscription counts as expired.
         expiryAlarm = schedule(at: now + .seconds(Int(expires) + 40)) { [unowned self] _ in
             if phase == .live { end("expired") }
         }
@@ -241,8 +255,7 @@ public class ScriptedWatcher: SIPPeer {
         }
         let number = headers.cSeq?.number ?? 0
         if let last = remoteCSeq, number <= last {
-            // Nothing orders two connections: what one of them brings may be overtaken by what the other does. Of NOTIFYs only one is on
-            // its way; BENOTIFYs do not wait for an answer.
+            // Two connections have no common order: a BENOTIFY on one may be overtaken by another. Of NOTIFYs only one is on its way.
             let isOvertaken = request.method == .benotify && source.connection != connection
             if !isOvertaken { staleNotifications += 1 }
             return .serverInternalError

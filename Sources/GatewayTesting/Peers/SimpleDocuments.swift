@@ -1,6 +1,6 @@
-/// PIDF documents as text, written by hand on purpose.
+/// PIDF documents as hand-written text, without the codecs under test.
 public enum SimpleDocuments {
-    /// One tuple and one person.
+    /// Returns a PIDF document with one tuple and one person.
     public static func pidf(
         of presentity: String, _ basic: String, activities: [String] = [], note: String? = nil, displayName: String? = nil
     ) -> String {
@@ -18,7 +18,7 @@ public enum SimpleDocuments {
             """
     }
 
-    /// Everything that a person and a service may say, long enough for differences to be worth it.
+    /// Returns a long PIDF document with many elements, for which differences are shorter.
     public static func rich(
         of presentity: String, _ basic: String = "open", activity: String = "on-the-phone", note: String, name: String = "Alice Example"
     ) -> String {

@@ -2,36 +2,36 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// A presence server of the SIMPLE family: PIDF for every presentity (RFC 3856), differences for those who want them (RFC 5263), and
-/// lists of presentities (RFC 4662, RFC 5367).
+/// SIMPLE presence server: PIDF for every presentity (RFC 3856), differences for watchers that accept them (RFC 5263), and lists (RFC 4662,
+/// RFC 5367).
 public final class SimplePresenceServer: ScriptedNotifier {
-    /// What a notification of differences does wrong; each blunder is made once.
+    /// Fault in a notification; each entry of `blunders` is used once.
     public enum Blunder: Sendable {
-        /// The number of a notification that is not sent.
+        /// Skips a version number, as if a notification were lost.
         case skipsVersion
-        /// The document before is sent again, and the new one kept for later.
+        /// Repeats the previous notification; the change follows later.
         case repeatsLast
-        /// An operation on something that is not there.
+        /// Sends an operation on an element that does not exist.
         case breaksPatch
     }
 
     private var documents: [String: [UInt8]] = [:]
-    /// What is published to it; the newest publication of a presentity is what its watchers see.
+    /// Publications; watchers see the newest publication of a presentity.
     public let compositor = ScriptedCompositor()
     private var lapseAlarm: UInt64?
-    /// Sends differences where they are accepted.
+    /// Whether differences are sent to watchers that accept them.
     public var sendsDifferences = true
-    /// For the next notifications of differences, and of lists without full state.
+    /// Faults of the next notifications with differences, and of partial list notifications.
     public var blunders: [Blunder] = []
-    /// Refuses whoever accepts differences too, as a server may that compares Accept as a whole.
+    /// Whether a SUBSCRIBE that also accepts differences gets 406, as from a server that compares Accept as a whole.
     public var refusesDifferences = false
-    /// Differences sent.
+    /// Number of differences sent.
     public private(set) var differences = 0
-    /// Answers 200 with an empty body to these watchers, for polite blocking.
+    /// Watchers that are politely blocked: they get 200 and notifications without a body.
     public var blockedPolitely: Set<String> = []
     let service = ScriptedListService()
 
-    /// The lists that it serves.
+    /// Lists that the server serves.
     public var lists: ScriptedListService { service }
 
     private struct Told {
@@ -41,7 +41,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
     private var told: [String: Told] = [:]
 
-    /// Replaces a presentity's document and tells its watchers; nil: it publishes nothing any more.
+    /// Replaces a presentity's document and notifies its watchers; nil removes it.
     public func set(_ presentity: String, _ document: String?, at now: Instant) {
         documents[SIPURI.key(of: presentity)] = document.map { Array($0.utf8) }
         changed(presentity, at: now)
@@ -63,7 +63,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
         set(presentity, compositor.documents(of: presentity).last, at: now)
     }
 
-    /// Changes how a presentity stands for list watchers, and tells them.
+    /// Changes a presentity's state in lists and notifies its watchers; nil restores the active state.
     public func stands(_ presentity: String, _ standing: ScriptedListService.Standing?, at now: Instant) {
         service.standings[SIPURI.key(of: presentity)] = standing
         changed(presentity, at: now)
@@ -80,7 +80,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
 
     override func accepted(_ dialog: Dialog) {
-        // The first after a SUBSCRIBE is whole (RFC 5263 4.4).
+        // The first notification after a SUBSCRIBE is full (RFC 5263 4.4).
         told[dialog.localTag]?.document = nil
         if service.members(of: dialog) != nil, !dialog.request.body.isEmpty { fault("a SUBSCRIBE in a dialog with a list (RFC 5367 4)") }
         service.accepted(dialog)

@@ -1,8 +1,8 @@
 import SIPCore
 
-/// A watcher of the SIMPLE family (RFC 3856).
+/// SIMPLE watcher (RFC 3856).
 public final class SimpleWatcher: ScriptedWatcher {
-    /// The Accept value.
+    /// Value of Accept.
     public var accept = "application/pidf+xml"
 
     override func dress(_ request: inout SIPRequest) {
@@ -10,12 +10,13 @@ public final class SimpleWatcher: ScriptedWatcher {
     }
 }
 
-/// A watcher of the enhanced presence model (MS-PRES 3.4.5.1.1, 3.7.5).
+/// Watcher of the enhanced presence model (MS-PRES 3.4.5.1.1, 3.7.5).
 public final class EnhancedWatcher: ScriptedWatcher {
+    /// Form of the subscription.
     public enum Form: Sendable {
         /// A single category SUBSCRIBE with these categories.
         case categories([String])
-        /// One SUBSCRIBE from the watcher to itself for these resources (MS-PRES 3.4.5.1.1).
+        /// One SUBSCRIBE from the watcher to itself for these resources and categories (MS-PRES 3.4.5.1.1).
         case batch([String], [String])
         /// `text/xml+msrtc.pidf`.
         case msrtc
@@ -23,12 +24,13 @@ public final class EnhancedWatcher: ScriptedWatcher {
         case pidf
     }
 
+    /// Form of the next SUBSCRIBE.
     public var form = Form.categories(["state", "note", "contactCard", "services", "calendarData"])
-    /// What it says about its reason, as content of the context element; nil: nothing (MS-PRES 2.2.2.4.1).
+    /// Content of the context element; nil omits it (MS-PRES 2.2.2.4.1).
     public var context: String?
-    /// Offers to take the first notification in the 200 (MS-SIP 3.4).
+    /// Whether it accepts the first notification in the 200 (MS-SIP 3.4).
     public var offersPiggyback = true
-    /// Offers to take BENOTIFY (MS-SIP 3.5).
+    /// Whether it accepts BENOTIFY (MS-SIP 3.5).
     public var offersBenotify = false
 
     override func dress(_ request: inout SIPRequest) {
@@ -59,23 +61,25 @@ public final class EnhancedWatcher: ScriptedWatcher {
             ).utf8)
     }
 
-    /// Of a batch: what is known of each resource, by its key.
+    /// Presence of each resource of a batch, by its key.
     private var seen: [String: ObservedPresence] = [:]
-    /// Of a batch: the resources that the last word said are not active, by their keys.
+    /// Resources of a batch without presence in the last resource list that named them, by their keys.
     private var verdicts: [String: EnhancedDocuments.Rejection] = [:]
 
-    /// The rejected resources of the last resource list.
+    /// Resources without presence in the last resource list.
     public private(set) var rejected: [EnhancedDocuments.Rejection] = []
 
+    /// True for a batch.
     public override var namesSeveral: Bool {
         if case .batch = form { true } else { false }
     }
 
+    /// Returns the presence of a resource of a batch, or of the only presentity; nil when unknown.
     public override func presence(of presentity: String) -> ObservedPresence? {
         namesSeveral ? seen[SIPURI.key(of: presentity)] : presence
     }
 
-    /// Of a batch: what the last word on a presentity rejected it with; nil: it did not.
+    /// Last instance state of a batch resource without presence; nil when it has presence.
     public func verdict(on presentity: String) -> EnhancedDocuments.Rejection? { verdicts[SIPURI.key(of: presentity)] }
 
     override func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {

@@ -1,23 +1,30 @@
 import PresenceGateway
 import SIPCore
 
-/// Why a conversation did not go as its script says.
+/// Error of a conversation that did not follow its script.
 public struct ConversationError: Error, CustomStringConvertible {
+    /// The failed expectation, the state of the peers and the transcript.
     public var description: String
 }
 
-/// One gateway between two worlds, with whatever peers a script asks for.
+/// One gateway between an enterprise and a SIMPLE domain, with the peers that a script adds.
 ///
 ///     contoso.com     enterprise presentities, behind `enterprise`        example.org    SIMPLE presentities, behind `simple`
 ///     fabrikam.com    enterprise watchers                                 example.com    SIMPLE watchers
-///     hosted.example.net   enterprise users whose home server is the gateway
+///     hosted.example.net   enterprise users with the gateway as their home server
 ///     refused.example.net  a domain that the gateway refuses with 403
 public final class Conversation {
+    /// Stage on which the conversation is played.
     public let stage: any Stage
+    /// Current gateway; ``crash(on:awayFor:)`` replaces it.
     public private(set) var gateway: Gateway
+    /// Address of the gateway, with the transport of the conversation.
     public let gatewayAddress: TransportAddress
+    /// Presence server of contoso.com.
     public let enterprise: EnhancedServer
+    /// Presence server of example.org.
     public let simple: SimplePresenceServer
+    /// Transport of all peers.
     public let transport: TransportProtocol
     private let configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
@@ -25,12 +32,17 @@ public final class Conversation {
     private var peers: [SIPPeer]
     private var stationCount = 0
 
+    /// Presentity of example.org.
     public static let alice = "sip:alice@example.org"
+    /// Presentity of contoso.com.
     public static let bob = "sip:bob@contoso.com"
-    /// The gateway as a resource list server.
+    /// URI of the gateway's resource list server.
     public static let lists = "sip:lists@example.com"
+    /// User hosted at the gateway.
     public static let dave = "sip:dave@hosted.example.net"
 
+    /// Places the gateway and both presence servers on the stage; without a store the gateway keeps its state in memory only, and
+    /// `configure` changes the configuration before the gateway is created.
     public init(
         on stage: any Stage, transport: TransportProtocol = .udp, store: (any GatewayStore)? = nil,
         configure: (inout GatewayConfiguration) -> Void = { _ in }
@@ -55,7 +67,7 @@ public final class Conversation {
             ])
         configuration.listServer = SIPURI(Self.lists)
         configure(&configuration)
-        // Every peer of a script has an address of its own, and none is its domain's server.
+        // Every peer has its own address, different from its domain's server.
         configuration.trust(DomainTrust(peers: "192.0.0.0/16", "127.0.0.0/8"))
         self.configuration = configuration
         self.store = store
@@ -70,7 +82,7 @@ public final class Conversation {
 
     // MARK: Peers
 
-    /// A watcher of the SIMPLE family.
+    /// Adds a SIMPLE watcher.
     public func simpleWatcher(
         _ watcher: String = "sip:carol@example.com", of presentity: String = Conversation.bob
     ) async throws -> SimpleWatcher {
@@ -81,7 +93,7 @@ public final class Conversation {
         return peer
     }
 
-    /// A watcher of the SIMPLE family that prefers differences.
+    /// Adds a SIMPLE watcher that prefers partial PIDF.
     public func partialWatcher(
         _ watcher: String = "sip:carol@example.com", of presentity: String = Conversation.bob
     ) async throws -> PartialWatcher {
@@ -92,7 +104,7 @@ public final class Conversation {
         return peer
     }
 
-    /// A watcher of a list that it brings along, at the gateway's list server.
+    /// Adds a watcher with its own list, at the gateway's list server.
     public func listWatcher(of list: [String], as watcher: String = "sip:carol@example.com") async throws -> ListWatcher {
         let (name, address) = try newStation("list")
         let peer = ListWatcher(
@@ -102,7 +114,7 @@ public final class Conversation {
         return peer
     }
 
-    /// A watcher of the enhanced presence model.
+    /// Adds an enterprise watcher.
     public func enhancedWatcher(
         _ watcher: String = "sip:erin@fabrikam.com", of presentity: String = Conversation.alice,
         form: EnhancedWatcher.Form = .categories(["state", "note", "contactCard", "services", "calendarData"])
@@ -115,7 +127,7 @@ public final class Conversation {
         return peer
     }
 
-    /// A source of PIDF.
+    /// Adds a PIDF publisher.
     public func pidfPublisher(_ presentity: String = Conversation.dave) async throws -> PIDFPublisher {
         let (name, address) = try newStation("source")
         let peer = PIDFPublisher(name: name, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
@@ -123,7 +135,7 @@ public final class Conversation {
         return peer
     }
 
-    /// An enterprise endpoint that publishes categories.
+    /// Adds an enterprise endpoint that publishes categories.
     public func categoryPublisher(_ presentity: String = Conversation.dave) async throws -> CategoryPublisher {
         let (name, address) = try newStation("endpoint")
         let peer = CategoryPublisher(
@@ -132,7 +144,7 @@ public final class Conversation {
         return peer
     }
 
-    /// A client of one of the gateway's own users.
+    /// Adds a client of a user hosted at the gateway.
     public func enhancedClient(_ user: String = Conversation.dave, epid: String = "84d3db8c23") async throws -> EnhancedClient {
         let (name, address) = try newStation("client")
         let peer = EnhancedClient(name: name, user: user, epid: epid, address: address, nextHop: gatewayAddress, seed: stage.seed)
@@ -151,10 +163,10 @@ public final class Conversation {
         try await stage.attach(peer, name: peer.name, at: peer.address)
     }
 
-    // MARK: Ends without a goodbye
+    // MARK: Crashes
 
-    /// The gateway loses power; after a while another one starts on what the store has.
-    /// - Returns: what it found there.
+    /// Kills the gateway as in a power failure; after the span a new one starts from the store.
+    /// - Returns: State restored from the store.
     @discardableResult
     public func crash(on network: SimulatedNetwork, awayFor span: TimeSpan) throws -> RestoredState {
         network.takeDown("gateway")
@@ -166,26 +178,28 @@ public final class Conversation {
         return restored
     }
 
-    // MARK: What a script says
+    // MARK: Script steps
 
+    /// Runs an action with the current time on the stage; peers send their output afterwards.
     public func act(_ body: (Instant) -> Void) async throws { try await stage.act(body) }
 
+    /// Lets virtual time pass; only on a simulated stage.
     public func pass(_ span: TimeSpan) async throws { try await stage.pass(span) }
 
-    /// Waits until something is so, or fails with the conversation so far.
+    /// Waits until a condition holds; throws with the transcript when it does not hold within the span, by default 70 s.
     public func expect(_ what: String, within span: TimeSpan = .seconds(70), _ condition: () -> Bool) async throws {
         if try await stage.wait(atMost: span, until: condition) { return }
         throw ConversationError(description: "not seen: \(what)\n\(state)\n\(stage.account)")
     }
 
-    /// Fails at once unless something is so now.
+    /// Throws with the transcript unless a condition holds now.
     public func require(_ what: String, _ condition: () -> Bool) async throws {
         var holds = false
         try await stage.act { _ in holds = condition() }
         if !holds { throw ConversationError(description: "not so: \(what)\n\(state)\n\(stage.account)") }
     }
 
-    /// Publishes what alice@example.org shows.
+    /// Sets the presence of alice@example.org.
     public func aliceShows(
         _ basic: String, activities: [String] = [], note: String? = nil, displayName: String? = nil
     ) async throws {
@@ -193,12 +207,12 @@ public final class Conversation {
         try await act { now in simple.set(Self.alice, document, at: now) }
     }
 
-    /// Publishes what bob@contoso.com shows.
+    /// Sets the presence of bob@contoso.com; nil removes it.
     public func bobShows(_ state: EnhancedState?) async throws {
         try await act { now in enterprise.set(Self.bob, state, at: now) }
     }
 
-    /// The end of every script: nothing is left behind, and nobody broke a rule.
+    /// Checks the end of a script: no dialog is left, and no peer recorded a fault.
     public func concludes(within span: TimeSpan = .seconds(120)) async throws {
         try await expect("no dialog left at the gateway", within: span) {
             let counts = gateway.counts
@@ -211,7 +225,8 @@ public final class Conversation {
         if !faults.isEmpty { throw ConversationError(description: "\(faults.joined(separator: "\n"))\n\(stage.account)") }
     }
 
-    /// Where time is virtual: every transaction and timer of the gateway is gone too.
+    /// Checks the end of a script in virtual time: as ``concludes(within:)``, and no transaction or timer of the gateway is left after 400
+    /// s.
     public func settles(leavingPresence: Bool = false) async throws {
         try await concludes()
         try await pass(.seconds(400))

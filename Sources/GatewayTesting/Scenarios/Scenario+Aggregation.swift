@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 extension Scenario {
-    /// What watchers of either side see of the states that a user's clients publish (MS-PRES 3.8.5).
+    /// Watchers of both sides see the states that a user's clients publish (MS-PRES 3.8.5).
     public static let aggregationScenarios: [Scenario] = [
         Scenario(
             "home: watchers in containers see one aggregate of machine and user, until the last endpoint goes [R039, R060]",

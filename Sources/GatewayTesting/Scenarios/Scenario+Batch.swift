@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 extension Scenario {
-    /// F1 where the gateway is trusted inside the enterprise: one batch dialog for each pool and watcher (MS-PRES 3.4.5.1.3).
+    /// F1 with the gateway trusted inside the enterprise: one batch dialog for each pool and watcher (MS-PRES 3.4.5.1.3).
     public static let batchScenarios: [Scenario] = [
         inside("F1 a batch inside the enterprise, piggybacked: initial, changes, unsubscribe", bearsLoss: true) {
             try await watchesBob($0)
@@ -142,7 +142,7 @@ extension Scenario {
 
     private static func pool(_ number: Int) -> String { "sip:pool\(number).contoso.com@contoso.com;gruu;opaque=srvr:HomeServer:p\(number)" }
 
-    /// The resources in the batches of each pool.
+    /// Number of resources in the batches of each pool.
     private static func sizes(_ conversation: Conversation) -> [String: Int] {
         Dictionary(conversation.enterprise.batches.map { ($0.pool, $0.resources.count) }, uniquingKeysWith: +)
     }
@@ -151,7 +151,7 @@ extension Scenario {
         conversation.enterprise.set(presentity, EnhancedState(availability, note: presentity), at: now)
     }
 
-    /// Whether each of them sees what its presentity shows: its own note, and its availability.
+    /// Whether each watcher sees its presentity's own note and availability.
     private static func isRight(_ watchers: [SimpleWatcher], in conversation: Conversation) -> Bool {
         watchers.allSatisfy { watcher in
             guard let state = conversation.enterprise.state(of: watcher.presentity), let presence = watcher.presence else { return false }
@@ -160,7 +160,7 @@ extension Scenario {
         }
     }
 
-    /// One user's subscriptions to this many presentities.
+    /// Creates one user's subscriptions to this many presentities.
     private static func team(_ count: Int, in conversation: Conversation) async throws -> [SimpleWatcher] {
         var watchers: [SimpleWatcher] = []
         for number in 0..<count {

@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 extension Scenario {
-    /// F5: presentities whose home server is the gateway.
+    /// F5: presentities with the gateway as their home server.
     public static let hostedScenarios: [Scenario] = [
         Scenario("F5 SERVICE publications are seen in every format", needsVirtualTime: false) { conversation in
             let endpoint = try await conversation.categoryPublisher()

@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 extension Scenario {
-    /// Standard watchers who bring lists along (RFC 4662, RFC 5367).
+    /// SIMPLE watchers with their own lists (RFC 4662, RFC 5367).
     public static let listWatcherScenarios: [Scenario] = [
         Scenario("RFC 5367 a list across both worlds: initial, changes, refresh, unsubscribe", bearsLoss: true) { conversation in
             let (alice, bob, nobody) = (Conversation.alice, Conversation.bob, "sip:nobody@refused.example.net")

@@ -5,7 +5,7 @@ extension Scenario {
     private static let own = "vnd-microsoft-roaming-self"
     private static let contacts = "vnd-microsoft-roaming-contacts"
 
-    /// What users of the gateway's own domains keep on it besides their presence.
+    /// Data that users of hosted domains keep besides their presence.
     public static let ownDataScenarios: [Scenario] = [
         Scenario(
             "home: a new watcher is shown at every endpoint until one acknowledges him, MS-PRES 4.8 [R201, R206, R209]", bearsLoss: true

@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 extension Scenario {
-    /// F3 and F4: publications for identities whose home is another domain.
+    /// F3 and F4: publications for identities with a home server in another domain.
     public static let publishingScenarios: [Scenario] = [
         carrying("F4 SERVICE becomes PUBLISH: followed, and over with its time", needsVirtualTime: true, bearsLoss: true) { conversation in
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
@@ -73,7 +73,7 @@ extension Scenario {
             try await conversation.pass(.seconds(100))
             try await conversation.act { _ in conversation.simple.compositor.answer = .accept }
             try await conversation.expect("carried", within: .seconds(100)) { conversation.aliceDocuments.last?.contains("busy") == false }
-            // What was taken under an entity-tag that nobody heard can only lapse (RFC 3903 4.1).
+            // A publication with an entity-tag that was never received can only expire (RFC 3903 4.1).
             try await conversation.pass(.seconds(3_600))
             try await conversation.require("the last one alone is kept alive") {
                 conversation.aliceDocuments.map { $0.contains("busy") } == [false]
@@ -199,19 +199,19 @@ extension Scenario {
 }
 
 extension Conversation {
-    /// What example.org has of alice's publications.
+    /// Publications of alice at example.org, oldest first.
     public var aliceDocuments: [String] { simple.compositor.documents(of: Self.alice) }
-    /// What contoso.com has of bob's publications.
+    /// Instances of bob at contoso.com.
     public var bobInstances: [ScriptedHome.Instance] { enterprise.home.instances(of: Self.bob) }
 
-    /// Turns what lasts into what is over in five minutes.
+    /// Replaces lasting instances by ones that expire after five minutes.
     func end(_ endpoint: CategoryPublisher, at now: Instant) {
         endpoint.publish([.init("state", instance: 3, container: 100, body: EnhancedDocuments.aggregateState(18_500))], at: now)
     }
 }
 
 extension CategoryPublisher.Publication {
-    /// A state for partners that lasts until it is replaced.
+    /// A state in the container for partners that lasts until it is replaced.
     static func lasting(_ availability: Int) -> Self {
         Self("state", instance: 3, container: 100, expireType: "static", body: EnhancedDocuments.aggregateState(availability))
     }

@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 extension Scenario {
-    /// What the far side refuses is passed on with its meaning, in both directions.
+    /// Refusals of the remote domain are relayed with their meaning, in both directions.
     public static let refusalScenarios: [Scenario] =
         [403, 603].flatMap { status in
             both("a refusal with \(status) is final: rejected") { conversation, server, watcher in
@@ -32,7 +32,7 @@ extension Scenario {
                 try await conversation.require("nothing that looks available") { !looksAvailable(watcher) }
                 try await conversation.act { _ in server.manners.answer = .accept }
                 try await shows(conversation, server)
-                // Either the watcher was kept, or it was told to come back later and does.
+                // Either the subscription continued, or the watcher was asked to retry and does.
                 if case .live = watcher.phase {
                 } else {
                     try await conversation.require("told to come back") { mayComeBack(watcher) }
@@ -153,7 +153,7 @@ extension Scenario {
         watcher.presence?.basic == "open" || (3000..<18_000).contains(watcher.presence?.availability ?? 0)
     }
 
-    /// Refused for now, not for good.
+    /// Whether the refusal is temporary.
     private static func mayComeBack(_ watcher: ScriptedWatcher) -> Bool {
         switch watcher.phase {
         case .refused(let status): [408, 480, 500, 503, 504].contains(status)

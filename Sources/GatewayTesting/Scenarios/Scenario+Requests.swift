@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 extension Scenario {
-    /// Requests that are refused at the door, each with the status of its section.
+    /// Requests refused before any processing, each with the status of its section.
     public static let requestScenarios: [Scenario] = [
         Scenario("a domain that is refused gets its status") { conversation in
             let watcher = try await conversation.simpleWatcher(of: "sip:mallory@refused.example.net")

@@ -115,7 +115,7 @@ extension Scenario {
         }
         let shown: [(EnhancedState, String, Set<String>)] = [
             (EnhancedState(6500), "open", ["busy"]),
-            // Both, for clients that do not know the first.
+            // Both activities, for clients that do not know the first.
             (EnhancedState(6500, token: "on-the-phone"), "open", ["on-the-phone", "busy"]),
             (EnhancedState(15_500), "open", ["away"]), (EnhancedState(3500), "open", []), (EnhancedState(18_500), "closed", []),
         ]
@@ -123,7 +123,7 @@ extension Scenario {
             try await conversation.bobShows(state)
             try await conversation.expect("availability \(state.availability) as \(basic), \(activities.sorted())") {
                 guard let seen = watcher.presence, seen.basic == basic else { return false }
-                // A document that the presentity's side wrote in PIDF is passed on as it is.
+                // A PIDF document of the presentity's side is relayed unchanged.
                 return seen.activities == activities || seen.activities == activities.subtracting(["busy"]) && activities.count > 1
             }
         }

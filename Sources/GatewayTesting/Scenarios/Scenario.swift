@@ -1,18 +1,22 @@
 import PresenceGateway
 import SIPCore
 
-/// A whole conversation as a script, played unchanged on the simulated network and on loopback sockets.
+/// Script of a whole conversation, played unchanged on the simulated network and on loopback sockets.
 public struct Scenario: Sendable, CustomStringConvertible {
+    /// Name in test results.
     public var name: String
-    /// It waits for expiries or timeouts, which only virtual time can.
+    /// Whether it waits for expiries or timeouts, and so needs virtual time.
     public var needsVirtualTime: Bool
-    /// Its outcome is the same however bad the path is.
+    /// Whether its outcome is the same on a lossy network.
     public var bearsLoss: Bool
-    /// Its users leave static publications and memberships behind, which live until they are deleted (MS-PRES 2.2.2.1).
+    /// Whether its users leave static publications and memberships, which last until they are deleted (MS-PRES 2.2.2.1).
     public var leavesPresence: Bool
+    /// Changes to the default configuration.
     public var configure: @Sendable (inout GatewayConfiguration) -> Void
+    /// Actions and expectations.
     public var script: @Sendable (Conversation) async throws -> Void
 
+    /// Creates a scenario; by default it needs no virtual time and no particular configuration.
     public init(
         _ name: String, needsVirtualTime: Bool = false, bearsLoss: Bool = false, leavesPresence: Bool = false,
         configure: @escaping @Sendable (inout GatewayConfiguration) -> Void = { _ in },
@@ -26,10 +30,11 @@ public struct Scenario: Sendable, CustomStringConvertible {
         self.script = script
     }
 
+    /// Same as `name`.
     public var description: String { name }
 
-    /// Plays it; throws with the whole conversation when it does not go as written.
-    /// - Parameter store: the gateway's; nil: none.
+    /// Plays the scenario; throws with the transcript when an expectation fails.
+    /// - Parameter store: Store of the gateway; nil keeps state in memory only.
     public func play(on stage: any Stage, transport: TransportProtocol, store: (any GatewayStore)? = nil) async throws {
         let conversation = try await Conversation(on: stage, transport: transport, store: store, configure: configure)
         try await script(conversation)
@@ -40,6 +45,7 @@ public struct Scenario: Sendable, CustomStringConvertible {
         }
     }
 
+    /// All scenarios.
     public static let all =
         simpleWatcherScenarios + batchScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
         + homeServerScenarios + ownDataScenarios + aggregationScenarios + listWatcherScenarios + publishingScenarios

@@ -1,15 +1,14 @@
 import SIPCore
 
-/// A watcher in a simulation: it wants to see its presentities, subscribes anew when it learns that its subscription has ended, and
-/// judges everything that it is told.
+/// Watcher of a simulation: subscribes again when it learns that its subscription has ended, and checks every notification.
 final class SimulatedFollower {
     let watcher: ScriptedWatcher
-    /// One, or those of a batch or a list.
+    /// One presentity, or those of a batch or a list.
     let presentities: [SimulatedPresentity]
     let expires: UInt32
-    /// Whether it would be watching.
+    /// Whether it wants to watch.
     var isInterested = true
-    /// What it saw that cannot be right.
+    /// Observations that cannot be correct; at most 20.
     private(set) var complaints: [String] = []
     private var newest: [Int]
     private var nextTry: Instant?
@@ -23,11 +22,11 @@ final class SimulatedFollower {
         watcher.whenNotified = { [unowned self] in judge() }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
-    /// Subscribes where it should and does not; as a client does, a while after it learned.
+    /// Subscribes when it is not subscribed, up to 10 s after learning so, as a client does.
     func pursue(at now: Instant, random: inout SeededRandom) {
-        // Whoever was rejected in a list stays so in that subscription.
+        // A resource terminated in a list stays terminated in that subscription.
         if isInterested, watcher.phase == .live, hasLostOne, random.chance(0.05) { watcher.unsubscribe(at: now) }
         guard isInterested, !watcher.isMute, watcher.phase != .live, watcher.phase != .asked else {
             nextTry = nil
@@ -45,7 +44,7 @@ final class SimulatedFollower {
 
     private var hasLostOne: Bool { (watcher as? ListWatcher)?.entries.values.contains { $0.state == "terminated" } ?? false }
 
-    /// Is gone from one moment to the next, and says nothing to anybody.
+    /// Disappears without ending its subscription.
     func vanish() {
         watcher.forget()
         watcher.isMute = true
@@ -62,9 +61,9 @@ final class SimulatedFollower {
         watcher.unsubscribe(at: now)
     }
 
-    // MARK: What it sees
+    // MARK: Checks
 
-    /// After every notification: nothing of whom it may not see, nothing older than before, nothing that was never so.
+    /// Checks a notification: no presence of presentities that block the watcher, none older than before, none that was never published.
     private func judge() {
         guard let now = watcher.notifications.last?.time else { return }
         for (index, presentity) in presentities.enumerated() {
@@ -91,7 +90,7 @@ final class SimulatedFollower {
         if complaints.count < 20 { complaints.append(text) }
     }
 
-    /// What it was not told of some of its presentities, although it takes itself for subscribed.
+    /// Settled presentities with outdated presence, while the watcher is subscribed.
     func delays(among settled: [SimulatedPresentity]) -> [String] {
         guard isInterested, !watcher.isMute, watcher.phase == .live else { return [] }
         return presentities.compactMap { presentity in
@@ -104,7 +103,7 @@ final class SimulatedFollower {
         }
     }
 
-    /// At the end: it watches, and sees what is so.
+    /// Faults at the end of a run: not subscribed, or wrong presence.
     var shortcomings: [String] {
         guard isInterested, !watcher.isMute else { return [] }
         let who = "\(watcher.name) (\(watcher.watcher))"

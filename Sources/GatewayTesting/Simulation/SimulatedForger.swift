@@ -1,19 +1,19 @@
 import SIPCore
 
-/// A station that overhears the gateway's requests and answers some of them in the server's place: at once, or when the true answer may
-/// have come, as a datagram from an unknown host and over a connection of its own from a host that many domains trust.
+/// Attacker that observes the gateway's requests and forges responses to some of them: immediately or later, as a datagram from an unknown
+/// host and over its own connection from a trusted host.
 final class SimulatedForger {
     static let stranger = "203.0.113.66"
     static let partner = "192.0.2.250"
 
     let datagrams: Impostor
     let stream: Impostor
-    /// Answers that it sent.
+    /// Number of forged responses.
     private(set) var forged: UInt64 = 0
-    /// Answers of its own that the gateway believed: the start lines.
+    /// Start lines of forged responses that the gateway accepted.
     private(set) var believed: [String] = []
     private var random: SeededRandom
-    /// Requests that it may answer yet.
+    /// Observed requests that it may still answer.
     private var overheard: [SIPRequest] = []
 
     init(target: TransportAddress, seed: UInt64) {
@@ -32,7 +32,7 @@ final class SimulatedForger {
         forged += 2
     }
 
-    /// Whether a message comes from here.
+    /// Whether the attacker sent a message.
     static func sent(_ message: InboundMessage) -> Bool {
         message.remote.host == stranger || message.remote.host == partner
     }
@@ -41,7 +41,7 @@ final class SimulatedForger {
         believed.append(String(decoding: message.bytes.prefix { $0 != 13 }, as: UTF8.self))
     }
 
-    /// What would end, move, postpone or fill what the request is about.
+    /// Forged response that would end, redirect, delay or fill the dialog of the request.
     private func answer(to request: SIPRequest) -> SIPResponse {
         let statuses: [SIPStatus] = [
             .trying, .ok, .ok, .movedTemporarily, .requestTimeout, .callOrTransactionDoesNotExist, .serviceUnavailable,
@@ -55,7 +55,7 @@ final class SimulatedForger {
             answer.headers.append(.sipETag, "forged")
             answer.headers.append(.contentType, "application/pidf+xml")
             let presentity = request.headers.to?.uri.addressOfRecord().description ?? ""
-            // A number that no publication has: a watcher that is shown it complains.
+            // A publication number that does not exist: a watcher that receives it complains.
             answer.body = Array(SimpleDocuments.pidf(of: presentity, "open", activities: ["busy"], note: "n=999999").utf8)
         case .movedTemporarily: answer.headers.append(.contact, "<sip:\(Self.partner);transport=tcp>")
         case .serviceUnavailable: answer.headers.append(.retryAfter, "3600")

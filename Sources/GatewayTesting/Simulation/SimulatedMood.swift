@@ -1,11 +1,11 @@
-/// What a simulated presentity shows: one of few moods that every format can tell apart, and the number of its publication as a note,
-/// so that an older state is known from a newer one.
+/// Presence of a simulated presentity: one of few moods that every format can express, with the number of the publication as a note, which
+/// shows the age of the state.
 enum SimulatedMood: String, CaseIterable {
     case available, busy, away
-    /// Says so itself; a presentity that shows nothing looks the same.
+    /// Published as offline; a presentity without presence looks the same.
     case offline
 
-    /// MS-PRES 3.8.5: a number of each class.
+    /// Availability number, one of each class (MS-PRES 3.8.5).
     var availability: Int {
         switch self {
         case .available: 3500
@@ -19,7 +19,7 @@ enum SimulatedMood: String, CaseIterable {
     /// RPID activities (RFC 4480 3.2).
     var activities: [String] { self == .busy || self == .away ? [rawValue] : [] }
 
-    /// The mood that a document shows a reader.
+    /// Mood that a document shows.
     init(_ seen: ObservedPresence) {
         if let availability = seen.availability {
             switch availability {
@@ -35,7 +35,7 @@ enum SimulatedMood: String, CaseIterable {
         }
     }
 
-    /// The number of the publication, where the format has notes.
+    /// Number of the publication in the note; nil for formats without notes.
     static func number(_ seen: ObservedPresence) -> Int? {
         seen.notes.compactMap { $0.hasPrefix("n=") ? Int($0.dropFirst(2)) : nil }.max()
     }

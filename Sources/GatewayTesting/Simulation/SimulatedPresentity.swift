@@ -1,33 +1,33 @@
 import SIPCore
 
-/// Somebody who is watched in a simulation, and what he truly shows.
+/// Presentity of a simulation, with the history of its true presence.
 final class SimulatedPresentity {
-    /// Where he publishes.
+    /// Server or client that holds the presence.
     enum Home {
         case enterprise(EnhancedServer)
         case simple(SimplePresenceServer)
         /// Several servers with the same presentities.
         case pair([SimplePresenceServer])
-        /// At the gateway, by PUBLISH or by SERVICE.
+        /// Publishes at the gateway: `source` by PUBLISH, `endpoint` by SERVICE.
         case source(PIDFPublisher)
         case endpoint(CategoryPublisher)
     }
 
     let uri: String
     let home: Home
-    /// Whether the gateway only carries what he publishes to the server of his domain.
+    /// Whether the gateway relays the publications to the server of the presentity's domain.
     let isCarried: Bool
-    /// Whether his notes reach watchers: an enterprise server that speaks PIDF only writes none.
+    /// Whether notes reach watchers: an enterprise server with only PIDF writes none.
     let hasNotes: Bool
-    /// Whom he blocks politely.
+    /// Watchers that are politely blocked.
     var blocked: Set<String> = []
-    /// Of the last publication.
+    /// Number of the last publication.
     private(set) var number = 0
-    /// By the number of the publication; the first is what shows before it.
+    /// Presence by publication number; entry 0 is the presence before the first.
     private(set) var history: [SimulatedMood] = [.offline]
     private var isShowing = false
     private var refreshAt: Instant?
-    /// Until then publications that nobody can name may be composed into what watchers see.
+    /// Time until which orphaned publications (with an unknown entity-tag) may be part of the visible presence.
     private var hauntedUntil: Instant?
 
     init(_ uri: String, home: Home, isCarried: Bool = false, hasNotes: Bool = true) {
@@ -37,10 +37,10 @@ final class SimulatedPresentity {
         self.hasNotes = hasNotes
     }
 
-    /// What everybody should see.
+    /// Presence that every watcher should see.
     var mood: SimulatedMood { isShowing ? history[number] : .offline }
 
-    /// Whether he publishes at the gateway, and may be refused there.
+    /// Whether the presentity publishes at the gateway, which may refuse it.
     var isPublishing: Bool {
         switch home {
         case .enterprise, .simple, .pair: false
@@ -48,10 +48,10 @@ final class SimulatedPresentity {
         }
     }
 
-    /// Whether the gateway is his home server.
+    /// Whether the gateway is the home server.
     var isHosted: Bool { isPublishing && !isCarried }
 
-    /// Whether another enterprise is his home, and he is subscribed to there (MS-PRES 3.4.5.1.3.1).
+    /// Whether the home server is another enterprise, so that watchers are redirected there (MS-PRES 3.4.5.1.3.1).
     var isOfEnterprise: Bool {
         switch home {
         case .enterprise: true
@@ -60,7 +60,7 @@ final class SimulatedPresentity {
         }
     }
 
-    /// The servers of other domains that are asked for him.
+    /// Servers of other domains to which the gateway subscribes for the presentity.
     var farServers: [ScriptedNotifier] {
         switch home {
         case .enterprise(let server): [server]
@@ -70,7 +70,7 @@ final class SimulatedPresentity {
         }
     }
 
-    /// Whether no publication waits for its answer; one at a time, so that their order is certain.
+    /// Whether no publication awaits a response; one at a time keeps their order certain.
     private var isIdle: Bool {
         switch home {
         case .enterprise, .simple, .pair: true
@@ -79,7 +79,7 @@ final class SimulatedPresentity {
         }
     }
 
-    /// Whether the last publication was taken.
+    /// Whether the last publication was accepted.
     var isTaken: Bool {
         switch home {
         case .enterprise, .simple, .pair: true
@@ -88,30 +88,30 @@ final class SimulatedPresentity {
         }
     }
 
-    /// Whether publications that nobody can name may be composed into what watchers see, until they lapse (RFC 3903 4.1).
+    /// Whether orphaned publications may be part of the visible presence, until they expire (RFC 3903 4.1).
     func mayBeHaunted(at now: Instant) -> Bool {
-        // What is refused may have been shown before the gateway takes it back.
+        // A refused publication may have been visible before the gateway withdrew it.
         if isCarried, number > 0, !isTaken { return true }
         if case .source(let publisher) = home, let last = publisher.lastUnanswered, now < last + Self.haunting { return true }
         return hauntedUntil.map { now < $0 } ?? false
     }
 
-    /// As long as a publication that nobody can name lives, and what is told of it then is on its way.
+    /// Lifetime of an orphaned publication, plus 40 s for its last notifications.
     private static let haunting = TimeSpan.seconds(Int(sourceLifetime) + 40)
 
-    /// The gateway dies: what it had in its hands may live there without anybody who knows its entity-tag.
+    /// Records the death of the gateway: a publication in progress may remain as an orphan.
     func noteDeath(at now: Instant) {
         if case .source = home, !isIdle { hauntedUntil = now + Self.haunting }
     }
 
-    /// Keeps what is published alive.
+    /// Refreshes the publication when due.
     func refresh(at now: Instant) {
         if isCarried, number > 0, isIdle, !isTaken { hauntedUntil = now + Self.haunting }
         guard case .source(let publisher) = home, isShowing, !publisher.isBusy, let due = refreshAt, now >= due else { return }
         publish(at: now)
     }
 
-    /// Publishes something new, or once more what was not taken.
+    /// Publishes a new state, or the last one again if it was not accepted.
     func change(to mood: SimulatedMood, at now: Instant) {
         guard isIdle else { return }
         if isTaken || number == 0 { show(mood, at: now) } else { publish(at: now) }
@@ -123,7 +123,7 @@ final class SimulatedPresentity {
         publish(at: now)
     }
 
-    /// Publishes the last state, again if need be.
+    /// Publishes the last state, possibly again.
     func publish(at now: Instant) {
         isShowing = true
         let mood = history[number]
@@ -140,7 +140,7 @@ final class SimulatedPresentity {
         }
     }
 
-    /// Shows nothing any more; an endpoint has no word for that.
+    /// Removes the presence; does nothing for an endpoint, which cannot.
     func withdraw(at now: Instant) {
         switch home {
         case .enterprise(let server): server.set(uri, nil, at: now)
@@ -152,15 +152,15 @@ final class SimulatedPresentity {
         isShowing = false
     }
 
-    /// Withdraws, or lets what it shows end soon.
+    /// Removes the presence, or shortens its lifetime to 60 s.
     func leave(at now: Instant) {
         guard case .endpoint(let publisher) = home else { return withdraw(at: now) }
         if number > 0 { publisher.publish(availability: mood.availability, note: "n=\(number)", lifetime: 60, at: now) }
     }
 
-    /// Seconds that a publication of PIDF lives.
+    /// Lifetime of a PIDF publication in seconds.
     private static let sourceLifetime: UInt32 = 240
-    /// Seconds that a publication of categories lives: longer than any simulation.
+    /// Lifetime of a category publication in seconds: longer than any simulation.
     private static let lifetime: UInt32 = 80_000
 
     private func document(_ mood: SimulatedMood, _ note: String) -> String {

@@ -1,18 +1,18 @@
 import PresenceGateway
 import SIPCore
 
-/// A gateway that can be killed: from then on it takes nothing in and nothing comes out, and only its store remains.
+/// Gateway process that can be killed: afterwards it takes no input and sends nothing, and only its store remains.
 final class SimulatedProcess: SansIOEndpoint {
-    /// When a kill -9 hits, counted from the inputs that are still taken.
+    /// Moment of a kill -9, counted in further inputs.
     enum Death {
-        /// After the input was worked on, before anything was committed.
+        /// After the input was processed, before the commit.
         case beforeCommit(inputs: Int)
-        /// After the commit, before what it allowed was sent.
+        /// After the commit, before its output was sent.
         case afterCommit(inputs: Int)
     }
 
     let gateway: Gateway
-    /// How far the wall clock was ahead of the network's when the process started; it counts evenly from there on.
+    /// Difference of the wall clock to network time at the start of the process; constant from then on.
     private let lead: TimeSpan
     private let forger: SimulatedForger
     private let sequences: SimulatedSequences
@@ -20,7 +20,7 @@ final class SimulatedProcess: SansIOEndpoint {
     private var death: Death?
     private var inputs = 0
 
-    /// - Parameter forger: overhears what leaves, and is told which of its answers were believed.
+    /// - Parameter forger: Observes all output, and is notified of its accepted responses.
     /// - Parameter sequences: sees everything that leaves, of this process and of those before it.
     init(_ gateway: Gateway, lead: TimeSpan, forger: SimulatedForger, sequences: SimulatedSequences) {
         self.gateway = gateway
@@ -36,21 +36,21 @@ final class SimulatedProcess: SansIOEndpoint {
 
     func kill() { isDead = true }
 
-    /// Whatever was to kill it does not come.
+    /// Cancels a pending kill.
     func spare() { death = nil }
 
     var isDoomed: Bool { death != nil }
 
-    /// SIGTERM.
+    /// Handles SIGTERM.
     func shutdown(at now: Instant) { gateway.shutdown(at: now + lead) }
 
-    /// SIGHUP.
+    /// Handles SIGHUP.
     func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) { gateway.reconfigure(configuration, at: now + lead) }
 
-    /// What the program calls once after the start.
+    /// Starts the keep-alive requests to partners; the program calls it once after the start.
     func keepPartnersAlive(at now: Instant) { gateway.keepPartnersAlive(at: now + lead) }
 
-    /// - Returns: what was restored of the store.
+    /// - Returns: State restored from the store.
     func restore(at now: Instant) throws -> RestoredState { try gateway.restore(at: now + lead) }
 
     func receive(_ message: InboundMessage, at now: Instant) {

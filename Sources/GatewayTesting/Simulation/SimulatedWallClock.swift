@@ -1,20 +1,20 @@
 import PresenceGateway
 import SIPCore
 
-/// The wall clock of the gateway's machine, which somebody sets now and then: by seconds, hours or days, forward or back.
+/// Wall clock of the gateway's machine, which is sometimes set by seconds, hours or days, forwards or backwards.
 ///
-/// It draws from its own generator, so that the rest of a seed's history does not depend on it.
+/// Uses its own random generator, so that the rest of a seed's run does not depend on it.
 final class SimulatedWallClock {
-    /// How far it is ahead of the network's time.
+    /// Difference to network time.
     private(set) var lead = TimeSpan.zero
-    /// How often it was set.
+    /// Number of times it was set.
     private(set) var steps = 0
     private var random: SeededRandom
 
     init(seed: UInt64) { random = SeededRandom(seed: seed &* 0xD1B5_4A32_D192_ED03 &+ 7) }
 
-    /// Sets it, sometimes.
-    /// - Returns: by how much.
+    /// Sets the clock with a probability of 6 %.
+    /// - Returns: The change; nil when it was not set.
     func maybeSet() -> TimeSpan? {
         guard random.chance(0.06) else { return nil }
         let size: TimeSpan = [.seconds(2), .seconds(900), .seconds(3 * 3_600), .seconds(5 * 86_400)].randomElement(using: &random) ?? .zero
@@ -26,8 +26,8 @@ final class SimulatedWallClock {
 }
 
 extension SimulatedWorld {
-    /// The wall clock is set, and the gateway reads it. A process that dies before its store has taken the step knows nothing of it; that is
-    /// a loss which no gateway can make good, and none that is played here.
+    /// Sets the wall clock and has the gateway read it. A process that dies before its store has recorded the change cannot know of it, so
+    /// the clock is not set while a death or a store failure is pending.
     func setClock() {
         guard !process.isDead, !process.isDoomed, store.failure == nil, let step = clock.maybeSet() else { return }
         network.remark("the wall clock is set by \(step.seconds) s")

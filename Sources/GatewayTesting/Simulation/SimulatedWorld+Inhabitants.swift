@@ -1,10 +1,10 @@
 import PresenceGateway
 import SIPCore
 
-/// Who lives in a simulated world.
+/// Creates the presentities and watchers of a simulated world.
 extension SimulatedWorld {
     func makePresentities() {
-        // In PIDF an enterprise server writes no notes.
+        // An enterprise server writes no notes in PIDF.
         let partnerHasNotes = partner.forms != [.pidf]
         presentities = [
             SimulatedPresentity("sip:bob@contoso.com", home: .enterprise(partner), hasNotes: partnerHasNotes),
@@ -17,7 +17,7 @@ extension SimulatedWorld {
         ]
     }
 
-    /// Those whose publications the gateway carries to the other side's servers (F3, F4).
+    /// Creates presentities with publications that the gateway relays to the other side's servers (F3, F4).
     func makeCarriedPresentities() {
         let bea = "sip:bea@contoso.com"
         let amy = "sip:amy@example.org"
@@ -76,7 +76,7 @@ extension SimulatedWorld {
         follow(watcher, [presentity])
     }
 
-    /// Of anybody; some stand on a list.
+    /// Adds a list watcher of random presentities.
     private func addList(_ index: Int) {
         let transport = anyTransport()
         let watcher = ListWatcher(
@@ -99,7 +99,7 @@ extension SimulatedWorld {
         follow(watcher, [presentity])
     }
 
-    /// Of users at the gateway and of SIMPLE ones; those of other enterprises are subscribed to one by one (MS-PRES 3.4.5.1.3.1).
+    /// Adds a batch watcher of hosted and SIMPLE presentities; those of other enterprises need single subscriptions (MS-PRES 3.4.5.1.3.1).
     private func addBatch(_ index: Int) {
         let wanted = presentities.filter { !$0.isOfEnterprise }
         let user = "sip:erin\(index)@inside.example.com"

@@ -1,9 +1,9 @@
 import PresenceGateway
 import SIPCore
 
-/// The end of a simulation: everything heals, and then everything must be right.
+/// Ends a simulation: recovers everything, then checks that everything is correct.
 extension SimulatedWorld {
-    /// Takes all trouble away and lets time pass, longer than any subscription and any pause.
+    /// Ends all failures and lets time pass, longer than any subscription and any pause.
     func heal() throws {
         network.remark("quiet")
         network.conditions = .perfect
@@ -19,12 +19,11 @@ extension SimulatedWorld {
         }
         standard.compositor.answer = .accept
         partner.home.answer = .accept
-        // The others say nothing new: what was missed of them must come without their help.
+        // Other presentities publish nothing new: their missed states must arrive without a change.
         for presentity in presentities where presentity.number > 0 && random.chance(0.5) {
             presentity.change(to: SimulatedMood.allCases.randomElement(using: &random) ?? .busy, at: network.now)
         }
-        // The last publications of users at the gateway that it took before the quiet, or within its first second.
-        // Of others all that their servers show.
+        // Hosted presentities with a last publication accepted before the quiet period, or within its first second.
         let settled = presentities.filter { !$0.isCarried && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
         try live(for: .seconds(60))
         try judgeDelivery(of: settled)
@@ -35,7 +34,7 @@ extension SimulatedWorld {
         try live(for: .seconds(1400))
     }
 
-    /// 60 s after all peers are back: every watcher sees the newest state, or knows that the subscription is over.
+    /// Checks 60 s after all peers are back: watchers of hosted users see the current presence, or know that the subscription has ended.
     private func judgeDelivery(of settled: [SimulatedPresentity]) throws {
         let late = followers.filter { !wasEndedByBenotify($0) }.flatMap { follower in
             follower.delays(among: settled.filter { $0.isTaken && !$0.mayBeHaunted(at: network.now) })
@@ -43,19 +42,20 @@ extension SimulatedWorld {
         try report(late, "60 s after the quiet began")
     }
 
-    /// Whether the gateway ended a subscription that it tells by BENOTIFY: should the last one be lost with its connection, nothing says so
-    /// to either side (MS-SIP 3.5).
+    /// Whether the gateway ended a subscription with BENOTIFY: a final BENOTIFY that is lost with its connection is not noticed by either
+    /// side (MS-SIP 3.5).
     private func wasEndedByBenotify(_ follower: SimulatedFollower) -> Bool {
         guard (follower.watcher as? EnhancedWatcher)?.offersBenotify == true else { return false }
         let filter = SubscriptionFilter(watcher: follower.watcher.watcher)
         return gateway.subscriptions(matching: filter, limit: 1, at: network.now + clock.lead).rows.isEmpty
     }
 
-    /// - Returns: the watchers that live.
+    /// Checks all watchers, dialogs and counts.
+    /// - Returns: Number of live watchers.
     func judge() throws -> Int {
         var wrong = followers.flatMap { $0.complaints + $0.shortcomings } + faults
         wrong += sequences.faults
-        // Whatever a watcher was shown came from a server that was asked, and so did the answer that ended a dialog.
+        // All presence and dialog endings must come from servers that were asked.
         wrong += forger.believed.map { "a forged answer was believed: \($0)" }
         let counts = gateway.counts
         let live = followers.filter { $0.watcher.phase == .live }.count
@@ -68,25 +68,25 @@ extension SimulatedWorld {
         return live
     }
 
-    /// Everybody goes; nothing may be left.
+    /// Ends all subscriptions and publications, and checks that no state is left.
     func end() throws {
         network.remark("everybody leaves")
         for follower in followers { follower.leave(at: network.now) }
         for presentity in presentities { presentity.leave(at: network.now) }
-        // Longer than what anybody was granted.
+        // Longer than any granted lifetime.
         try network.run(for: .seconds(8_000))
         var wrong = followers.flatMap(\.complaints) + faults + forger.believed.map { "a forged answer was believed: \($0)" }
         var counts = gateway.counts
-        // Users whom enterprise watchers asked for keep them on their lists (MS-PRES 3.6.5).
+        // Hosted users keep their watchers as subscribers (MS-PRES 3.6.5).
         if counts.presentities > presentities.filter(\.isHosted).count { wrong.append("\(counts.presentities) presentities are left") }
         counts.presentities = 0
-        // What one shows to those whom he blocks is static.
+        // Presence for blocked watchers is static.
         if presentities.contains(where: { !$0.blocked.isEmpty }), counts.publications == 3 { counts.publications = 0 }
         if counts != GatewayCounts() { wrong.append("left behind: \(counts)") }
         for server in living where server.dialogCount > 0 {
             wrong.append("\(server.name) has \(server.dialogCount) dialogs left")
         }
-        // Who was shown presence is remembered, for the case of a block; a sign-off only where there is one.
+        // Watchers that have seen presence are remembered for a later block; sign-offs only exist where there is a block.
         let remembered = presentities.contains { !$0.blocked.isEmpty } ? ["shown_watchers", "sign_offs"] : ["shown_watchers"]
         let sizes = gateway.tableSizes.filter { $0.value > 0 && $0.key != "presentities" && !remembered.contains($0.key) }
         if !sizes.isEmpty { wrong.append("not empty: \(sizes.sorted { $0.key < $1.key })") }

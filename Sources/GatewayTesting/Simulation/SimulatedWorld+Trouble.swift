@@ -1,9 +1,9 @@
 import PresenceGateway
 import SIPCore
 
-/// What happens to a simulated world.
+/// Causes failures and changes in a simulated world.
 extension SimulatedWorld {
-    /// Everybody shows something, and some watch already.
+    /// Publishes the first presence, and starts some of the watchers.
     func begin() throws {
         for presentity in presentities where random.chance(0.8) { presentity.show(anyMood(), at: network.now) }
         try live(for: .seconds(1))
@@ -12,7 +12,7 @@ extension SimulatedWorld {
         try live(for: .seconds(Int.random(in: 0...12, using: &random)))
     }
 
-    /// Lets time pass; who wants to watch tries to, and a gateway that died is started again.
+    /// Lets time pass: watchers subscribe, publications are refreshed, and a dead gateway is restarted.
     func live(for span: TimeSpan) throws {
         let end = network.now + span
         repeat {
@@ -38,7 +38,7 @@ extension SimulatedWorld {
 
     private func anyMood() -> SimulatedMood { SimulatedMood.allCases.randomElement(using: &random) ?? .available }
 
-    /// One watcher is politely blocked by the hosted user who can: container 32000 shows him somebody who is not there (MS-PRES 4.4.2).
+    /// Blocks one watcher politely at a hosted user with an endpoint: container 32000 shows it an offline user (MS-PRES 4.4.2).
     private func block() throws {
         for presentity in presentities {
             guard presentity.isHosted, case .endpoint(let publisher) = presentity.home,
@@ -62,10 +62,10 @@ extension SimulatedWorld {
         try live(for: .seconds(1))
     }
 
-    // MARK: one thing more
+    // MARK: Events
 
-    /// Does one of the things that can happen.
-    /// - Returns: 1 when it kills the gateway.
+    /// Causes one random event.
+    /// - Returns: 1 when the event kills the gateway, otherwise 0.
     func disturb() throws -> Int {
         let now = network.now
         switch Int.random(in: 0..<100, using: &random) {
@@ -156,7 +156,7 @@ extension SimulatedWorld {
             server.manners.shortestExpiry = random.chance(0.5) ? 300 : 0
         case 11, 12: disturbPublishing()
         default:
-            // Only answers in categories can say so.
+            // Only category responses can express a redirection.
             guard let enterprise = server as? EnhancedServer, enterprise.forms.contains(.categories) else { return }
             network.remark("presentities of \(server.name) move to another pool")
             for presentity in presentities {
@@ -168,7 +168,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// The servers that publications are carried to.
+    /// Changes the behavior of the servers to which publications are relayed.
     private func disturbPublishing() {
         guard presentities.contains(where: \.isCarried) else { return }
         let refusal: SIPStatus = [.serviceUnavailable, .serverInternalError, .forbidden].randomElement(using: &random) ?? .forbidden
@@ -247,7 +247,8 @@ extension SimulatedWorld {
         }
     }
 
-    /// SIGTERM: the gateway says goodbye, for as long as it is let, or leaves its dialogs to the next process.
+    /// Stops the gateway with SIGTERM: depending on the configuration it terminates its dialogs within 20 s or leaves them to the next
+    /// process.
     private func stop() throws {
         network.remark("the gateway is told to stop: \(configuration.onStop)")
         process.shutdown(at: network.now)

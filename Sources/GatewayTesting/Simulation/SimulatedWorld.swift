@@ -1,7 +1,7 @@
 import PresenceGateway
 import SIPCore
 
-/// A small world around one gateway, made by its seed: servers of both models, users at the gateway, and watchers of every format.
+/// World around one gateway, generated from its seed: servers of both models, hosted users, and watchers of every format.
 ///
 ///     contoso.com     enterprise presentities of a partner      fabrikam.com    of our own enterprise
 ///     example.org     SIMPLE presentities                       example.net     users at the gateway, by PUBLISH and by SERVICE
@@ -31,7 +31,7 @@ final class SimulatedWorld {
     private let gatewayPlace: TransportAddress
 
     static let gatewayName = "gateway"
-    /// The gateway as a resource list server, and that of example.org.
+    /// URIs of the list servers: the gateway's, and that of example.org below.
     static let listServer = "sip:lists@example.com"
     private static let farLists = "sip:lists@example.org"
 
@@ -46,7 +46,7 @@ final class SimulatedWorld {
             hosts += 1
             return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
         }
-        // MS-SIP is spoken over streams only.
+        // MS-SIP is used over streams only.
         let partnerPlace = place(.tcp, &hosts)
         let insidePlace = place(.tcp, &hosts)
         let standardPlace = place(random.chance(0.7) ? .udp : .tcp, &hosts)
@@ -62,7 +62,7 @@ final class SimulatedWorld {
                 "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
             ])
         pair = SimulatedPair(seed: seed, hosts: &hosts, gateway: gatewayPlace, configuration: &configuration)
-        // Watchers and users have addresses of their own.
+        // Watchers and users have their own addresses.
         configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.timing.retryMaximum = .seconds(60)
         configuration.timing.restartGrace = .seconds(30)
@@ -136,10 +136,10 @@ final class SimulatedWorld {
 
     // MARK: the gateway's lives
 
-    /// Builds the gateway anew on what its store holds.
+    /// Starts a new gateway process from the store.
     func start() throws {
         starts += 1
-        // A store that cannot be read stops the start; whoever starts it again has mended that.
+        // An unreadable store prevents the start; assume that an operator repaired it.
         store.failure = nil
         let gateway = Gateway(configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store)
         let process = SimulatedProcess(gateway, lead: clock.lead, forger: forger, sequences: sequences)
@@ -152,8 +152,9 @@ final class SimulatedWorld {
     }
 }
 
-/// What a simulation found wrong.
+/// Error with the faults that a simulation found.
 public struct SimulationFailure: Error, CustomStringConvertible {
+    /// The faults, one per line.
     public var description: String
     init(_ description: String) { self.description = description }
 }

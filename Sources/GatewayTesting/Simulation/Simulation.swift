@@ -1,28 +1,33 @@
 import PresenceGateway
 import SIPCore
 
-/// Some minutes of a small world in which everything fails that can, in an order that the seed decides; then an hour of quiet; then
-/// the judgement.
+/// Plays some minutes of a small world with random failures chosen by a seed, then a quiet period in which everything recovers, then checks
+/// the result.
 ///
-///     seed --> world --> mayhem: operations on a bad network --> quiet: all heal --> every live watcher sees what is so
-///                                                                              --> everybody leaves --> nothing is left
+///     seed --> world --> operations on a bad network --> quiet, recovery --> every live watcher has the current presence
+///                                                                    --> all subscriptions end --> no state is left
 ///
 /// The same seed gives the same run, message by message.
 public struct Simulation {
-    /// What happened, for those who count.
+    /// Figures of a successful run.
     public struct Summary: Sendable {
+        /// Requests and responses that the last gateway process received and sent.
         public var messages: UInt64 = 0
+        /// Number of times the gateway was killed.
         public var kills = 0
-        /// Watchers that saw what is so after all.
+        /// Number of live watchers at the end, all with the correct presence.
         public var live = 0
+        /// Number of commits to the store.
         public var commits = 0
-        /// Answers that were forged, none of which was believed.
+        /// Number of forged responses; none was accepted.
         public var forged: UInt64 = 0
-        /// How often the gateway's wall clock was set.
+        /// Number of times the gateway's wall clock was set.
         public var clockSteps = 0
+        /// Duration of the run in virtual time.
         public var virtualTime = TimeSpan.zero
     }
 
+    /// Seed of the run.
     public let seed: UInt64
     private let world: SimulatedWorld
     private var kills = 0
@@ -35,7 +40,8 @@ public struct Simulation {
     }
 
     /// Plays one seed.
-    /// - Throws: ``SimulationFailure`` with the seed, what is wrong and, played once more to write it down, all that happened.
+    /// Plays one seed; equal seeds give equal runs.
+    /// - Throws: ``SimulationFailure`` with the seed, the faults and the transcript of a second, recorded run.
     @discardableResult
     public static func play(seed: UInt64) throws -> Summary {
         do {
@@ -83,7 +89,7 @@ public struct Simulation {
         return summary
     }
 
-    /// Mostly short, so that one trouble meets the next; sometimes long enough for timers.
+    /// Random pause between events: mostly short, so that failures overlap; sometimes long enough for timers.
     private static func pause(_ random: inout SeededRandom) -> TimeSpan {
         switch Int.random(in: 0..<20, using: &random) {
         case 0..<10: .milliseconds(Int.random(in: 0...400, using: &random))

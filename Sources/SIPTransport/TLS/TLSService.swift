@@ -66,7 +66,7 @@ public final class TLSService: Sendable {
         }
     }
 
-    // MARK: What happened
+    // MARK: Handshakes
 
     /// Counts a completed handshake and remembers the peer's certificate.
     /// - Parameter role: TLS role of the peer.

@@ -2,24 +2,24 @@ import PresenceGateway
 import SIPCore
 import SIPTransport
 
-/// What became of a request of ours.
+/// Outcome of a request.
 enum ClientAnswer: Sendable {
     case response(SIPResponse)
-    /// Nobody answered (timer F), or the message could not be sent.
+    /// No response arrived (timer F), or the message could not be sent.
     case none(reason: String)
 }
 
-/// A small user agent client: transactions and addresses for the subclasses that watch or publish. Confined to its event loop.
+/// Small user agent client: transactions and addresses for subclasses that watch or publish. Confined to its event loop.
 class ClientEndpoint: SansIOEndpoint {
-    /// Where every request goes, whatever its URI says.
+    /// Address to which every request is sent, whatever its URI.
     let via: TransportAddress
     let local: TransportAddress
     private(set) var tokens: TokenGenerator
     private var transactions: TransactionLayer
     private var output: [OutboundMessage] = []
-    /// Credentials for when they are asked for; nil: a challenge is an answer like any other.
+    /// Credentials for challenges; nil passes a challenge to the subclass like any response.
     var signIn: ClientSignIn?
-    /// What was sent and may be challenged, with the name under which the subclass knows it.
+    /// Requests that may be challenged, with the id that the subclass knows.
     private var attempts: [ClientTransactionID: Attempt] = [:]
 
     private struct Attempt {
@@ -29,8 +29,8 @@ class ClientEndpoint: SansIOEndpoint {
     }
 
     /// - Parameters:
-    ///   - listeners: Of this client; the one of `via`'s transport goes into Via and Contact.
-    ///   - key: Of every identifier that is made, and of no other client.
+    ///   - listeners: Listeners of this client; the one with the transport of `via` is written into Via and Contact.
+    ///   - key: Key of all generated identifiers; must not be shared with another client.
     init(via: TransportAddress, listeners: [TransportAddress], key: TokenKey) {
         self.via = via
         local = listeners.first { $0.transport == via.transport } ?? via
@@ -40,7 +40,7 @@ class ClientEndpoint: SansIOEndpoint {
             tokens: TokenGenerator(key: key.derived(for: "transactions")))
     }
 
-    // MARK: What subclasses do
+    // MARK: Overridden by subclasses
 
     func received(_ request: SIPRequest, _ id: ServerTransactionID?, at now: Instant) {
         if let id { respond(id, SIPResponse(to: request, status: .methodNotAllowed, toTag: tokens.tag()), at: now) }
@@ -48,22 +48,22 @@ class ClientEndpoint: SansIOEndpoint {
 
     func answered(_ id: ClientTransactionID, _ answer: ClientAnswer, at now: Instant) {}
 
-    /// The request goes out once more with credentials, and with the next CSeq number (RFC 3261 22.2).
+    /// Handles that a request is repeated with credentials and the next CSeq number (RFC 3261 22.2).
     func willRepeat(_ request: SIPRequest) {}
 
-    /// Fires the subclass's own timers.
+    /// Runs the subclass's timers.
     func fire(at now: Instant) {}
 
     var ownDeadline: Instant? { nil }
 
-    // MARK: What subclasses use
+    // MARK: Used by subclasses
 
     var contact: NameAddr? {
         let host = local.host.contains(":") ? "[\(local.host)]" : local.host
         return NameAddr("<sip:\(host):\(local.port);transport=\(local.transport.rawValue)>")
     }
 
-    /// A request outside dialogs with what every request has (RFC 3261 8.1.1).
+    /// Returns a request outside dialogs with the mandatory headers (RFC 3261 8.1.1).
     func makeRequest(_ method: SIPMethod, to uri: String, from: String, fromTag: String, callID: String, number: UInt32) -> SIPRequest {
         var request = SIPRequest(method, requestURI: uri)
         request.headers.maxForwards = 70
@@ -97,9 +97,9 @@ class ClientEndpoint: SansIOEndpoint {
         return id
     }
 
-    /// The final answer goes to the subclass, unless it is a challenge that can be met: then the request goes out once more.
+    /// Passes the final response to the subclass, unless it is a challenge that can be answered: then the request is repeated.
     ///
-    /// Not inlined: the optimiser of Swift 6.3.1 crashes on the loop that calls it.
+    /// Not inlined: the optimizer of Swift 6.3.1 crashes on the loop that calls it.
     @inline(never)
     private func finish(_ id: ClientTransactionID, _ answer: ClientAnswer, at now: Instant) {
         guard var attempt = attempts.removeValue(forKey: id) else { return answered(id, answer, at: now) }

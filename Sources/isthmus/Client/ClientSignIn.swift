@@ -1,7 +1,7 @@
 import SIPCore
 import SIPSecurity
 
-/// Signs a client in when it is challenged: by Digest where that is offered, else by NTLM.
+/// Answers authentication challenges: with Digest where it is offered, else with NTLM.
 struct ClientSignIn: Sendable {
     private var digest: DigestClient
     private var ntlm: NTLMClient
@@ -10,15 +10,15 @@ struct ClientSignIn: Sendable {
     private enum Scheme { case digest, ntlm }
 
     /// - Parameters:
-    ///   - user: the name to sign in with, without a domain.
-    ///   - domain: the SIP domain.
-    ///   - secret: 32 octets of the system's randomness.
+    ///   - user: Name to sign in with, without a domain.
+    ///   - domain: SIP domain of the user.
+    ///   - secret: 32 random octets of the system.
     init(user: String, domain: String, password: String, secret: [UInt8]) {
         digest = DigestClient(user: user, password: password, secret: secret)
         ntlm = NTLMClient(user: user, domain: domain, password: password, secret: secret.map { ~$0 })
     }
 
-    /// Takes a 401 or 407 in; whether it is worth trying again.
+    /// Processes a 401 or 407; returns whether a repetition is useful.
     mutating func receive(challenge response: SIPResponse) -> Bool {
         if scheme != .ntlm, digest.receive(challenge: response) {
             scheme = .digest
@@ -29,7 +29,7 @@ struct ClientSignIn: Sendable {
         return true
     }
 
-    /// Puts credentials on a request once a challenge has been seen.
+    /// Adds credentials to a request, after a first challenge.
     mutating func authorize(_ request: inout SIPRequest) {
         switch scheme {
         case .digest: digest.authorize(&request)

@@ -2,9 +2,9 @@ import NIOCore
 import SIPCore
 import SIPTransport
 
-/// The address of this machine that a far side can reach.
+/// Local address that a remote host can reach.
 enum LocalAddress {
-    /// The address from which the system would talk to `target`; loopback when it cannot say.
+    /// Local address from which the system sends to `target`; loopback when there is no route.
     static func toward(_ target: TransportAddress) -> String {
         guard let address = try? SocketAddress.makeAddressResolvingHost(target.host, port: target.port == 0 ? 9 : target.port),
             let host = address.ipAddress

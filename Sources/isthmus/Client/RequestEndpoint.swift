@@ -1,6 +1,6 @@
 import SIPCore
 
-/// Sends one request outside dialogs and reports its final answer.
+/// Sends one request outside a dialog and reports its final response.
 final class RequestEndpoint: ClientEndpoint {
     private let onAnswer: (ClientAnswer) -> Void
 

@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 
 extension SubscriptionStatus {
-    /// What a Subscription-State header says (RFC 6665 8.2.3); without one a notification counts as active.
+    /// Converts a Subscription-State header (RFC 6665 8.2.3); a notification without one counts as active.
     init(header: SubscriptionState?) {
         let expires = header?.expires.map(Int.init)
         switch header?.state {

@@ -3,22 +3,22 @@ import SIPEvents
 
 /// One notification as `watch` prints it.
 struct WatchNotification: Sendable {
-    /// The value of Subscription-State.
+    /// Value of Subscription-State; `active` when it was missing.
     var state: String
-    /// Every document of the body that is no multipart, in order, with its type.
+    /// Documents of the body with their types, in order; the parts of a multipart body are listed separately.
     var documents: [(type: String, body: [UInt8])]
 }
 
-/// What `watch` hears.
+/// Event reported by `watch`.
 enum WatchEvent: Sendable {
     case notification(WatchNotification)
-    /// The subscription was lost and will be tried again.
+    /// The subscription was lost and will be retried.
     case lost(String, retrySeconds: Int)
-    /// It is over; nil: as wished.
+    /// The subscription ended; the failure is nil when it was ended here.
     case ended(Subscriber.Failure?, reason: String)
 }
 
-/// A watcher of one presentity over as many dialogs as it takes (RFC 6665 4.1), in any of the dialects of `WatchFormat`.
+/// Watcher of one presentity, over successive dialogs (RFC 6665 4.1), in any dialect of `WatchFormat`.
 final class WatchEndpoint: ClientEndpoint {
     private let presentity: String
     private let watcher: String
@@ -27,11 +27,11 @@ final class WatchEndpoint: ClientEndpoint {
 
     private var subscriber: Subscriber
     private var pending: ClientTransactionID?
-    /// The first SUBSCRIBE of the current attempt, and the dialog that it made.
+    /// First SUBSCRIBE of the current attempt; the dialog is created from it.
     private var initial: SIPRequest?
     private var dialog: Dialog?
     private var lastFailure = ""
-    /// Whether the other side has answered or notified once. Until then silence means a wrong address, which a new try does not mend.
+    /// Whether anything was received from the other side. Before that, silence means a wrong address, and a retry does not help.
     private var wasHeard = false
 
     init(
@@ -61,7 +61,7 @@ final class WatchEndpoint: ClientEndpoint {
             case .subscribe(let kind, let expires): subscribe(kind, expires: expires, at: now)
             case .status: break
             case .lost(.silent, _) where !wasHeard:
-                // The subscriber rests now, so that this ends it without another request.
+                // The subscriber has no dialog, so this ends it without another request.
                 _ = subscriber.unsubscribe(hasDialog: false, at: now)
                 onEvent(.ended(.silent, reason: describe(.silent)))
             case .lost(let failure, let pause):
@@ -94,7 +94,7 @@ final class WatchEndpoint: ClientEndpoint {
         if request.headers.toTag == nil {
             initial = request
         } else {
-            // The dialog has to count on from there.
+            // Advance the dialog's CSeq with the repetition.
             _ = dialog?.makeRequest(.subscribe, contact: contact)
         }
     }
@@ -112,7 +112,7 @@ final class WatchEndpoint: ClientEndpoint {
         var piggybacked: SubscriptionStatus?
         if response.status.isSuccess {
             if dialog == nil, let initial { dialog = Dialog(request: initial, response: response) } else { dialog?.receive(response) }
-            // The 200 carries the first state itself (MS-SIP 3.4.5.1).
+            // The 200 contains the first state (MS-SIP 3.4.5.1).
             if response.headers.msPiggybackCSeq != nil || !response.body.isEmpty {
                 piggybacked = SubscriptionStatus(header: response.headers.subscriptionState)
                 report(response.headers, response.body)
@@ -139,12 +139,12 @@ final class WatchEndpoint: ClientEndpoint {
         perform(subscriber.receiveNotify(SubscriptionStatus(header: request.headers.subscriptionState), at: now), at: now)
     }
 
-    /// Whether the notification belongs to the current dialog (RFC 6665 4.1.3); it may make the dialog itself.
+    /// Assigns a notification to the current dialog (RFC 6665 4.1.3), or creates the dialog from it; returns the response status.
     private func take(_ request: SIPRequest) -> SIPStatus {
         if dialog == nil, let initial { dialog = Dialog(subscribe: initial, notify: request) }
         guard let known = dialog, DialogID(incoming: request) == known.id else { return .callOrTransactionDoesNotExist }
         guard request.headers.event?.package == "presence" else { return .badEvent }
-        // The notification that made the dialog has given it its number.
+        // The notification that created the dialog has set its CSeq number.
         guard known.remoteCSeq != request.headers.cSeq?.number || known.localCSeq > 1 else { return .ok }
         if case .reject(let status) = dialog?.receive(request) { return status }
         return .ok

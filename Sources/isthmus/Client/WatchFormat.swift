@@ -2,14 +2,14 @@ import ArgumentParser
 import PresenceDocuments
 import SIPCore
 
-/// The form in which `watch` asks for presence, and what a SUBSCRIBE for it says.
+/// Presence format that `watch` requests.
 enum WatchFormat: String, Hashable, Sendable, CaseIterable, ExpressibleByArgument {
     case pidf, categories, msrtc, xpidf
 
-    /// The categories that an enhanced client asks for when it shows a contact.
+    /// Categories that an enhanced client requests to show a contact.
     static let shownCategories: [CategoryName] = ["state", "note", "contactCard", "services", "calendarData"]
 
-    /// Adds the headers and the body of the dialect (MS-PRES 3.4.5.1.1, 3.7.5.1; RFC 3856 6.5).
+    /// Adds the headers and the body of the format (MS-PRES 3.4.5.1.1, 3.7.5.1; RFC 3856 6.5).
     func complete(_ request: inout SIPRequest, presentity: String) {
         switch self {
         case .pidf: request.headers.set(.accept, "application/pidf+xml")

@@ -27,7 +27,7 @@ struct AggregateCommand: ParsableCommand {
         Terminal.write(try computed() + [UInt8(ascii: "\n")])
     }
 
-    /// The document with the computed instances.
+    /// Returns the document with the computed instances.
     func computed() throws(CommandFailure) -> [UInt8] {
         let bytes = try InputFile.read(file)
         do {

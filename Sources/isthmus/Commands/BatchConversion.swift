@@ -2,7 +2,7 @@ import Administration
 import Foundation
 import PresenceMapping
 
-/// `convert --out DIR`: many files, each to a file of the same name; bad ones are named and the rest goes on.
+/// `convert --out DIR`: converts many files, each to a file of the same name; failures are reported and the others continue.
 struct BatchConversion {
     let command: ConvertCommand
     let converter: Converter
@@ -15,6 +15,7 @@ struct BatchConversion {
         var name: String
     }
 
+    /// Converts all files.
     /// - Throws: `CommandFailure` after the last file when any of them failed.
     func run() throws {
         let jobs = try Self.jobs(command.files, out: out)
@@ -43,7 +44,8 @@ struct BatchConversion {
         if failed > 0 { throw CommandFailure(.inputRefused, []) }
     }
 
-    /// - Throws: `CommandFailure` when a name cannot be read, or two results would have the same name, or one would replace its source.
+    /// Determines the output name of each input file.
+    /// - Throws: `CommandFailure` when a name cannot be read, two results have the same name, or a result would replace its source.
     static func jobs(_ inputs: [String], out: String) throws(CommandFailure) -> [Job] {
         var jobs: [Job] = []
         for input in inputs {
@@ -96,7 +98,7 @@ struct BatchConversion {
     }
 }
 
-/// `[3/240] name` on the last line of a terminal; silent when standard error is none.
+/// Progress as `[3/240] name` on the last line of a terminal; silent when standard error is not a terminal.
 struct ProgressLine {
     let total: Int
     private let isShown = Terminal.errorIsTerminal

@@ -71,7 +71,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// Certificates of our own that end soon, a line each.
+    /// Own certificates that expire soon, one line each.
     static func warnings(of settings: TLSSettings, at now: Instant) -> [String] {
         let own = [("tls", settings.identity)] + settings.names.sorted { $0.key < $1.key }.map { ("tls.names.\($0.key)", $0.value) }
         return own.flatMap { key, identity in

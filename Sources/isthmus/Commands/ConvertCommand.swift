@@ -82,16 +82,22 @@ struct ConvertCommand: ParsableCommand {
 }
 
 extension PresenceFormat: ExpressibleByArgument {
+    /// Reads the name of a format; nil when it is unknown.
     public init?(argument: String) { self.init(named: argument) }
+    /// Names of all values, for the help text.
     public static var allValueStrings: [String] { all.map(\.name) }
 }
 
 extension PIDFProfile: ExpressibleByArgument {
+    /// Reads the name of a profile; nil when it is unknown.
     public init?(argument: String) { self.init(named: argument) }
+    /// Name of the profile.
     public var defaultValueDescription: String { name }
+    /// Names of all values, for the help text.
     public static var allValueStrings: [String] { all.map(\.name) }
 }
 
 extension DateTime: ExpressibleByArgument {
+    /// Reads a date and time (RFC 3339); nil for any other text.
     public init?(argument: String) { self.init(argument) }
 }

@@ -4,7 +4,7 @@ import PresenceGateway
 import SIPCore
 import SIPTransport
 
-/// Who asks whom over which way: the same in `watch` and `publish`.
+/// Presentity, identity and route of a request: the same in `watch` and `publish`.
 struct PeerOptions: ParsableArguments {
     @Argument(help: "The presentity, as in sip:alice@example.org.")
     var uri: String
@@ -38,7 +38,7 @@ struct PeerOptions: ParsableArguments {
 
     var from: String { identity ?? uri }
 
-    /// What to sign in with; nil without a password.
+    /// Credentials from the password file; nil without one.
     func signIn() throws -> ClientSignIn? {
         guard let passwordFile, let party = SIPURI(from) else { return nil }
         let text = String(decoding: try InputFile.read(passwordFile), as: UTF8.self)
@@ -51,7 +51,7 @@ struct PeerOptions: ParsableArguments {
             secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     }
 
-    /// Starts a client on a free port of this machine.
+    /// Starts a client on a free local port.
     func start(_ makeEndpoint: @escaping @Sendable (TransportAddress, [TransportAddress]) -> any SansIOEndpoint) async throws -> SIPServer {
         var address: TransportAddress
         do { address = try TransportAddress.parse(via) } catch { throw CommandFailure(.usage, "--via \(via): \(error.rule)") }
@@ -66,7 +66,8 @@ struct PeerOptions: ParsableArguments {
         }
     }
 
-    /// The certificates for TLS, and what the server at an address has to prove: as the presentity's domain is configured, else its host name.
+    /// Returns the TLS settings of the configuration and sets the name that the server must prove: the one configured for the presentity's
+    /// domain, or its host name.
     private func secure(_ address: inout TransportAddress, _ logger: Logger) throws -> TLSService? {
         guard let config else { return nil }
         let configuration = try ConfigurationOption.read(config)

@@ -69,6 +69,7 @@ struct PublishCommand: AsyncParsableCommand {
         try Self.report(answer ?? .none(reason: "no answer"), uri: uri)
     }
 
+    /// Whether a document is a category publication, and not PIDF.
     /// - Throws: `CommandFailure` with the position when the document is neither.
     static func isCategoryPublication(_ body: [UInt8], file: String) throws -> Bool {
         let root: XMLElement

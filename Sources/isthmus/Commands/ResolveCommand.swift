@@ -35,7 +35,7 @@ struct ResolveCommand: ParsableCommand {
         Terminal.write(try decisions().joined(separator: "\n") + "\n")
     }
 
-    /// A line for each category, or the one decision that was asked for.
+    /// One line for each category, or the single requested decision.
     func decisions() throws(CommandFailure) -> [String] {
         guard containers != "-" || publications != "-" else {
             throw CommandFailure(.usage, "--containers and --publications cannot both be standard input")
@@ -69,6 +69,7 @@ struct ResolveCommand: ParsableCommand {
 }
 
 extension SourceNetwork: ExpressibleByArgument {
+    /// Reads the raw value of `sameEnterprise`, `federated` or `publicCloud`; nil for any other network.
     public init?(argument: String) {
         let network = SourceNetwork(rawValue: argument)
         guard [.sameEnterprise, .federated, .publicCloud].contains(network) else { return nil }

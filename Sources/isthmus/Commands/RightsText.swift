@@ -2,7 +2,7 @@ import FederationRouting
 import PresenceGateway
 import SIPCore
 
-/// What `isthmus route --from` prints of a watcher: whether he may watch, from where his requests are taken, and how many.
+/// Text of `isthmus route --from`: the watcher's rights, the servers that may speak for its domain, and the limits.
 struct RightsText {
     let configuration: ProgramConfiguration
     let table: RoutingTable
@@ -12,7 +12,7 @@ struct RightsText {
         table = configuration.routingTable
     }
 
-    /// Lines that end, indented.
+    /// Returns indented lines, each with a line end.
     func lines(watcher: SIPURI, presentity: SIPURI) -> String {
         let user = table.identities.identity(of: watcher).uri
         let other = table.identities.identity(of: presentity).uri

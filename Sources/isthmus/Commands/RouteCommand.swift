@@ -48,7 +48,7 @@ struct RouteCommand: AsyncParsableCommand {
         return uri
     }
 
-    /// What the Domain Name System says now, a line each.
+    /// Servers found by DNS now, one line each.
     private static func servers(of goal: HopGoal, _ configuration: ProgramConfiguration) async throws -> String {
         let lookup = try HopLookup(configuration)
         defer { lookup.stop() }
@@ -74,9 +74,9 @@ struct RouteCommand: AsyncParsableCommand {
 }
 
 extension ProgramConfiguration {
-    /// The table by which the gateway itself decides.
+    /// Routing table as the gateway uses it.
     var routingTable: RoutingTable { gateway(listeners: listeners, logLevel: .error).routes }
 
-    /// Which URIs name one user.
+    /// Table of the URIs that identify the same user.
     var identities: IdentityTable { routingTable.identities }
 }

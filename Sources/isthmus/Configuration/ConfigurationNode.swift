@@ -1,6 +1,6 @@
 import Yams
 
-/// Collects the mistakes of one file, so that all of them are reported and not only the first.
+/// Collects all mistakes of one file, so that they are reported together.
 final class ConfigurationProblems {
     private(set) var all: [ConfigurationProblem] = []
 
@@ -9,14 +9,14 @@ final class ConfigurationProblems {
     }
 }
 
-/// One value of the file with its path: every question that is asked of it either answers or notes a mistake.
+/// One value of the file with its path; accessors return the value or record a mistake.
 struct ConfigurationNode {
     let node: Node
     let key: String
     let problems: ConfigurationProblems
 
-    /// Notes a mistake at this value.
-    /// - Parameter quotesValue: Whether the report repeats the value; not where it is a secret.
+    /// Records a mistake at this value.
+    /// - Parameter quotesValue: Whether the report quotes the value; false for secrets.
     func refuse(_ rule: String, quotesValue: Bool = true) {
         problems.add(
             ConfigurationProblem(
@@ -24,14 +24,14 @@ struct ConfigurationNode {
                 rule: rule))
     }
 
-    /// Whether nothing stands behind the key.
+    /// Whether the key has no value.
     var isEmpty: Bool { node.scalar.map { $0.style == .plain && ["", "~", "null"].contains($0.string) } ?? false }
 
     private func child(_ name: String, _ node: Node) -> ConfigurationNode {
         ConfigurationNode(node: node, key: key.isEmpty ? name : "\(key).\(name)", problems: problems)
     }
 
-    /// Every entry of a mapping, in the order of the file; nil and a mistake when it is something else.
+    /// Entries of a mapping, in the order of the file; records a mistake and returns nil for any other value.
     func entries() -> [(name: String, keyNode: ConfigurationNode, value: ConfigurationNode)]? {
         guard let mapping = node.mapping else {
             refuse("must be a mapping: { key: value, ... }")
@@ -46,7 +46,7 @@ struct ConfigurationNode {
         }
     }
 
-    /// The values of a mapping whose keys are fixed; any other key is a mistake that names the known ones.
+    /// Values of a mapping with known keys; any other key is a mistake, reported with the known ones.
     func fields(_ known: [String]) -> [String: ConfigurationNode]? {
         guard let entries = entries() else { return nil }
         var fields: [String: ConfigurationNode] = [:]
@@ -89,7 +89,7 @@ struct ConfigurationNode {
         }
     }
 
-    /// Whether it is the number 0, where that means never.
+    /// Whether the value is 0, for keys where 0 means never.
     var isZero: Bool { node.scalar?.string == "0" }
 
     func integer(_ range: ClosedRange<Int>) -> Int? {
@@ -100,7 +100,7 @@ struct ConfigurationNode {
         return value
     }
 
-    /// One of the values of an enumeration, by its raw value.
+    /// Case of an enumeration, by its raw value.
     func choice<Value: RawRepresentable & CaseIterable>(_ type: Value.Type) -> Value? where Value.RawValue == String {
         if let text = node.scalar?.string, let value = Value(rawValue: text) { return value }
         refuse("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")

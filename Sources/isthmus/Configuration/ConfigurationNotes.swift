@@ -2,13 +2,13 @@ import FederationRouting
 import PresenceGateway
 import SIPCore
 
-/// What `check` says of a configuration that can be used, but may not do what its author expects.
+/// Notes of `check` on a valid configuration that may not do what its author expects.
 enum ConfigurationNotes {
     static func all(of configuration: ProgramConfiguration) -> [String] {
         addresses(of: configuration) + discovery(of: configuration)
     }
 
-    /// Domains that only `*` covers are asked over TLS alone.
+    /// Notes that domains covered only by `*` are reached over TLS alone.
     static func discovery(of configuration: ProgramConfiguration) -> [String] {
         guard let others = configuration.domains[RoutingTable.fallbackName], others.side == .simple,
             let discovery = others.discovery, discovery != .tls
@@ -21,7 +21,7 @@ enum ConfigurationNotes {
         ]
     }
 
-    /// Which address partners are given by listeners on all addresses.
+    /// Notes the address that partners receive from listeners on all addresses.
     static func addresses(of configuration: ProgramConfiguration) -> [String] {
         guard configuration.advertisedHost == nil else { return [] }
         var seen: [TransportAddress] = []

@@ -1,9 +1,9 @@
-/// One mistake in a configuration file: where, which key, which value, and the rule that it breaks.
+/// Mistake in a configuration file: position, key, value and the rule that is broken.
 struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
-    /// From 1; 0 when the whole file is meant.
+    /// Line number from 1; 0 for the whole file.
     var line: Int
     var column: Int
-    /// The path of keys, as in `domains.example.org.side`; empty for the root.
+    /// Path of keys, such as `domains.example.org.side`; empty for the root.
     var key: String
     /// The value as written, when it is a scalar.
     var value: String?
@@ -16,7 +16,7 @@ struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Everything that is wrong with a configuration file; always the operator's fault.
+/// All mistakes of a configuration file.
 struct ConfigurationError: Error, Hashable, Sendable {
     var file: String
     var problems: [ConfigurationProblem]

@@ -1,7 +1,7 @@
 import Administration
 import SIPCore
 
-/// `admin`: where the running program answers questions.
+/// `admin`: listeners of the administration interface.
 extension ConfigurationReader {
     mutating func readAdmin(_ admin: ConfigurationNode) {
         guard let fields = admin.fields(["http", "inspect", "socket"]) else { return }

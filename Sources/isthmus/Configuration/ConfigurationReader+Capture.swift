@@ -2,7 +2,7 @@ import SIPCore
 import SIPTransport
 
 extension ConfigurationReader {
-    /// The section `capture`: where copies of all messages go.
+    /// Reads `capture`: the collector for copies of all messages.
     mutating func readCapture(_ capture: ConfigurationNode) {
         guard let fields = capture.fields(["hep", "agent", "password"]) else { return }
         guard let hep = fields["hep"] else { return capture.refuse("`hep` is missing: the collector, as in udp:192.0.2.9:9060") }

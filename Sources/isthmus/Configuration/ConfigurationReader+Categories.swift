@@ -1,6 +1,6 @@
 import PresenceDocuments
 
-/// `domains.NAME.categories`: names that its users may publish besides the registered ones (MS-PRES 3.2.5.4).
+/// `domains.NAME.categories`: additional category names that its users may publish (MS-PRES 3.2.5.4).
 extension ConfigurationReader {
     func readCategories(_ list: ConfigurationNode) -> Set<CategoryName> {
         var names: Set<CategoryName> = []

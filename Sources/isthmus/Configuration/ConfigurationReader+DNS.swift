@@ -4,7 +4,7 @@ import PresenceGateway
 import SIPCore
 import Yams
 
-/// `dns`: who is asked for names, and how long answers are used.
+/// `dns`: name servers, and lifetimes of their answers.
 extension ConfigurationReader {
     mutating func readDNS(_ dns: ConfigurationNode) {
         let known = [

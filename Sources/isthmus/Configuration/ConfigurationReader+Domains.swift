@@ -3,7 +3,7 @@ import PresenceGateway
 import SIPCore
 import SIPTransport
 
-/// `domains`: who is served, and how.
+/// `domains`: the served domains.
 extension ConfigurationReader {
     mutating func readDomains(_ domains: ConfigurationNode) {
         guard let entries = domains.entries() else { return }
@@ -49,10 +49,10 @@ extension ConfigurationReader {
             if !domain.requiresRegistration { registration.refuse("is for hosted enterprise domains") }
             domain.requiresRegistration = registration.choice(Registration.self) == .required
         }
-        // A `hosted` that could not be read is one mistake, not two.
+        // Report an unreadable `hosted` as one mistake, not two.
         if hosted != .some(nil) { RouteReader(fields: fields, isNamed: name != "*").read(into: &domain, at: entry) }
         readCertificateKeys(fields, of: &domain, named: name, entry: entry)
-        // Users of the house count as such unless told otherwise.
+        // Hosted users belong to the own enterprise by default.
         if domain.hosted, side == .enterprise { domain.network = .sameEnterprise }
         if let network = fields["network"]?.choice(SourceNetwork.self) { domain.network = network }
         if let profile = fields["profile"]?.choice(DomainProfile.self) { domain.profile = profile }

@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPSecurity
 import SIPTransport
 
-/// `limits`: of everything that grows.
+/// `limits`: sizes of all tables and rates.
 extension ConfigurationReader {
     mutating func readLimits(_ limits: ConfigurationNode) {
         let paths: [(String, WritableKeyPath<GatewayLimits, Int>)] = [
@@ -35,7 +35,7 @@ extension ConfigurationReader {
         for (name, path) in signIn {
             if let value = fields[name]?.integer(1...100_000_000) { configuration.authenticationLimits[keyPath: path] = value }
         }
-        // What the gateway would answer with 413 must reach it.
+        // Bodies that the gateway answers with 413 must pass the transport.
         configuration.transport.maximumBodyBytes = max(configuration.transport.maximumBodyBytes, configuration.limits.bodyBytes * 2)
     }
 }

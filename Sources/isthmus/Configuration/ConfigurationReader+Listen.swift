@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 import SIPTransport
 
-/// `listen`, and `tls-dsk`, which its listeners offer.
+/// `listen`, and `tls-dsk`, which listeners offer.
 extension ConfigurationReader {
     mutating func readListen(_ listen: ConfigurationNode, hasDirectory: Bool, hasTLSDSK: Bool) {
         guard let elements = listen.elements() else { return }
@@ -44,7 +44,7 @@ extension ConfigurationReader {
             if isURI { service = text } else { field.refuse("must be an https URI") }
         }
         guard let certificate = paths[0], let key = paths[1], let authority = paths[2] else { return }
-        // Asked of a file that has no other mistake: one that has may be read wrongly here.
+        // Checked only without other mistakes: an unreadable value could cause a false report here.
         if problems.all.isEmpty, !isTLSDSKOffered {
             tlsDSK.refuse(
                 "no listener offers it: mark one with `authentication: tls-dsk`, or with `any` where an enterprise domain is hosted")
@@ -52,7 +52,7 @@ extension ConfigurationReader {
         configuration.tlsDSK = TLSDSKFiles(certificate: certificate, key: key, clientAuthority: authority, certificateService: service)
     }
 
-    /// Whether any user of a hosted domain is offered TLS-DSK anywhere.
+    /// Whether a listener offers TLS-DSK to users of hosted domains.
     private var isTLSDSKOffered: Bool {
         let sides = Set(configuration.domains.values.filter(\.hosted).map(\.side))
         return configuration.listenerAuthentication.contains { listener in sides.contains { listener.offersTLSDSK(to: $0) } }

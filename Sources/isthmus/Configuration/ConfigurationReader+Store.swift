@@ -1,7 +1,7 @@
 import PresenceGateway
 import Storage
 
-/// `store`: where state outlives the process.
+/// `store`: the file that keeps state across restarts.
 extension ConfigurationReader {
     mutating func readStore(_ store: ConfigurationNode) {
         guard let fields = store.fields(["memory", "sqlite", "synchronous", "megabytes", "on-stop", "postgresql"]) else { return }

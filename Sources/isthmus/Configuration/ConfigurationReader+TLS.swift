@@ -2,26 +2,26 @@ import FederationRouting
 import PresenceGateway
 import SIPCore
 
-/// A domain's keys about certificates, kept until every domain is read.
+/// Certificate keys of a domain, kept until all domains are read.
 struct CertificateClaim {
     enum Scope {
-        /// Of a server that proves the first of the names.
+        /// A configured server, which must prove the first of the names.
         case host
-        /// Of the servers that the domain's DNS names.
+        /// The servers that DNS names for the domain.
         case within
     }
 
     var domain: String
     var entry: ConfigurationNode
     var scope: Scope
-    /// Any of them proves the domain's servers; in lower case. Empty: each server proves its own.
+    /// Names of which a server must prove one, in lower case; empty when each server proves its own.
     var names: [String]
     var rule: PeerNameRule
-    /// Requests to them may go over any connection that they opened.
+    /// Whether requests may use any connection that the domain's servers opened.
     var reuses: Bool
 }
 
-/// `tls`, and what domains say of certificates: who we are, whom we trust, and what partners have to prove (RFC 5922).
+/// `tls` and the certificate keys of domains: own certificates, trusted roots, and names that partners must prove (RFC 5922).
 extension ConfigurationReader {
     mutating func readTLS(_ tls: ConfigurationNode) {
         let known = ["certificate", "key", "trust", "names", "warn-days", "handshake-seconds", "handshakes"]
@@ -62,9 +62,11 @@ extension ConfigurationReader {
         return TLSFiles.Pair(certificate: path(certificate), key: path(key))
     }
 
-    /// `domains.NAME.trust`, `.certificate-names`, `.wildcards`, `.reuse`, and what has to be proved by whatever way the domain is reached.
+    /// Reads `domains.NAME.trust`, `.certificate-names`, `.wildcards` and `.reuse`, and derives the names that each server of the domain
+    /// must prove.
     ///
-    /// An enterprise partner's server proves its own host name, a standard one its domain (RFC 5922 7.1), unless names are given.
+    /// Unless names are given, a server of an enterprise domain must prove its host name, and one of a SIMPLE domain must prove the domain
+    /// (RFC 5922 7.1).
     mutating func readCertificateKeys(
         _ fields: [String: ConfigurationNode], of domain: inout DomainConfiguration, named name: String, entry: ConfigurationNode
     ) {
@@ -74,7 +76,7 @@ extension ConfigurationReader {
             return
         }
         let transports = Set(domain.configuredHops.map(\.address.transport))
-        // A way that could not be read is one mistake, not two.
+        // Report an unreadable route as one mistake, not two.
         guard !transports.isEmpty || domain.discovery != nil else { return }
         guard transports.contains(.tls) || domain.discovery != nil else {
             for key in keys { fields[key]?.refuse("is for a route over TLS") }
@@ -139,11 +141,11 @@ extension ConfigurationReader {
         }
     }
 
-    /// Joins what `tls` and the domains say, and refuses what does not go together.
+    /// Combines `tls` with the certificate keys of the domains, and reports contradictions.
     mutating func finishTLS(_ root: ConfigurationNode, tls: ConfigurationNode?) {
         let usesTLS = configuration.listeners.contains { $0.transport == .tls }
         guard configuration.tls != nil else {
-            // A section that could not be read is one mistake, not two.
+            // Report an unreadable section as one mistake, not two.
             guard tls == nil else { return }
             if usesTLS { root.refuse("`tls` is missing: a listener with TLS needs { certificate: PATH, key: PATH, trust: PATH }") }
             for entry in entriesOverTLS { entry.refuse("a route over TLS needs `tls` at the highest level") }
@@ -186,14 +188,15 @@ extension ConfigurationReader {
         configuration.tls?.clientExpectations = closed
     }
 
-    /// What all partners that speak TLS are known by, if they all are: then no other certificate is taken at all.
+    /// Names of all partners with TLS, of which a client must prove one; nil when not all names are known, so that other certificates are
+    /// accepted too.
     private var closedFederation: [PeerExpectation]? {
         let served = configuration.domains.filter { $0.value.refuse == nil }
-        // The servers that an enterprise's DNS names are known only when it is asked.
+        // The servers in an enterprise's DNS are known only at lookup.
         let isOpen = served.contains { name, domain in
             name == "*" || domain.hosted || domain.discovery != nil && domain.certificate?.names.isEmpty ?? true
         }
-        // What lets a partner speak for its domain lets it in: the domain's own name counts beside those of its servers.
+        // A certificate for the domain itself also identifies the partner, beside those of its servers.
         let domains = served.compactMap { name, domain in
             domain.certificate.flatMap { $0.names.contains(name) || $0.names.isEmpty ? nil : PeerExpectation([name], by: $0.rule) }
         }
@@ -203,10 +206,10 @@ extension ConfigurationReader {
 }
 
 extension DomainConfiguration {
-    /// All next hops that are written down for the domain, of single users too.
+    /// Configured next hops of the domain, including those of single users.
     fileprivate var configuredHops: [ListedHop] { (route.map { [ListedHop($0)] } ?? []) + hops + userRoutes.flatMap(\.hops) }
 
-    /// Changes the address of each, with the key under which it was written.
+    /// Changes the address of each next hop; `key` is the key under which it is configured.
     fileprivate mutating func changeConfiguredHops(_ change: (_ key: String, inout TransportAddress) -> Void) {
         if var address = route {
             change("route", &address)
@@ -218,7 +221,7 @@ extension DomainConfiguration {
         }
     }
 
-    /// Names in `peers` are the operator's own word, whatever side they are of.
+    /// Expectation for the names in `peers`, which the operator vouches for on either side.
     fileprivate var expectationOfPeers: PeerExpectation? {
         let names = trust.peers.compactMap { if case .name(let name) = $0 { name } else { nil } }
         guard !names.isEmpty else { return nil }

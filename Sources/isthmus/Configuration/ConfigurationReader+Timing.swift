@@ -3,7 +3,7 @@ import SIPCore
 import SIPTransport
 import Yams
 
-/// `timing`, and the lifetimes of single domains.
+/// `timing`, and lifetimes of single domains.
 extension ConfigurationReader {
     mutating func readTiming(_ timing: ConfigurationNode) {
         let ranges: [(String, WritableKeyPath<GatewayTiming, GatewayTiming.ExpiryRange>)] = [
@@ -33,7 +33,7 @@ extension ConfigurationReader {
         if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.timing.retryAfter = value }
     }
 
-    /// Seconds, each of which defaults to that of `standard`.
+    /// Reads a range in seconds; missing values default to those of `standard`.
     func readRange(_ node: ConfigurationNode, standard: GatewayTiming.ExpiryRange) -> GatewayTiming.ExpiryRange {
         var range = standard
         guard let parts = node.fields(["minimum", "default", "maximum"]) else { return range }

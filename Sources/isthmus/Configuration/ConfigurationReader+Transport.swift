@@ -1,7 +1,7 @@
 import SIPCore
 import SIPTransport
 
-/// `transport`: bounds and habits of the sockets.
+/// `transport`: limits and timers of the sockets.
 extension ConfigurationReader {
     mutating func readTransport(_ transport: ConfigurationNode) {
         enum LargeRequests: String, CaseIterable { case tcp, udp }

@@ -3,29 +3,29 @@ import SIPCore
 import SIPTransport
 import Yams
 
-/// Reads a configuration file (YAML) into a `ProgramConfiguration`, or into all of its mistakes.
+/// Reads a configuration file (YAML) into a `ProgramConfiguration`, or reports all of its mistakes.
 ///
-/// Unknown keys are mistakes, and so is what this version cannot do yet: nothing that is written is silently ignored.
+/// Unknown keys and unsupported values are mistakes: nothing in the file is silently ignored.
 struct ConfigurationReader {
     static let unsupported = "is not supported in this version"
 
-    /// Where relative paths start: empty, or ends with a slash.
+    /// Base of relative paths: empty, or ends with a slash.
     let folder: String
     var configuration = ProgramConfiguration()
     let problems = ConfigurationProblems()
-    /// What domains claim besides their own names, in the order of the file.
+    /// Names that domains claim besides their own, in the order of the file.
     var claims: [NameClaim] = []
-    /// What domains say of certificates, in the order of the file.
+    /// Certificate keys of domains, in the order of the file.
     var certificateClaims: [CertificateClaim] = []
-    /// Domains that cannot be reached without TLS.
+    /// Domains that need TLS.
     var entriesOverTLS: [ConfigurationNode] = []
-    /// Roots of their own by domain.
+    /// Paths of domains' own roots, by domain.
     var domainTrust: [String: String] = [:]
 
-    /// - Parameter file: The name for the mistakes, and where paths in the text start; nothing is read from it here.
+    /// - Parameter file: Name used in reports; its folder is the base of relative paths. The file is not read here.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> ProgramConfiguration {
         var reader = ConfigurationReader(folder: file.lastIndex(of: "/").map { String(file[...$0]) } ?? "")
-        // Two nodes of one name take each other's requests for their own that came back.
+        // Two nodes with the same name would take each other's requests for loops.
         reader.configuration.nodeName = MachineName.current
         let root: Node?
         do {
@@ -43,7 +43,7 @@ struct ConfigurationReader {
         return reader.configuration
     }
 
-    /// What the parser of YAML could not read, as a mistake with its place.
+    /// Converts an error of the YAML parser to a mistake with its position.
     static func syntaxProblem(_ error: any Error) -> ConfigurationProblem {
         func problem(_ mark: Mark?, _ rule: String) -> ConfigurationProblem {
             ConfigurationProblem(line: mark?.line ?? 1, column: mark?.column ?? 1, key: "", value: nil, rule: rule)
@@ -71,11 +71,11 @@ struct ConfigurationReader {
         if let node = fields["node"] { readNode(node) }
         if let tls = fields["tls"] { readTLS(tls) }
         if let store = fields["store"] { readStore(store) }
-        // Before the domains, whose own times differ from it.
+        // Before the domains, which may override it.
         if let timing = fields["timing"] { readTiming(timing) }
         if let domains = fields["domains"] { readDomains(domains) } else { root.refuse("`domains` is missing: nobody could be reached") }
         if let node = fields["node"] { checkShards(node) }
-        // After the domains: whether users must sign in depends on whether any are hosted.
+        // After the domains: listeners require sign-in only when a domain is hosted.
         if let listen = fields["listen"] {
             readListen(listen, hasDirectory: fields["directory"] != nil, hasTLSDSK: fields["tls-dsk"] != nil)
         } else {
@@ -85,7 +85,7 @@ struct ConfigurationReader {
         if let tlsDSK = fields["tls-dsk"] { readTLSDSK(tlsDSK) }
         if let limits = fields["limits"] { readLimits(limits) }
         if let transport = fields["transport"] { readTransport(transport) }
-        // The largest message passes even while its buffer grows, which takes twice its size.
+        // The largest message must pass while its buffer grows, which takes twice its size.
         for path in [\TransportOptions.unfinishedOctets, \.unfinishedOctetsPerAddress] {
             configuration.transport[keyPath: path] = max(
                 configuration.transport[keyPath: path], configuration.transport.maximumBodyBytes * 4)
@@ -121,13 +121,14 @@ struct ConfigurationReader {
         }
     }
 
-    /// A batch of a user's client is served by the user's shard, which knows nothing of users on the others.
+    /// Refuses several shards with hosted enterprise domains: a batch is served by the user's shard, which does not know users of other
+    /// shards.
     private func checkShards(_ node: ConfigurationNode) {
         let homes = configuration.domains.filter { $0.value.hosted && $0.value.side == .enterprise }.keys.sorted()
         guard configuration.shards > 1, let home = homes.first else { return }
         node.refuse("more than one shard cannot be the home of \(home) in this version: its users subscribe to each other in batches")
     }
 
-    /// A path of the file, which starts where the file is.
+    /// Path relative to the configuration file's folder.
     func path(_ text: String) -> String { text.hasPrefix("/") ? text : folder + text }
 }

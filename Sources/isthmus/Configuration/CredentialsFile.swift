@@ -1,6 +1,6 @@
 import PresenceGateway
 
-/// `domains.NAME.credentials`: a user, and the file whose first line is the password.
+/// `domains.NAME.credentials`: a user, and a file with the password in its first line.
 struct CredentialsFile: Hashable, Sendable {
     var user: String
     var path: String
@@ -10,7 +10,7 @@ struct CredentialsFile: Hashable, Sendable {
         self.path = path
     }
 
-    /// nil: something is missing or wrong, which has been noted.
+    /// Reads the value; nil when a mistake was recorded.
     init?(_ node: ConfigurationNode, path: (String) -> String) {
         guard let fields = node.fields(["user", "password-file"]) else { return nil }
         guard let user = fields["user"]?.string(), let file = fields["password-file"]?.string() else {
@@ -24,7 +24,7 @@ struct CredentialsFile: Hashable, Sendable {
 }
 
 extension ProgramConfiguration {
-    /// The same with the passwords of `credentials`, as their files are now.
+    /// Returns the configuration with the passwords of `credentials`, read from their files.
     /// - Throws: `CommandFailure` (input refused) naming key and file.
     func withPasswords() throws(CommandFailure) -> ProgramConfiguration {
         var result = self

@@ -2,15 +2,15 @@ import FederationRouting
 import PresenceGateway
 import SIPCore
 
-/// A name that a domain claims for its users, by which nobody else's can go.
+/// Name that a domain claims for its users, exclusively.
 struct NameClaim {
-    /// An alias in lower case, or a prefix of numbers.
+    /// Alias in lower case, or a prefix of global numbers.
     var name: String
     var domain: String
     var node: ConfigurationNode
 }
 
-/// `domains.NAME.aliases`, `.schemes`, `.numbers`: how users of a domain may be named besides `sip:user@domain`.
+/// `domains.NAME.aliases`, `.schemes` and `.numbers`: other URIs of a domain's users besides `sip:user@domain`.
 extension ConfigurationReader {
     static func isDomainName(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && !name.hasPrefix("-")
@@ -47,7 +47,7 @@ extension ConfigurationReader {
         }
     }
 
-    /// What would name users of two domains is a mistake of the later one.
+    /// Refuses names claimed by two domains; the mistake is recorded at the later one.
     func checkClaims(domains: Set<String>) {
         var owners: [String: String] = [:]
         for claim in claims {

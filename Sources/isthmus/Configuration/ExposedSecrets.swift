@@ -1,9 +1,9 @@
 import Glibc
 import LDAPDirectory
 
-/// Files of a configuration that hold secrets, and that other users of the machine can read or change.
+/// Finds files with secrets that other users of the machine can read or change.
 enum ExposedSecrets {
-    /// One line for each such file, naming key, file and mode.
+    /// One line for each such file, with key, file and mode.
     static func warnings(of configuration: ProgramConfiguration) -> [String] {
         secrets(of: configuration).compactMap { key, path in
             var status = stat()

@@ -1,8 +1,8 @@
 import LDAPDirectory
 
 extension ConfigurationReader {
-    /// The section `directory.ldap`.
-    /// - Returns: nil with the mistakes noted.
+    /// Reads `directory.ldap`.
+    /// - Returns: Settings; nil when mistakes were recorded.
     func readLDAP(_ ldap: ConfigurationNode) -> LDAPSettings? {
         let known = [
             "url", "base", "filter", "bind-dn", "password-file", "start-tls", "trust", "refresh", "timeout", "page-size", "limit",

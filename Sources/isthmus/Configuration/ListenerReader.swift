@@ -4,23 +4,23 @@ import SIPSecurity
 import SIPTransport
 import Yams
 
-/// One entry of `listen`: an address, or an address with what is asked of users of hosted domains there.
+/// Entry of `listen`: an address, optionally with sign-in requirements for users of hosted domains.
 struct ListenerReader {
-    /// What is said to be wrong where it is wrong.
+    /// Node at which mistakes are recorded.
     let node: ConfigurationNode
     let address: TransportAddress
     private var schemes: ListenerAuthentication.Schemes?
     private var digestAlgorithms: [DigestAlgorithm]?
     private var digestStatus: SIPStatus?
-    /// Of a listener with TLS.
+    /// Whether a TLS listener accepts clients without a certificate.
     private(set) var takesClientsWithoutCertificate = false
-    /// What others reach it at; without a port by its own.
+    /// Public address of the listener; nil when it is the listener's own.
     private(set) var advertised: AdvertisedPlace?
 
     private enum ClientCertificate: String, CaseIterable { case required, optional }
     private enum DigestStatus: String, CaseIterable { case unauthorized = "401", proxy = "407" }
 
-    /// nil when the address cannot be read; the mistake has been noted.
+    /// Reads an entry; nil when its address cannot be read, after recording the mistake.
     init?(_ node: ConfigurationNode) {
         self.node = node
         guard node.node.mapping != nil else {
@@ -42,7 +42,7 @@ struct ListenerReader {
         guard let address = place.address() else { return nil }
         self.address = address
         advertised = fields["advertised"].flatMap(Self.readAdvertised)
-        // What cannot be read is one mistake, not two.
+        // Report an unreadable value as one mistake, not two.
         schemes = fields["authentication"].map { $0.choice(ListenerAuthentication.Schemes.self) ?? .none }
         if let list = fields["digest-algorithms"] {
             let elements = list.elements()
@@ -72,12 +72,12 @@ struct ListenerReader {
         }
     }
 
-    /// What the listener asks: as it is marked; unmarked everything where domains are hosted, and nothing where none is.
+    /// Sign-in requirement of the listener: as configured, else all schemes when a domain is hosted, and none otherwise.
     ///
     /// - Parameters:
-    ///   - hosted: the name of a hosted domain, for the report.
-    ///   - hasDirectory: whether the file names a directory of users; without one nobody could sign in.
-    ///   - hasTLSDSK: whether the file says what TLS-DSK is offered with.
+    ///   - hosted: Name of a hosted domain, for the report; nil when none is hosted.
+    ///   - hasDirectory: Whether the file names a directory of users; without one no user can sign in.
+    ///   - hasTLSDSK: Whether the file configures TLS-DSK.
     func authentication(hosted: String?, hasDirectory: Bool, hasTLSDSK: Bool) -> ListenerAuthentication {
         if schemes == .tlsDSK, !hasTLSDSK {
             node.refuse("`authentication: tls-dsk` needs `tls-dsk: { certificate: ..., key: ..., client-ca: ... }` at the highest level")
@@ -96,16 +96,16 @@ struct ListenerReader {
     }
 }
 
-/// Where others reach a listener behind a NAT or a load balancer.
+/// Public address of a listener behind a NAT or a load balancer.
 struct AdvertisedPlace: Hashable {
-    /// Without brackets.
+    /// Host name or address without brackets.
     var host: String
-    /// nil: the listener's own.
+    /// Port; nil for the listener's own.
     var port: Int?
 }
 
 extension ConfigurationNode {
-    /// An address of the form `udp:HOST:PORT`; nil and a mistake when it is something else.
+    /// Address of the form `udp:HOST:PORT`; records a mistake and returns nil for any other text.
     func address() -> TransportAddress? {
         guard let text = string() else { return nil }
         do {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The name of this machine, by which a node goes that is given none.
+/// Name of this machine, the default name of a node.
 enum MachineName {
-    /// In lower case, with its domain if the machine knows it; `localhost` for one that is no host name.
+    /// Host name in lower case, with its domain if the machine knows it; `localhost` when it is not a valid host name.
     static var current: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return fallback }

@@ -1,7 +1,7 @@
 import Foundation
 import PresenceMapping
 
-/// The mapping tables: those compiled in, with the files of a directory in their place.
+/// Loads the mapping tables: the compiled-in ones, replaced by files of a directory.
 enum MappingsDirectory {
     /// - Throws: `CommandFailure` (input refused) naming file, line, row and rule.
     static func tables(_ directory: String?) throws(CommandFailure) -> MappingTables {

@@ -6,12 +6,12 @@ import SIPSecurity
 import SIPTransport
 import Storage
 
-/// A whole configuration file as values: what the gateway, the transport and the administration listener are told.
+/// Content of a configuration file: settings of the gateway, the transport and the administration listener.
 struct ProgramConfiguration: Hashable, Sendable {
-    /// Where `serve` answers HTTP.
+    /// Listener of the administration interface (HTTP).
     struct AdminListener: Hashable, Sendable {
         var address: AdministrationAddress
-        /// Who watches whom is shown there.
+        /// Whether it shows subscriptions and presentities of users.
         var inspects: Bool
 
         var isSocket: Bool {
@@ -19,62 +19,62 @@ struct ProgramConfiguration: Hashable, Sendable {
         }
     }
 
-    /// The file in which state outlives the process.
+    /// File that keeps state across restarts.
     struct Store: Hashable, Sendable {
         var path: String
         var options = SQLiteStore.Options()
-        /// A restart for an upgrade is not seen by anybody.
+        /// By default dialogs are kept, so that watchers notice no restart.
         var onStop = StopPolicy.keep
     }
 
     var nodeName = "localhost"
     var advertisedHost: String?
-    /// nil: made from the name.
+    /// Endpoint identifier for publications; nil derives it from the node's name.
     var publisherEPID: String?
-    /// Event loops, each with a gateway of its own.
+    /// Number of event loops, each with its own gateway.
     var shards = 1
     var listeners: [TransportAddress] = []
-    /// What each listener is called by others, in the order of `listeners`.
+    /// Public address of each listener, in the order of `listeners`; nil for its own.
     var advertised: [AdvertisedPlace?] = []
-    /// What each listener asks of users of hosted domains, in the order of `listeners`.
+    /// Sign-in requirement of each listener for users of hosted domains, in the order of `listeners`.
     var listenerAuthentication: [ListenerAuthentication] = []
     var authenticationLimits = AuthenticationLimits()
     var domains: [String: DomainConfiguration] = [:]
-    /// What signs this gateway in at domains that ask for it.
+    /// Credentials with which this gateway signs in at domains, by domain.
     var credentials: [String: CredentialsFile] = [:]
-    /// nil: everybody of a hosted domain is a user.
+    /// Directory of users; nil accepts every user of a hosted domain.
     var directory: DirectorySource?
-    /// nil: no listener and no route is over TLS.
+    /// TLS files; nil when no listener and no route uses TLS.
     var tls: TLSFiles?
-    /// nil: TLS-DSK is not offered.
+    /// Files for TLS-DSK; nil when it is not offered.
     var tlsDSK: TLSDSKFiles?
-    /// Where watchers send lists of their own making (RFC 5367); nil: nowhere.
+    /// URI at which watchers may send their own lists (RFC 5367); nil for none.
     var listServer: SIPURI?
     var limits = GatewayLimits()
     var timing = standardTiming
     var transport = TransportOptions()
-    /// Whom the node asks for names.
+    /// Name servers and their options.
     var names = NameResolverOptions()
     var naming = NamingConfiguration()
     var admin: [AdminListener] = []
-    /// nil: in memory.
+    /// Persistent store; nil keeps state in memory.
     var store: Store?
-    /// A directory whose tables replace those that are compiled in.
+    /// Directory of mapping tables that replace the compiled-in ones.
     var mappingsDirectory: String?
 
-    /// What a file that says nothing gets: the recommended pause between notifications (RFC 3856 6.10).
+    /// Default timing: the recommended 5 s between notifications (RFC 3856 6.10).
     private static var standardTiming: GatewayTiming {
         var timing = GatewayTiming()
         timing.notifySpacing = .seconds(5)
         return timing
     }
 
-    /// Whether any listener asks users to sign in.
+    /// Whether any listener requires sign-in.
     var asksUsersToSignIn: Bool { listenerAuthentication.contains { $0.schemes != .none } }
 
-    /// Takes over from the running program what cannot change under it: its sockets, loops and files, its own names, and the bounds of the
-    /// one authenticator.
-    /// - Returns: The keys that were given another value, which waits for a restart.
+    /// Keeps the values of the running program that cannot change without a restart: sockets, loops, files, own names, and limits of the
+    /// authenticator.
+    /// - Returns: Keys with a new value that needs a restart.
     mutating func keepFixed(of started: ProgramConfiguration) -> [String] {
         var keys: [String] = []
         keep("node.name", \.nodeName, of: started, &keys)
@@ -101,7 +101,7 @@ struct ProgramConfiguration: Hashable, Sendable {
         keys.append(name)
     }
 
-    /// What one shard is told, once the listeners have their real ports.
+    /// Configuration of one shard; `bound` are the listeners with their actual ports.
     func gateway(listeners bound: [TransportAddress], logLevel: GatewayLog.Level) -> GatewayConfiguration {
         var gateway = GatewayConfiguration(
             nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)

@@ -3,14 +3,14 @@ import PresenceGateway
 import SIPCore
 import Yams
 
-/// The keys of a domain that say where its next hops are: `route`, `routes`, `users`, `discover`.
+/// Keys of a domain for its next hops: `route`, `routes`, `users`, `discover`.
 struct RouteReader {
     let fields: [String: ConfigurationNode]
     let isNamed: Bool
 
     static let keys = ["route", "routes", "users", "discover"]
 
-    /// Takes the keys over; `entry` is the domain, where a mistake of all of them together is noted.
+    /// Reads the keys into `domain`; mistakes of their combination are recorded at `entry`.
     func read(into domain: inout DomainConfiguration, at entry: ConfigurationNode) {
         if domain.hosted {
             for key in Self.keys { fields[key]?.refuse("a hosted domain has no route: this gateway is its home server") }
@@ -56,7 +56,7 @@ struct RouteReader {
         }
     }
 
-    /// One next hop.
+    /// Reads the address of one next hop.
     static func address(_ node: ConfigurationNode) -> TransportAddress? {
         guard let address = node.address() else { return nil }
         if address.port == 0 {
@@ -66,7 +66,7 @@ struct RouteReader {
         return address
     }
 
-    /// Several, each with priority and weight.
+    /// Reads a list of next hops, each with priority and weight.
     private static func hops(_ node: ConfigurationNode) -> [ListedHop] {
         guard let elements = node.elements() else { return [] }
         if elements.isEmpty { node.refuse("at least one route is needed") }
@@ -84,7 +84,7 @@ struct RouteReader {
         }
     }
 
-    /// One of several.
+    /// Reads one next hop of a list.
     private static func listed(_ element: ConfigurationNode) -> ListedHop? {
         if element.node.scalar != nil { return address(element).map { ListedHop($0) } }
         guard let fields = element.fields(["to", "priority", "weight"]) else { return nil }

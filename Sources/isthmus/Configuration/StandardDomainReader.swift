@@ -1,7 +1,7 @@
 import PresenceGateway
 import SIPCore
 
-/// The keys of a domain that are for simple domains which live elsewhere: how presence is asked for there.
+/// Keys of remote SIMPLE domains: how the gateway subscribes there.
 struct StandardDomainReader {
     let fields: [String: ConfigurationNode]
 

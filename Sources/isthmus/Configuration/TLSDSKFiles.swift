@@ -1,14 +1,14 @@
 import SIPSecurity
 
-/// The files that TLS-DSK is offered with, all in PEM form.
+/// Files for TLS-DSK, all in PEM form.
 struct TLSDSKFiles: Hashable, Sendable {
     var certificate: String
     var key: String
     var clientAuthority: String
-    /// Where clients are told that they get a certificate.
+    /// URL of the certificate service that clients are referred to.
     var certificateService: String?
 
-    /// Reads them as they are now.
+    /// Reads the files.
     /// - Throws: `CommandFailure` (input refused) naming key, file and rule.
     func load() throws(CommandFailure) -> TLSDSKOffer {
         let texts = try [("certificate", certificate), ("key", key), ("client-ca", clientAuthority)].map {

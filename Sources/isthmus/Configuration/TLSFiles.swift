@@ -2,20 +2,20 @@ import SIPCore
 import SIPSecurity
 import SIPTransport
 
-/// The section `tls`: files in PEM form, and what partners have to prove; read from the disk at the start and on SIGHUP.
+/// `tls`: files in PEM form and the names that partners must prove; read at the start and on SIGHUP.
 struct TLSFiles: Hashable, Sendable {
-    /// Paths of a chain of certificates, our own first, and of its key.
+    /// Paths of a certificate chain, the own certificate first, and of its key.
     struct Pair: Hashable, Sendable {
         var certificate: String
         var key: String
     }
 
     var own: Pair
-    /// Certificates of our own for other names that peers ask for.
+    /// Own certificates for other server names.
     var names: [String: Pair] = [:]
-    /// Path of the roots for everybody who has none of his own; nil: nobody is trusted without.
+    /// Path of the roots for domains without roots of their own; nil trusts no such domain.
     var trust: String?
-    /// Paths of roots by the domains that they alone vouch for.
+    /// Paths of roots that are trusted for one domain only, by domain.
     var domainTrust: [String: String] = [:]
     var expectations: [String: PeerExpectation] = [:]
     var expectationsWithin: [String: PeerExpectation] = [:]
@@ -25,7 +25,7 @@ struct TLSFiles: Hashable, Sendable {
     var maximumHandshakes = 1_000
     var warningTime = TimeSpan.seconds(30 * 86_400)
 
-    /// Reads the files as they are now.
+    /// Reads the files.
     /// - Throws: `CommandFailure` (input refused) naming key, file and rule.
     func load(at now: Instant) throws(CommandFailure) -> TLSSettings {
         let identity = try identity(own, key: "tls", at: now)

@@ -1,14 +1,14 @@
 import SIPCore
 
-/// Why a text is no transport address.
+/// Error for a text that is not a transport address.
 struct AddressTextError: Error, Hashable {
     var rule: String
 }
 
 extension TransportAddress {
-    /// Reads `udp:127.0.0.1:5060`, `tcp:[::1]:5060`, `tcp:sip.example.org` (the port of the transport), the form of DESIGN's contracts.
+    /// Reads `udp:127.0.0.1:5060`, `tcp:[::1]:5060` or `tcp:sip.example.org` (default port of the transport).
     ///
-    /// - Throws: `AddressTextError` with the rule that the text breaks.
+    /// - Throws: `AddressTextError` with the broken rule.
     static func parse(_ text: String) throws(AddressTextError) -> TransportAddress {
         guard let colon = text.firstIndex(of: ":"), let transport = TransportProtocol(rawValue: String(text[..<colon])) else {
             throw AddressTextError(rule: "must be udp:HOST:PORT, tcp:HOST:PORT or tls:HOST:PORT")

@@ -3,7 +3,7 @@ import PresenceGateway
 import SIPCore
 import Yams
 
-/// The keys of a domain that say who may speak for it, what its servers are believed, and what its users may do.
+/// Keys of a domain for its trusted peers, their assertions and the rights of its users.
 struct TrustReader {
     let fields: [String: ConfigurationNode]
 

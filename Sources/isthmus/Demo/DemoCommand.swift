@@ -117,7 +117,7 @@ struct DemoCommand: AsyncParsableCommand {
         try await lync.ask { watcher, now in watcher.unsubscribe(at: now) }
         try await standard.ask { watcher, now in watcher.unsubscribe(at: now) }
         for (name, isOver) in [
-            // An enterprise watcher is told by the answer itself (MS-SIP 3.4.5.1), a standard one by a last NOTIFY.
+            // The response ends the subscription of an enterprise watcher (MS-SIP 3.4.5.1), a final NOTIFY that of a SIMPLE watcher.
             (bob, try await lync.wait { $0.lastResponse?.headers.subscriptionState?.state == .terminated }),
             (alice, try await standard.wait { if case .ended = $0.phase { true } else { false } }),
         ] where !isOver {

@@ -4,12 +4,12 @@ import NIOCore
 import SIPCore
 import SIPTransport
 
-/// One scripted peer behind a real socket, whose every message is printed.
+/// Scripted peer on a real socket; all of its messages are printed.
 final class DemoParty<Peer: SIPPeer>: Sendable {
     private let server: SIPServer
     let address: TransportAddress
 
-    /// - Parameter make: Makes the peer once its address is known; runs on its loop.
+    /// - Parameter make: Creates the peer once its address is known; runs on its loop.
     init(
         _ party: String, leg: String, _ transport: TransportProtocol, transcript: DemoTranscript,
         make: @escaping @Sendable (TransportAddress) -> Peer
@@ -33,7 +33,7 @@ final class DemoParty<Peer: SIPPeer>: Sendable {
         }.get()
     }
 
-    /// Waits until it holds; false after ten seconds.
+    /// Waits until a condition holds; returns false after 10 s.
     func wait(until condition: @escaping @Sendable (Peer) -> Bool) async throws -> Bool {
         for _ in 0..<1_000 {
             if try await ask({ peer, _ in condition(peer) }) { return true }
@@ -47,7 +47,7 @@ final class DemoParty<Peer: SIPPeer>: Sendable {
     }
 }
 
-/// Hands everything on to a peer and prints it.
+/// Passes all messages to a peer and prints them.
 private final class PrintingEndpoint: SansIOEndpoint {
     let peer: SIPPeer
     private let party: String

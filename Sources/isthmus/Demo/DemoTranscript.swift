@@ -1,7 +1,7 @@
 import SIPCore
 import Synchronization
 
-/// Prints every message of the demonstration as it passes its party's socket, with the leg, the direction and the time.
+/// Prints every message of the demonstration at its party's socket, with the side, the direction and the time.
 final class DemoTranscript: Sendable {
     enum Direction: String, Sendable {
         case toGateway = "-->"

@@ -1,6 +1,6 @@
 import SIPCore
 
-/// A SIP message as people read it: headers as they are, XML bodies with one element per line.
+/// Formats a SIP message for reading: headers unchanged, XML bodies with one element per line.
 enum MessageText {
     static func lines(_ bytes: [UInt8]) -> [String] {
         let text = String(decoding: bytes, as: UTF8.self)
@@ -15,7 +15,7 @@ enum MessageText {
         text.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" }.map(String.init)
     }
 
-    /// Breaks one line of XML between tags; text stays with its element, so that nothing is added that a reader could take for content.
+    /// Breaks XML between tags; text stays with its element, so that no white space is added to content.
     static func elements(_ xml: String) -> [String] {
         var lines: [String] = []
         var depth = 0
@@ -29,7 +29,7 @@ enum MessageText {
             let indent = String(repeating: "  ", count: depth)
             if !isEnd, !isSingle {
                 depth += 1
-                // An element that holds only text stays on its line.
+                // An element with only text stays on its line.
                 if let end = rest.firstIndex(of: "<"), rest[end...].hasPrefix("</"), let endClose = rest[end...].firstIndex(of: ">") {
                     piece = piece.base[piece.startIndex...endClose]
                     rest = rest[rest.index(after: endClose)...]
@@ -53,7 +53,7 @@ extension Substring {
 }
 
 extension String {
-    /// Where an exact sequence stands; CRLF is one Character, so the search goes over Unicode scalars.
+    /// Range of an exact sequence; searches Unicode scalars, because CRLF is one Character.
     fileprivate func firstRange(ofCRLF pattern: String) -> Range<String.Index>? {
         let wanted = Array(pattern.unicodeScalars)
         var at = unicodeScalars.startIndex

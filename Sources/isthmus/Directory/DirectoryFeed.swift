@@ -4,9 +4,9 @@ import PresenceGateway
 import Synchronization
 import UserDirectory
 
-/// Keeps the directory in use as its source has it: a file as it was when the configuration was read, a directory service as it is.
+/// Keeps the current directory up to date: a file is read with the configuration, a directory service periodically.
 final class DirectoryFeed: Sendable {
-    /// Told of each state that is to be used from now on.
+    /// Called with each new state of the directory.
     typealias Use = @Sendable (DirectoryState) async -> Void
 
     let current: CurrentDirectory
@@ -19,15 +19,15 @@ final class DirectoryFeed: Sendable {
         self.logger = logger
     }
 
-    /// What is to be used once a configuration with this source has been read: of the same directory service as before what is known,
-    /// until it says something else.
+    /// State to use after a configuration with this source was read: the known state of the same directory service until its next read,
+    /// otherwise `read`.
     func state(of source: DirectorySource?, read state: DirectoryState) -> DirectoryState {
         guard case .ldap = source, self.source.withLock({ $0 }) == source else { return state }
         return current.state
     }
 
-    /// Follows the configured source from now on, and no other. Of a directory service the first reading is waited for, successful or
-    /// not; the later ones come when they come.
+    /// Follows the configured source and no other. Waits for the first read of a directory service, whether it succeeds or not; later reads
+    /// arrive in the background.
     func follow(_ configuration: ProgramConfiguration, use: @escaping Use) async {
         stop()
         source.withLock { $0 = configuration.directory }

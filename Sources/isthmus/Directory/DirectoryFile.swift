@@ -5,7 +5,7 @@ import SIPSecurity
 import UserDirectory
 import Yams
 
-/// A file of users: YAML with one key, `users`, and under it one entry per user, by SIP URI.
+/// File of users: YAML with one key, `users`, and below it one entry per user, by SIP URI.
 ///
 ///     users:
 ///       sip:bob@contoso.com:
@@ -13,13 +13,13 @@ import Yams
 ///         email: "bob@contoso.com"
 ///         verifiers: "v1 bob contoso.com nt=... md5=... sha256=..."
 ///
-/// Unknown keys are mistakes, and all mistakes are reported at once.
+/// Unknown keys are mistakes; all mistakes are reported together.
 struct DirectoryFile: Hashable, Sendable {
     var users: [DirectoryUser]
-    /// Where each user's entry starts, from 1; by `aorKey`.
+    /// Line number of each user's entry, from 1, by `aorKey`.
     var lines: [String: Int]
 
-    /// Most octets of a file.
+    /// Limit of a file's size, in octets.
     static let byteLimit = 256 << 20
 
     private static let listKeys = ["enabled", "hidden", "secondary-uris", "other-emails", "verifiers"]
@@ -29,7 +29,7 @@ struct DirectoryFile: Hashable, Sendable {
         self.lines = lines
     }
 
-    /// - Parameter file: The name for the mistakes; nothing is read from it here.
+    /// - Parameter file: Name used in reports; the file is not read here.
     init(reading text: String, file: String) throws(ConfigurationError) {
         self.init()
         let root: Node?
@@ -38,7 +38,7 @@ struct DirectoryFile: Hashable, Sendable {
         } catch {
             throw ConfigurationError(file: file, problems: [ConfigurationReader.syntaxProblem(error)])
         }
-        // Nothing but comments is an empty directory.
+        // A file with only comments is an empty directory.
         guard let root else { return }
         let problems = ConfigurationProblems()
         let node = ConfigurationNode(node: root, key: "", problems: problems)
@@ -81,7 +81,7 @@ struct DirectoryFile: Hashable, Sendable {
             if let rule = DirectoryField.email.rule(brokenBy: text) { element.refuse(rule) } else { user.otherEmails.append(text) }
         }
         if let verifiers = fields["verifiers"], let text = verifiers.string() {
-            // The value is a secret: neither it nor a part of it is repeated.
+            // The value is secret: no part of it is quoted.
             do {
                 let read = try CredentialVerifiers(text: text)
                 user.verifiers = read
@@ -95,8 +95,8 @@ struct DirectoryFile: Hashable, Sendable {
 
     // MARK: files
 
-    /// Reads a file into a directory that is as old as the file.
-    /// - Parameter domains: The hosted domains, in lower case; a user of another one is a mistake. nil: any.
+    /// Reads a file into a directory with the file's modification time.
+    /// - Parameter domains: Hosted domains in lower case; a user of another domain is a mistake. nil accepts any domain.
     /// - Throws: `CommandFailure` (input refused) with one line per mistake.
     static func load(_ path: String, domains: Set<String>?) throws(CommandFailure) -> UserDirectory {
         let file = try read(path)

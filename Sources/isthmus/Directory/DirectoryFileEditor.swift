@@ -4,16 +4,15 @@ import SIPCore
 import SIPSecurity
 import UserDirectory
 
-/// Changes a file of users by whole entries and leaves every other line, comments included, as it is.
+/// Changes whole entries in a file of users and leaves all other lines, including comments, unchanged.
 ///
-/// The result is read again before it replaces the file: an entry that is not written one key per line, so that it cannot be cut out,
-/// is refused and not guessed at.
+/// The result is parsed before it replaces the file: an entry that is not written with one key per line is refused.
 struct DirectoryFileEditor {
     let path: String
 
     /// Adds a user.
-    /// - Parameter replaces: Whether an entry of the same user gives way.
-    /// - Throws: `CommandFailure` (input refused); the file is unchanged then.
+    /// - Parameter replaces: Whether an existing entry of the user is replaced.
+    /// - Throws: `CommandFailure` (input refused); the file is then unchanged.
     func put(_ user: DirectoryUser, replaces: Bool) throws(CommandFailure) {
         try change { text, file throws(CommandFailure) in
             var text = text
@@ -37,7 +36,7 @@ struct DirectoryFileEditor {
 
     // MARK: text
 
-    /// The lines of a user's entry.
+    /// Lines of a user's entry.
     static func entry(of user: DirectoryUser) -> [String] {
         var lines = ["  \(JSONText.string(user.uri.description)):"]
         func add(_ key: String, _ value: String) { lines.append("    \(key): \(value)") }
@@ -66,7 +65,7 @@ struct DirectoryFileEditor {
         return (lines + entry(of: user)).joined(separator: "\n") + "\n"
     }
 
-    /// Cuts out the entry that starts at a line, from 1: that line, and those below it that are indented more.
+    /// Removes the entry that starts at a line, counted from 1, with the more indented lines below it.
     private static func removing(_ line: Int, from text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.indices.contains(line - 1) else { return text }
@@ -93,7 +92,7 @@ struct DirectoryFileEditor {
         let lock = open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw CommandFailure(.inputRefused, "\(path): \(String(cString: strerror(errno)))") }
         defer { close(lock) }
-        // Two that change the file at a time would lose one change.
+        // Lock, so that concurrent changes are not lost.
         flock(lock, LOCK_EX)
         let text = FileManager.default.fileExists(atPath: path) ? try InputFile.text(path) : ""
         let (changed, users) = try edit(text, try DirectoryFile.parse(text, path))
@@ -106,7 +105,7 @@ struct DirectoryFileEditor {
         try Self.replace(path, with: changed)
     }
 
-    /// Puts the new contents in the place of the old, or nothing: written beside it, then renamed; for the owner's eyes only.
+    /// Replaces the file atomically: writes a new file with mode 0600 beside it, then renames it.
     private static func replace(_ path: String, with text: String) throws(CommandFailure) {
         let temporary = "\(path).\(getpid()).new"
         func fail() -> CommandFailure {

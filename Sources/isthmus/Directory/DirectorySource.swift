@@ -4,19 +4,19 @@ import SIPSecurity
 import Synchronization
 import UserDirectory
 
-/// Where the users of the hosted domains are read from.
+/// Source of the users of hosted domains.
 enum DirectorySource: Hashable, Sendable {
     /// A file of users; see ``DirectoryFile``.
     case file(String)
-    /// A directory service, read again and again.
+    /// A directory service that is read periodically.
     case ldap(LDAPSettings)
 }
 
 extension ProgramConfiguration {
-    /// The domains whose users a directory holds, in lower case.
+    /// Hosted domains, in lower case.
     var directoryDomains: Set<String> { Set(domains.filter { $0.value.hosted }.keys) }
 
-    /// Reads the directory as it is now; a directory service is not asked here, and unavailable until it was.
+    /// Reads a directory file; a directory service is not read here, and is unavailable until its first read.
     /// - Throws: `CommandFailure` (input refused) with one line per mistake.
     func loadDirectory() throws(CommandFailure) -> DirectoryState {
         switch directory {
@@ -27,7 +27,7 @@ extension ProgramConfiguration {
     }
 }
 
-/// The directory that is in use now: what is read by whoever is not on a gateway's loop.
+/// Current directory, for readers outside the event loops.
 final class CurrentDirectory: Sendable {
     private struct Contents {
         var state: DirectoryState
@@ -43,8 +43,8 @@ final class CurrentDirectory: Sendable {
 
     func replace(by state: DirectoryState) { contents.withLock { $0.state = state } }
 
-    /// A directory service was read.
-    /// - Returns: Whether it has other users, or other data of them, than before.
+    /// Records a successful read of a directory service.
+    /// - Returns: Whether users or their data changed.
     func refreshed(_ users: UserDirectory) -> Bool {
         contents.withLock { contents in
             contents.refreshes += 1
@@ -54,19 +54,19 @@ final class CurrentDirectory: Sendable {
         }
     }
 
-    /// A directory service could not be read: what is known stays.
+    /// Records a failed read of a directory service; the known users stay.
     func refreshFailed() { contents.withLock { $0.failures += 1 } }
 
-    /// How often a directory service was read, and could not be.
+    /// Number of successful and failed reads of a directory service.
     var refreshCounts: (done: UInt64, failed: UInt64) { contents.withLock { ($0.refreshes, $0.failures) } }
 
-    /// Number of users; nil where there is no directory, or none could be read yet.
+    /// Number of users; nil without a directory or before its first successful read.
     var count: Int? { users?.count }
 
-    /// What signing in under a name needs.
+    /// Account for a sign-in name; nil when unknown.
     func account(_ name: LoginName) -> Account? { users?.account(name) }
 
-    /// Whether there is an enabled user with this key of an address of record.
+    /// Whether an enabled user has this `aorKey`.
     func hasUser(_ key: String) -> Bool { users?.enabledUser(key) != nil }
 
     private var users: UserDirectory? {

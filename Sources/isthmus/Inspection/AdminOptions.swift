@@ -2,7 +2,7 @@ import Administration
 import ArgumentParser
 import SIPCore
 
-/// Which running gateway is asked, and in what form the answer is printed; the same in every command that asks one.
+/// Selects the running gateway and the output format; the same in every command that queries a gateway.
 struct AdminOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The configuration file of the running gateway, which names its administration listeners.", valueName: "file"))
@@ -21,7 +21,8 @@ struct AdminOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `CommandFailure`: input refused for what the gateway does not accept, unreachable for one that does not answer.
+    /// Sends a query and decodes the response.
+    /// - Throws: `CommandFailure`: input refused when the gateway refuses the query, unreachable when it does not answer.
     func get<Value: Decodable>(_ request: AdministrationRequest, as type: Value.Type) async throws -> (value: Value, json: String) {
         let address = try address()
         let answer: (status: Int, body: String)
@@ -47,12 +48,12 @@ struct AdminOptions: ParsableArguments {
         var error: String
     }
 
-    /// The listener that is asked.
+    /// Address of the administration listener.
     private func address() throws -> AdministrationAddress {
         if let admin { return try AdministrationAddress(argument: admin).needed("admin") }
         let file = config ?? ""
         let listeners = try ConfigurationOption.read(file).admin.filter(\.inspects)
-        // The socket first: nobody else can be there.
+        // Prefer a socket, which no other process can occupy.
         guard let listener = listeners.min(by: { $0.isSocket && !$1.isSocket }) else {
             throw CommandFailure(
                 .inputRefused, "\(file): admin: no listener shows who watches whom; add `socket: PATH`, or `inspect: true` to `http`")
@@ -70,7 +71,7 @@ struct AdminOptions: ParsableArguments {
 }
 
 extension AdministrationAddress {
-    /// As it is given on a command line, or printed in the `ready` line.
+    /// Parses an address in the form of the command line and of the `ready` line.
     init?(argument text: String) {
         if text.hasPrefix("unix:") {
             guard text.count > 5 else { return nil }

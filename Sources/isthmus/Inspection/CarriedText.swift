@@ -1,7 +1,7 @@
 import PresenceGateway
 
 extension CarriedReport {
-    /// In sentences: what was published here, and what the home has of it.
+    /// Sentences about a relayed publication: local instances, and those at the home server.
     func lines(by time: RelativeTime) -> [String] {
         var lines = ["by \(method) to \(nextHop ?? "nobody: the domain takes no publications over this node any more")"]
         switch standing {

@@ -1,7 +1,7 @@
 import PresenceDocuments
 import PresenceGateway
 
-/// An explanation in sentences, with a label in front of each kind of fact.
+/// Explanation as sentences, each with a label for its kind.
 struct ExplanationText {
     private let explanation: Explanation
     private let time: RelativeTime
@@ -136,7 +136,7 @@ struct ExplanationText {
         }
     }
 
-    /// Why presence is unknown, stale, offline or not vouched for, where the leg explains it.
+    /// Reason why presence is unknown, stale, offline or unconfirmed, as far as the upstream subscription explains it.
     static func reason(_ subscription: SubscriptionReport) -> String? {
         guard subscription.source != .hosted else { return nil }
         guard let leg = subscription.leg else {
@@ -249,7 +249,7 @@ struct ExplanationText {
         }
     }
 
-    /// A line of the journal.
+    /// One line for a journal entry.
     static func line(of entry: JournalEntry, at now: DateTime) -> String {
         let event: String
         switch entry.event {
@@ -268,7 +268,7 @@ struct ExplanationText {
 }
 
 extension ContainerReport {
-    /// There is nothing to decide about.
+    /// Whether the category is not published at all.
     fileprivate var isUnpublished: Bool { container == nil && candidates.isEmpty }
 }
 

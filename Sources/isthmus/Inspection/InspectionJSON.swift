@@ -1,7 +1,7 @@
 import Administration
 import Foundation
 
-/// The JSON of the inspection pages: names in snake case, times in RFC 3339, what is nil left out.
+/// JSON of the inspection pages: names in snake case, times in RFC 3339, nil values omitted.
 enum InspectionJSON {
     static func answer(_ value: some Encodable) throws(QuestionError) -> AdministrationAnswer {
         do {
@@ -24,7 +24,7 @@ enum InspectionJSON {
         return try decoder.decode(type, from: Data(text.utf8))
     }
 
-    /// A property's name of a name in snake case; acronyms are whole, and in upper case unless they begin the name.
+    /// Converts a name in snake case to a property name; acronyms are in upper case unless they begin the name.
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

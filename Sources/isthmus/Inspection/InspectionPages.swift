@@ -4,7 +4,7 @@ import PresenceGateway
 import SIPCore
 import SIPTransport
 
-/// The pages that show who watches whom, and why: questions to every shard, on its own event loop, and one answer.
+/// Pages about subscriptions and their state: each query runs on every shard's event loop, and the results are merged.
 ///
 ///     GET /explain?watcher=URI&presentity=URI[&body=true]
 ///     GET /subscriptions[?watcher=URI][&presentity=URI][&domain=NAME][&state=STATE][&call-id=ID][&limit=N][&after=CURSOR]
@@ -80,7 +80,7 @@ struct InspectionPages: Sendable {
         return try InspectionJSON.answer(InspectionPage(rows: page, next: rows.count > limit ? page.last?.name : nil))
     }
 
-    /// Closes all connections with the servers of one partner, by whichever side opened.
+    /// Closes all connections with a partner's servers, in both directions.
     private func closePartner(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
         let name = try question.text("name").needed("name").lowercased()
         try question.end()
@@ -93,7 +93,7 @@ struct InspectionPages: Sendable {
         return try InspectionJSON.answer(ClosedConnections(partner: name, closed: count))
     }
 
-    /// One page of a list, made of those of all shards.
+    /// Returns one page of a list, merged from all shards.
     private func page<Row>(
         _ question: inout InspectionQuestion, merging: ([InspectionPage<Row>], Int) -> InspectionPage<Row>,
         of list: @escaping @Sendable (Gateway, Int, String?, Instant) -> InspectionPage<Row>
@@ -112,7 +112,7 @@ struct InspectionPages: Sendable {
         return try InspectionJSON.answer(entries.flatMap { $0 }.sorted { $0.at > $1.at })
     }
 
-    /// Asks every shard, one after the other.
+    /// Queries every shard in turn.
     private func ask<Value: Sendable>(
         _ body: @escaping @Sendable (Gateway, Instant) -> Value
     ) async throws(QuestionError) -> [Value] {
@@ -126,13 +126,13 @@ struct InspectionPages: Sendable {
     }
 }
 
-/// What `isthmus partners --close` did.
+/// Result of `isthmus partners --close`.
 struct ClosedConnections: Codable, Hashable {
     var partner: String
     var closed: Int
 }
 
-/// Why a question has no answer.
+/// Error response to a query.
 struct QuestionError: Error, Hashable {
     var status: Int
     var text: String
@@ -141,7 +141,7 @@ struct QuestionError: Error, Hashable {
     static let stopping = QuestionError(status: 503, text: "this node is stopping")
 }
 
-/// The parameters of a question, each taken once.
+/// Parameters of a query; each is read at most once.
 struct InspectionQuestion {
     private var values: [String: String] = [:]
     private var known: [String] = []
@@ -159,7 +159,7 @@ struct InspectionQuestion {
         return values.removeValue(forKey: name)
     }
 
-    /// A SIP, pres or tel URI, or an address without its scheme.
+    /// Reads a SIP, pres or tel URI, or an address without its scheme.
     mutating func uri(_ name: String) throws(QuestionError) -> SIPURI? {
         guard let text = text(name) else { return nil }
         guard let uri = SIPURI(operatorText: text) else {
@@ -193,7 +193,7 @@ struct InspectionQuestion {
         return value
     }
 
-    /// Nothing may be left over.
+    /// Refuses unknown parameters.
     func end() throws(QuestionError) {
         guard let name = values.keys.min() else { return }
         throw .bad("\(name): unknown parameter; known here: \(known.joined(separator: ", "))")
@@ -208,7 +208,7 @@ extension Optional {
 }
 
 extension SIPURI {
-    /// As an operator writes it: the scheme may be left out. nil: it names no user.
+    /// Parses a URI with an optional scheme; nil when it has no user.
     init?(operatorText text: String) {
         guard let uri = SIPURI(text.contains(":") ? text : "sip:" + text), uri.user?.isEmpty == false || uri.scheme == .tel else {
             return nil

@@ -99,7 +99,7 @@ struct PresentitiesCommand: AsyncParsableCommand {
     }
 }
 
-/// A list that is fetched page by page.
+/// List that is fetched page by page.
 struct PagedList {
     let path: String
     let parameters: [(name: String, value: String?)]
@@ -109,7 +109,7 @@ struct PagedList {
         guard (1...1_000_000).contains(limit) else { throw ValidationError("--limit must be from 1 to 1000000") }
     }
 
-    /// Prints the list, as JSON where that is asked for, and says whether there is more.
+    /// Prints the list as text or JSON, and whether there are more entries.
     func show<Row: Codable & Hashable & Sendable>(from gateway: AdminOptions, text: ([Row]) -> String) async throws {
         let page: InspectionPage<Row> = try await get(from: gateway)
         if gateway.json { return Terminal.write(try InspectionJSON.text(page) + "\n") }
@@ -136,7 +136,7 @@ extension SubscriptionReport.State: ExpressibleByArgument {}
 extension PresentityReport.State: ExpressibleByArgument {}
 
 extension SubscriptionReport {
-    /// Of the media type what tells the formats apart.
+    /// Distinctive part of the media type.
     var shortFormat: String {
         let type = format.prefix { $0 != " " }
         switch type {

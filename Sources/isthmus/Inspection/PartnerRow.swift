@@ -4,7 +4,7 @@ import PresenceGateway
 import SIPCore
 import SIPSecurity
 
-/// One partner as `isthmus partners` shows it, and as the pages of the administration listener do.
+/// State of one partner, for `isthmus partners` and the administration pages.
 struct PartnerRow: Codable, Hashable, Sendable {
     struct Failure: Codable, Hashable, Sendable {
         var at: DateTime
@@ -12,35 +12,35 @@ struct PartnerRow: Codable, Hashable, Sendable {
     }
 
     struct Refusals: Codable, Hashable, Sendable {
-        /// Beyond its rate, and beyond the URIs that its users may watch.
+        /// Requests refused for exceeding the rate; `uris` counts those exceeding the limit of watched URIs.
         var rate: UInt64
         var uris: UInt64
-        /// Users who may not watch each other.
+        /// Requests refused because the user may not watch the other.
         var rights: UInt64
-        /// Said to come from it by somebody else.
+        /// Requests from other senders in the name of this partner.
         var impostor: UInt64
     }
 
     struct CertificateEnd: Codable, Hashable, Sendable {
         var subject: String
         var notAfter: DateTime
-        /// SHA-256, 64 hexadecimal digits.
+        /// SHA-256 fingerprint, 64 hexadecimal digits.
         var fingerprint: String
     }
 
     var name: String
-    /// nil: no entry covers it any more.
+    /// Side of the domain; nil when no configuration entry covers it any more.
     var side: String?
-    /// It has an entry of its own.
+    /// Whether the domain has its own configuration entry.
     var configured: Bool
     var state: PartnerContact.State
     var since: DateTime?
     var lastAnswer: DateTime?
-    /// What the configuration lacks comes before what passed.
+    /// Last failure; a configuration fault takes precedence over a past failure.
     var lastFailure: Failure?
-    /// When a request came from there last.
+    /// Time of the last request from the partner.
     var lastHeard: DateTime?
-    /// Of the last request that was answered, and smoothed.
+    /// Round-trip time of the last answered request in ms; `smoothedRoundTripMs` is its moving average.
     var roundTripMs: Double?
     var smoothedRoundTripMs: Double?
     var sent: UInt64
@@ -48,12 +48,12 @@ struct PartnerRow: Codable, Hashable, Sendable {
     var failed: UInt64
     var received: UInt64
     var refused: Refusals
-    /// Different URIs that its users watch.
+    /// Number of different URIs that its users watch.
     var watched: Int
-    /// Subscriptions there of which it is not known whether its servers still know them, and since when the first; nil: none.
+    /// Number of upstream subscriptions that may have been lost at its servers, and the time of the first; nil for none.
     var unverified: Int?
     var unverifiedSince: DateTime?
-    /// Of those that it showed, the one that ends first.
+    /// Certificate of the partner that expires first.
     var certificate: CertificateEnd?
 
     init(_ report: PartnerReport, certificate: Certificate?) {
@@ -83,10 +83,10 @@ struct PartnerRow: Codable, Hashable, Sendable {
         }
     }
 
-    /// Partners that nobody configured of which metrics and health tell, those with the most requests.
+    /// Limit of unconfigured partners in metrics and health: those with the most requests.
     private static let shownOthers = 200
 
-    /// Those with an entry of their own, and of the others so many that the number of rows is bounded.
+    /// Returns the configured partners, and at most 200 others.
     static func shown(_ rows: [PartnerRow]) -> [PartnerRow] {
         let others = rows.filter { !$0.configured }.sorted { ($1.received + $1.sent, $0.name) < ($0.received + $0.sent, $1.name) }
         let kept = Set(others.prefix(shownOthers).map(\.name))
@@ -100,11 +100,11 @@ struct PartnerRow: Codable, Hashable, Sendable {
 }
 
 extension DateTime {
-    /// The same moment, as documents write it.
+    /// Converts an instant.
     init(_ instant: Instant) { self.init(nanosecondsSince1970: instant.nanosecondsSince1970) }
 }
 
 extension TimeSpan {
-    /// Milliseconds, rounded to the microsecond.
+    /// Milliseconds, rounded to microseconds.
     fileprivate var wholeMicroseconds: Double { Double((nanoseconds + 500) / 1_000) / 1_000 }
 }

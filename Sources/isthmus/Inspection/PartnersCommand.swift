@@ -59,13 +59,13 @@ struct PartnersCommand: AsyncParsableCommand {
         return table.text
     }
 
-    /// Subscriptions there that are to be verified.
+    /// Text about upstream subscriptions that must be verified.
     private static func doubt(_ row: PartnerRow, _ time: RelativeTime) -> String {
         guard let count = row.unverified, let since = row.unverifiedSince else { return "" }
         return ", \(count) unverified since \(time.ago(since))"
     }
 
-    /// With one digit below ten.
+    /// Milliseconds with one decimal below 10 ms.
     private static func milliseconds(_ value: Double) -> String {
         value < 10 ? "\((value * 10).rounded() / 10)" : "\(Int(value.rounded()))"
     }

@@ -1,13 +1,13 @@
 import PresenceDocuments
 
-/// Moments as an operator reads them.
+/// Formats times relative to now.
 struct RelativeTime {
     let now: DateTime
 
-    /// `12 s ago`.
+    /// Past time, such as `12 s ago`.
     func ago(_ moment: DateTime) -> String { span(from: moment, to: now) + " ago" }
 
-    /// `in 59 min`; for what is over, `now`.
+    /// Future time, such as `in 59 min`; `now` for a past one.
     func ahead(_ moment: DateTime) -> String { moment <= now ? "now" : "in " + span(from: now, to: moment) }
 
     private func span(from start: DateTime, to end: DateTime) -> String {

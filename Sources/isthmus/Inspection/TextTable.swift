@@ -1,4 +1,4 @@
-/// Rows of columns, each as wide as its widest cell.
+/// Table with columns as wide as their widest cells.
 struct TextTable {
     private var rows: [[String]]
 
@@ -6,7 +6,7 @@ struct TextTable {
 
     mutating func add(_ cells: String...) { rows.append(cells) }
 
-    /// Every row ends with a line end; the last column is not padded.
+    /// Text of the table: every row has a line end, and the last column is not padded.
     var text: String {
         var widths: [Int] = []
         for row in rows {

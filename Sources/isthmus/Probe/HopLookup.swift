@@ -3,12 +3,13 @@ import NameResolution
 import PresenceGateway
 import SIPCore
 
-/// Looks up the servers of a next hop now, as the gateway would.
+/// Looks up the servers of a next hop as the gateway does.
 struct HopLookup {
     private let resolver: NameResolver
     private let naming: NamingConfiguration
 
-    /// - Throws: `CommandFailure` (input refused) when the resolver cannot be set up.
+    /// Creates a resolver with the options of the configuration.
+    /// - Throws: `CommandFailure` (input refused) when the resolver cannot be created.
     init(_ configuration: ProgramConfiguration) throws(CommandFailure) {
         do { resolver = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
         naming = configuration.naming
@@ -16,7 +17,8 @@ struct HopLookup {
 
     func stop() { resolver.stop() }
 
-    /// - Throws: `HopFailure` when there is nowhere to go.
+    /// Looks up the servers of a next hop.
+    /// - Throws: `HopFailure` when there is no server.
     func plan(of goal: HopGoal) async throws(HopFailure) -> HopPlan {
         var locator = HopLocator(goal, prefersIPv6: naming.prefersIPv6)
         while true {

@@ -4,17 +4,17 @@ import SIPCore
 import SIPSecurity
 import SIPTransport
 
-/// What a probe found of one way to a partner: all its servers in the order in which a request tries them.
+/// Result for one route to a partner: its servers in the order in which a request tries them.
 struct ProbeReport: Sendable {
-    /// The domain, and of users with a way of their own their pattern.
+    /// Domain name; for a route of single users their pattern and the domain.
     var name: String
-    /// Why no server could be asked; nil: they were.
+    /// Reason why no server could be located; nil otherwise.
     var obstacle: String?
     var servers: [ServerProbe.Result] = []
 
     var isUp: Bool { servers.contains(where: \.isUp) }
 
-    /// A line for each server.
+    /// One line for each server.
     var text: String {
         if let obstacle { return "\(name) down: \(obstacle)\n" }
         return servers.map { "\(name) \(Self.text(of: $0))\n" }.joined()
@@ -32,7 +32,7 @@ struct ProbeReport: Sendable {
         }
     }
 
-    /// Certificates that end soon, a line each.
+    /// Certificates that expire within the span, one line each.
     func warnings(within span: TimeSpan, at now: Instant) -> [String] {
         servers.compactMap(\.certificate).filter { $0.notAfter <= (now + span).secondsSince1970 }.map {
             "\(name): the certificate \($0.ending(at: now))"
@@ -40,29 +40,29 @@ struct ProbeReport: Sendable {
     }
 }
 
-/// Asks every server of every partner of a configuration, without a running gateway.
+/// Sends OPTIONS to every server of every configured partner, without a running gateway.
 struct PartnerProbe {
-    /// One way to a partner.
+    /// One route to a partner.
     private struct Way: Sendable {
         var name: String
         var domain: String
         var hop: NextHop
     }
 
-    /// Ways that are probed at the same time.
+    /// Number of routes probed concurrently.
     private static let width = 8
 
     let configuration: ProgramConfiguration
     let settings: TLSSettings?
-    /// For each server.
+    /// Time limit for each server.
     let timeout: TimeSpan
 
-    /// Whether there is anything that cannot be probed because nobody knows where it leads.
+    /// Whether `*` covers domains that cannot be probed because their names are unknown.
     var skipsOthers: Bool {
         configuration.domains["*"].map { $0.refuse == nil && !$0.hosted } ?? false
     }
 
-    /// By name of the domain, in turn; those of users with ways of their own after it.
+    /// Routes in the order of domain names; routes of single users follow their domain.
     private var ways: [Way] {
         let table = configuration.routingTable
         return table.names.sorted().flatMap { name -> [Way] in
@@ -77,8 +77,8 @@ struct PartnerProbe {
         }
     }
 
-    /// Probes all, some at a time, and hands out each report in its turn.
-    /// - Throws: `CommandFailure` (input refused) when the resolver cannot be set up.
+    /// Probes all routes, 8 at a time, and calls `show` with the reports in the order of routes.
+    /// - Throws: `CommandFailure` (input refused) when the resolver cannot be created.
     func run(_ show: (ProbeReport) -> Void) async throws(CommandFailure) {
         let lookup = try HopLookup(configuration)
         defer { lookup.stop() }
@@ -126,7 +126,7 @@ struct PartnerProbe {
 }
 
 extension Certificate {
-    /// Which it is, and in how many days it ends.
+    /// Subject and remaining days.
     func ending(at now: Instant) -> String {
         "\(self) ends in \(max(0, (notAfter - now.secondsSince1970) / 86_400)) days, at \(endText)"
     }

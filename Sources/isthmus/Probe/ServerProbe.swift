@@ -5,10 +5,10 @@ import SIPCore
 import SIPSecurity
 import SIPTransport
 
-/// Asks one server of a partner whether it lives, by OPTIONS (RFC 3261 11), over a connection made for that.
+/// Sends OPTIONS (RFC 3261 11) to one server of a partner over a new connection.
 struct ServerProbe {
     enum Verdict: Hashable, Sendable {
-        /// It answered: the status, and how long it took with the connection.
+        /// The server answered with this status; the time includes the connection setup.
         case up(Int, milliseconds: Int)
         case down(String)
     }
@@ -16,19 +16,20 @@ struct ServerProbe {
     struct Result: Hashable, Sendable {
         var server: TransportAddress
         var verdict: Verdict
-        /// What it showed over TLS, if it was accepted.
+        /// Certificate of the server when TLS accepted it; nil otherwise.
         var certificate: Certificate?
 
         var isUp: Bool { if case .up = verdict { true } else { false } }
     }
 
     let configuration: ProgramConfiguration
-    /// nil: nothing is over TLS.
+    /// TLS settings; nil without TLS.
     let settings: TLSSettings?
-    /// For one server, from the first packet to the answer.
+    /// Time limit for one server, from the first packet to the response.
     let timeout: TimeSpan
 
-    /// - Parameter domain: whom the request names; it comes from this node.
+    /// Sends the request and waits for its result.
+    /// - Parameter domain: Domain in the Request-URI and To; From names this node.
     func ask(_ server: TransportAddress, of domain: String) async -> Result {
         var result = Result(server: server, verdict: .down("TLS is not configured"))
         let silent = Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() }
@@ -45,7 +46,7 @@ struct ServerProbe {
         var options = TransportOptions()
         options.connectTimeout = timeout
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer?.self)
-        // Answers come back over a stream's own connection; a datagram's need a socket.
+        // Responses arrive on a stream's own connection; UDP needs a socket.
         let ownHost = LocalAddress.toward(server)
         let port = configuration.listeners.first { $0.transport == server.transport && $0.port > 0 }?.port ?? server.transport.defaultPort
         let own = TransportAddress(server.transport, ownHost, port)

@@ -7,15 +7,15 @@ import SIPSecurity
 import SIPTransport
 import Synchronization
 
-/// What this node knows of its partners, of all shards together, with the certificates by which they proved themselves.
+/// Collects the state of all partners from all shards, with their certificates.
 final class PartnerBoard: Sendable {
     private struct Proofs {
         var table: PeerTable
-        /// The entries that a certificate speaks for, by its fingerprint.
+        /// Configuration entries that a certificate may speak for, by its fingerprint.
         var entries: [String: [String]] = [:]
     }
 
-    /// Certificates of which is remembered whose they are.
+    /// Limit of cached fingerprints; the cache is cleared when full.
     private static let limit = 8_192
 
     private let server: SIPServer
@@ -28,13 +28,13 @@ final class PartnerBoard: Sendable {
         proofs = Mutex(Proofs(table: PeerTable(routes)))
     }
 
-    /// Other domains are configured.
+    /// Uses new domains after a reload.
     func use(routes: RoutingTable) {
         let table = PeerTable(routes)
         proofs.withLock { $0 = Proofs(table: table) }
     }
 
-    /// By name; those of the configuration, and those that were heard or asked.
+    /// Partners by name: configured ones, and others with traffic.
     func rows() async -> [PartnerRow] {
         var parts: [[PartnerReport]] = []
         for shard in server.shards {
@@ -48,7 +48,7 @@ final class PartnerBoard: Sendable {
         return reports.map { PartnerRow($0, certificate: certificates[$0.name]) }
     }
 
-    /// Of the certificates that each partner has shown, servers' and clients', the one that ends first.
+    /// Certificate of each partner that expires first, among those of its servers and clients.
     private func firstToEnd(_ peers: [TLSStatistics.Peer], unconfigured: Set<String>) -> [String: Certificate] {
         var found: [String: Certificate] = [:]
         for peer in peers {
@@ -73,7 +73,7 @@ final class PartnerBoard: Sendable {
         }
     }
 
-    /// Domains without an entry of their own: those that the certificate names, and of a server's those of its host.
+    /// Unconfigured domains named in a certificate; for a server's certificate also the parent domains of its host name.
     static func domains(named proved: [String], isClient: Bool, among names: Set<String>) -> [String] {
         guard !names.isEmpty else { return [] }
         var result: Set<String> = []

@@ -1,16 +1,16 @@
 import Dispatch
 import Glibc
 
-/// The signals that `serve` understands.
+/// Signal that `serve` handles.
 enum ProcessSignal: Hashable, Sendable {
-    /// SIGTERM or SIGINT: end cleanly.
+    /// SIGTERM or SIGINT: stop.
     case stop
-    /// SIGHUP: read the configuration anew.
+    /// SIGHUP: reload the configuration.
     case reload
 }
 
 enum ProcessSignals {
-    /// Every signal from now on; the process no longer dies of them.
+    /// Stream of all signals from now on; their default action is disabled.
     static func stream() -> AsyncStream<ProcessSignal> {
         AsyncStream { continuation in
             let sources = [(SIGTERM, ProcessSignal.stop), (SIGINT, .stop), (SIGHUP, .reload)].map { number, meaning in
@@ -25,7 +25,7 @@ enum ProcessSignals {
         }
     }
 
-    /// Keeps the sources alive as long as the stream.
+    /// Keeps the signal sources alive as long as the stream.
     private final class HeldSources: @unchecked Sendable {
         private let sources: [any DispatchSourceSignal]
         init(_ sources: [any DispatchSourceSignal]) { self.sources = sources }

@@ -9,7 +9,7 @@ import SIPSecurity
 import SIPTransport
 import Synchronization
 
-/// The gateway as `serve` and `demo` run it: shards on event loops, their logs, the administration listener, reload and stop.
+/// Gateway process of `serve` and `demo`: shards on event loops, their logs, the administration listeners, reload and stop.
 final class RunningGateway: Sendable {
     let server: SIPServer
     private let logger: Logger
@@ -21,8 +21,8 @@ final class RunningGateway: Sendable {
     private let names: NameResolver
     let feed: DirectoryFeed
 
-    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, the directory or a certificate cannot be read, or
-    ///   users could not sign in.
+    /// Starts a gateway.
+    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, a file cannot be read, or users could not sign in.
     static func start(_ written: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
         let configuration = try written.withPasswords()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
@@ -82,7 +82,7 @@ final class RunningGateway: Sendable {
         return node
     }
 
-    /// The administration listeners, all or none.
+    /// Opens all administration listeners, or none on failure.
     private static func listeners(
         _ wanted: [ProgramConfiguration.AdminListener], _ pages: StatusPages, _ inspection: InspectionPages, _ logger: Logger
     ) async throws(CommandFailure) -> [AdministrationServer] {
@@ -101,7 +101,7 @@ final class RunningGateway: Sendable {
         return started
     }
 
-    /// The one that all shards share; nil: no listener asks for one.
+    /// Authenticator shared by all shards; nil when no listener requires sign-in.
     private static func authenticator(_ configuration: ProgramConfiguration, _ directory: CurrentDirectory) throws -> Authenticator? {
         guard configuration.asksUsersToSignIn else { return nil }
         guard configuration.directory != nil else {
@@ -115,7 +115,7 @@ final class RunningGateway: Sendable {
             lookup: { directory.account($0) })
     }
 
-    /// nil: nothing is over TLS.
+    /// TLS service with the configured certificates; nil without TLS.
     private static func tlsService(_ configuration: ProgramConfiguration, _ logger: Logger) throws(CommandFailure) -> TLSService? {
         guard let files = configuration.tls else { return nil }
         let settings = try files.load(at: HostClock().now())
@@ -137,13 +137,13 @@ final class RunningGateway: Sendable {
         self.feed = feed
     }
 
-    /// Every address that accepts traffic, with its real port, in the form of the `ready` line.
+    /// Addresses of all listeners with their actual ports, in the form of the `ready` line.
     var addresses: [String] {
         server.listeners.map(\.description) + administration.map(\.address.description)
     }
 
-    /// Takes over domains, limits, timing, the directory, mapping tables and certificates; what needs a restart stays as it
-    /// was, and is said so.
+    /// Applies domains, limits, timing, the directory, mapping tables and certificates of a new configuration; keys that need a restart
+    /// keep their values and are logged.
     /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
     func reload(_ written: ProgramConfiguration) async throws(CommandFailure) {
         var configuration = try written.withPasswords()
@@ -182,12 +182,12 @@ final class RunningGateway: Sendable {
         }
     }
 
-    /// Ends every dialog or leaves them in the store, as configured, waits at most `drain` for far sides that answer, and closes all sockets.
+    /// Ends all dialogs or leaves them in the store, as configured, waits at most `drain` for peers that answer, and closes all sockets.
     func stop(drain: TimeSpan) async {
         logger.notice("stopping")
         pages.beginStopping()
         feed.stop()
-        // What is said goodbye goes by the servers that are known.
+        // Final requests use the servers already known.
         names.stop()
         await server.stop(
             drain: drain,
@@ -221,7 +221,7 @@ final class RunningGateway: Sendable {
 }
 
 extension GatewayLog.Level {
-    /// What the core need not make, because nobody would read it.
+    /// Lowest level of records that the core must produce.
     init(_ level: Logger.Level) {
         switch level {
         case .trace, .debug: self = .debug

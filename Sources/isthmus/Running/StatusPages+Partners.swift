@@ -2,7 +2,7 @@ import Administration
 import PresenceDocuments
 import PresenceGateway
 
-/// Which partner domains are up, what they sent, and what of it was refused; see ``PartnerRow/shown(_:)`` for how many.
+/// Metrics of partner domains: state, requests and refusals; ``PartnerRow/shown(_:)`` limits their number.
 extension StatusPages {
     func partnerMetrics() async -> [Metric] {
         Self.partnerMetrics(PartnerRow.shown(await partners.rows()))

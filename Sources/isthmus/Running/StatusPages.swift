@@ -5,7 +5,7 @@ import SIPCore
 import SIPTransport
 import Synchronization
 
-/// What the administration listener shows of a running gateway: numbers, and the names of domains, but of no users.
+/// Status pages of the administration listener: figures and domain names, but no user names.
 final class StatusPages: Sendable {
     private let nodeName: String
     let server: SIPServer
@@ -86,7 +86,7 @@ final class StatusPages: Sendable {
         return metrics
     }
 
-    /// Of all shards together.
+    /// Sums the figures of all shards.
     private func gatewayNumbers() async -> GatewayNumbers {
         var sum = GatewayNumbers()
         for shard in server.shards {

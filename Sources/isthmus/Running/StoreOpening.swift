@@ -3,12 +3,13 @@ import SIPTransport
 import Storage
 import Synchronization
 
-/// The store of a configuration file, opened and read once for all shards.
+/// Configured store, opened and read once for all shards.
 struct OpenedStore: Sendable {
     let store: SQLiteStore
     let records: [StoreRecord]
 
-    /// - Throws: `CommandFailure` (input refused) naming the file.
+    /// Opens and reads a store; nil when none is configured.
+    /// - Throws: `CommandFailure` (input refused) naming the fault of the store.
     init?(_ configuration: ProgramConfiguration.Store?) throws(CommandFailure) {
         guard let configuration else { return nil }
         do {
@@ -20,7 +21,7 @@ struct OpenedStore: Sendable {
     }
 }
 
-/// What all shards took back, added up.
+/// Sum of the state that all shards restored.
 final class RestoredTotal: Sendable {
     private let sum = Mutex(RestoredState())
 

@@ -3,10 +3,10 @@ import SIPSecurity
 import SIPTransport
 
 extension StatusPages {
-    /// Peers whose certificates are shown, those that end soonest.
+    /// Limit of peer certificates in metrics: those that expire first.
     private static var shownPeers: Int { 200 }
 
-    /// What became of handshakes, and when certificates end.
+    /// Metrics of handshakes and certificate expiry.
     static func tlsMetrics(_ statistics: TLSStatistics) -> [Metric] {
         let failures = statistics.failures.sorted {
             ($0.key.kind.rawValue, $0.key.refusedBy.rawValue) < ($1.key.kind.rawValue, $1.key.refusedBy.rawValue)

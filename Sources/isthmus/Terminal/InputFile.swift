@@ -2,7 +2,8 @@ import Foundation
 
 /// Reads files named on the command line; `-` is standard input.
 enum InputFile {
-    /// - Throws: `CommandFailure` (input refused) naming the file and why.
+    /// Returns the content of a file.
+    /// - Throws: `CommandFailure` (input refused) naming the file and the reason.
     static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
         if path == "-" { return [UInt8](FileHandle.standardInput.readDataToEndOfFile()) }
         do {
@@ -20,7 +21,7 @@ enum InputFile {
         return text
     }
 
-    /// The system's words for a failed file operation.
+    /// Describes a failed file operation in the system's words.
     static func reason(_ error: any Error) -> String {
         let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
         if underlying.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(underlying.code))) }

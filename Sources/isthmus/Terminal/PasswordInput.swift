@@ -1,8 +1,8 @@
 import Glibc
 
-/// Asks for a password without showing it; a password is never an argument, which everybody on the machine could read.
+/// Reads a password without echo; a password is never an argument, since arguments are visible to all users of the machine.
 enum PasswordInput {
-    /// The first line of standard input, without its line end.
+    /// First line of standard input, without its line end.
     static func fromStandardInput() throws(CommandFailure) -> String {
         guard let line = readLine(strippingNewline: true), !line.isEmpty else {
             throw CommandFailure(.inputRefused, "standard input has no password in its first line")
@@ -10,7 +10,7 @@ enum PasswordInput {
         return line
     }
 
-    /// Asks twice on the terminal.
+    /// Asks for the password twice on the terminal.
     static func fromTerminal(for uri: String) throws(CommandFailure) -> String {
         guard isatty(0) == 1 else {
             throw CommandFailure(.usage, "standard input is no terminal: give the password with --password-stdin, or --no-password")

@@ -4,7 +4,7 @@ import Glibc
 import Logging
 import SIPTransport
 
-/// The form of log lines on standard error.
+/// Format of log lines on standard error.
 enum LogFormat: String, Hashable, Sendable, CaseIterable, ExpressibleByArgument {
     /// `time=... level=info msg="..." key=value`, one line per record.
     case logfmt

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard output and standard error, unbuffered, so that lines appear when they are written and never interleave.
+/// Writes to standard output and standard error without buffering, so that lines appear immediately and do not interleave.
 enum Terminal {
     static func write(_ text: String) {
         write(Array(text.utf8))
@@ -10,12 +10,12 @@ enum Terminal {
         put(bytes, to: 1)
     }
 
-    /// One line `isthmus: TEXT` on standard error.
+    /// Writes one line `isthmus: TEXT` to standard error.
     static func complain(_ text: String) {
         put(Array("isthmus: \(text)\n".utf8), to: 2)
     }
 
-    /// Text on standard error as it is: usage messages, reports, progress, logs.
+    /// Writes text to standard error unchanged: usage messages, reports, progress, logs.
     static func complainVerbatim(_ text: String) {
         put(Array(text.utf8), to: 2)
     }

@@ -2,7 +2,7 @@ import Foundation
 import PresenceDocuments
 
 extension DateTime {
-    /// The time of this machine, in whole seconds: what `--at` stands for when it is not given.
+    /// Current time of this machine in whole seconds: the default of `--at`.
     static func wallClock() -> DateTime {
         DateTime(nanosecondsSince1970: Int64(Date().timeIntervalSince1970) * 1_000_000_000)
     }
