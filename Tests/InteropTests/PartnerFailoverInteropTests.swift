@@ -10,8 +10,7 @@ extension RealSockets {
         private static let alice = "sip:alice@example.org"
 
         @Test(
-            "RFC 3263 4.3: the Kamailio that serves the subscriptions is killed, the other of its SRV set takes them, and until it answers "
-                + "they are shown as unverified")
+            "RFC 3263 4.3: the Kamailio that serves the subscriptions is killed; the other of its SRV set takes them")
         func failover() async throws {
             let scratch = try ScratchDirectory("failover")
             let first = try await Kamailio(in: ScratchDirectory("first", inside: scratch), transport: "tcp")

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayTesting
 import Logging
+import NIOCore
 import SIPCore
 import SIPSecurity
 import SIPTransport
@@ -34,7 +35,7 @@ final class WatcherServer {
             let identity = try TLSSettings.Identity(
                 chainPEM: [UInt8](Data(contentsOf: certificates.certificate(name))),
                 keyPEM: [UInt8](Data(contentsOf: certificates.key(name))),
-                at: Instant(secondsSince1970: Int(Date().timeIntervalSince1970)))
+                at: Instant(secondsSince1970: Int64(Date().timeIntervalSince1970)))
             let roots = Certificate.all(inPEM: [UInt8](try Data(contentsOf: certificates.roots)))
             return TLSSettings(identity: identity, roots: [PeerIdentity.commonRoots: roots])
         }
