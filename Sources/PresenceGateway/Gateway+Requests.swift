@@ -90,8 +90,11 @@ extension Gateway {
             }
             let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
             if !response.status.isSuccess { dialog.forgetDelivered() }
-            perform(
-                dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: dialog, at: now)
+            dialog.failureReason = response.status.isSuccess ? nil : "answered \(response.status.rawValue)"
+            let chance = redeliveryChance(of: dialog.dialog, attempt: dialog.notifier.undelivered)
+            let actions = dialog.notifier.receiveAnswer(
+                status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now)
+            perform(actions, on: dialog, at: now)
         case .homeNotify(let subscription):
             receiveAnswer(response, for: subscription, at: now)
         case .subscribe(let upstream, let attempt):
@@ -111,7 +114,7 @@ extension Gateway {
         case .notify(let dialog):
             notDelivered(dialog, failure, reason, over: awaited.connection, at: now)
         case .homeNotify(let subscription):
-            notDelivered(subscription, failure, at: now)
+            notDelivered(subscription, failure, reason, at: now)
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])

@@ -100,6 +100,8 @@ public struct Notifier: Hashable, Sendable {
     var undeliveredAt = Instant(nanosecondsSince1970: 0)
     /// When Timer F fired for the first of several unanswered NOTIFYs in a row.
     var silentSince: Instant?
+    /// The NOTIFYs that failed since the last one that arrived.
+    var failures: FailureRun?
     /// The last NOTIFY of an ending dialog was sent.
     var isLastSent = false
 
@@ -191,7 +193,7 @@ public struct Notifier: Hashable, Sendable {
             hasTold = true
             due = .nothing
             // The 200 brings the state that unanswered NOTIFYs did not.
-            silentSince = nil
+            arrived()
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         var actions: [Action] = [.accept(expires: granted, status: status(at: now), content: .none)]
@@ -277,32 +279,6 @@ public struct Notifier: Hashable, Sendable {
     ) -> [Action] {
         guard phase != .initial, !isEnding else { return [] }
         return finish(.terminated(reason: reason, retryAfter: retryAfter), content, .terminated(reason), at: now)
-    }
-
-    // MARK: answers
-
-    /// The final answer to the outstanding NOTIFY.
-    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, at now: Instant) -> [Action] {
-        guard isOutstanding else { return [] }
-        isOutstanding = false
-        undelivered = 0
-        silentSince = nil
-        if case .final = due, !isLastSent { return flush(at: now) }
-        if case .ending(let reason) = phase { return close(reason) }
-        switch status {
-        case 200..<300:
-            return flush(at: now)
-        case 404, 405, 408, 410, 416, 480...485, 489, 501, 604:
-            return close(.refused(status: status))
-        case 401, 407:
-            // Nobody here has a password for the watcher's side: no repetition can succeed.
-            return close(.refused(status: status))
-        default:
-            // It stays; what could not be told is told again with the newest state (RFC 6665 4.2.2).
-            due = .full
-            notBefore = now + (retryAfter.map { .seconds(min(max($0, 0), 86_400)) } ?? configuration.retryPause)
-            return flush(at: now)
-        }
     }
 
     /// There was nothing to tell after all: the state is again what the watcher has, and the NOTIFY was not sent.

@@ -336,7 +336,7 @@ import Testing
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
-    @Test("RFC 6665 4.2.2 a watcher that is gone ends the far leg", arguments: [481, 404, 408])
+    @Test("RFC 6665 4.2.2 a watcher that is gone ends the far leg", arguments: [481, 404, 489])
     func nearDies(status: Int) throws {
         let bench = Bench { $0.timing.notifySpacing = .zero }
         let (_, far) = try live(bench)

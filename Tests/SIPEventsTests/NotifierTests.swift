@@ -112,14 +112,6 @@ import Testing
         #expect(notifier.notifyFailed(.silence, at: start + .seconds(632)) == [.end(.expired)])
     }
 
-    @Test(
-        "RFC 6665 4.2.2 these answers to a NOTIFY end the subscription", arguments: [404, 405, 408, 410, 416, 480, 481, 485, 489, 501, 604])
-    func refusedNotify(status: Int) {
-        var notifier = notifier()
-        _ = notifier.receiveSubscribe(expires: 600, at: start)
-        #expect(notifier.receiveAnswer(status: status, at: start) == [.end(.refused(status: status))])
-    }
-
     @Test("RFC 6665 4.2.2 NOTIFYs that stay unanswered for longer than the patience end the subscription; with none the first one does")
     func silentWatcher() {
         var notifier = notifier { $0.patience = .zero }

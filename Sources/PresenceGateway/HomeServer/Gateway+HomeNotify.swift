@@ -114,8 +114,10 @@ extension Gateway {
         keep(.dialog(subscription.localTag))
         if !response.status.isSuccess { counters.notificationsFailed += 1 }
         let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
-        perform(
-            subscription.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, at: now), on: subscription,
-            at: now)
+        subscription.failureReason = response.status.isSuccess ? nil : "answered \(response.status.rawValue)"
+        let chance = redeliveryChance(of: subscription.dialog, attempt: subscription.notifier.undelivered)
+        let actions = subscription.notifier.receiveAnswer(
+            status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now)
+        perform(actions, on: subscription, at: now)
     }
 }

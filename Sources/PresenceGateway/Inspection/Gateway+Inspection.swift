@@ -73,6 +73,7 @@ extension Gateway {
             knowledge: isHosted ? .known : resource?.knowledge ?? .unknown, callID: dialog.dialog.id.callID, localTag: dialog.localTag,
             remoteTag: dialog.dialog.id.remoteTag, expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
             isBestEffort: dialog.notifier.configuration.bestEffort, notification: dialog.notification,
+            redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason),
             leg: leg.map { LegReport($0, resource.flatMap { leg?.resource($0.key) }, hopMarks: hopMarks(of: $0)) })
     }
 
@@ -82,7 +83,7 @@ extension Gateway {
             categories: [], shape: .single, state: dialog.state(at: now), source: .own, knowledge: .known,
             callID: dialog.dialog.id.callID, localTag: dialog.localTag, remoteTag: dialog.dialog.id.remoteTag,
             expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
-            isBestEffort: dialog.notifier.configuration.bestEffort)
+            isBestEffort: dialog.notifier.configuration.bestEffort, redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason))
     }
 
     /// The presentities of this shard by their addresses: those with a record here, and those that are watched elsewhere.

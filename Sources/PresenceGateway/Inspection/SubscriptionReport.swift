@@ -65,6 +65,8 @@ public struct SubscriptionReport: Codable, Hashable, Sendable {
     public var isBestEffort: Bool
     /// nil: none was sent yet by this process.
     public var notification: NotificationReport?
+    /// nil: no notification is being retried.
+    public var redelivery: RedeliveryReport?
     public var leg: LegReport?
 }
 

@@ -190,7 +190,7 @@ extension Gateway {
         switch delivery.purpose {
         case .unanswered(let tag):
             if let watcher = dialogs[tag] { notDelivered(watcher, .transport, failure.description, over: nil, at: now) }
-            if let subscription = home.dialogs[tag] { notDelivered(subscription, .transport, at: now) }
+            if let subscription = home.dialogs[tag] { notDelivered(subscription, .transport, failure.description, at: now) }
         case .answered(.subscribe(let upstream, let attempt)):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             upstream.obstacle = failure

@@ -5,7 +5,8 @@ import SIPEvents
 /// NOTIFYs and BENOTIFYs that did not arrive: the newest state goes again, after growing pauses, until the subscription ends.
 ///
 ///     sent --transport failed--> connection known: at once by address; else pause --> sent
-///     sent --Timer F--> pause --> sent; in a row for `notifyPatience` --> ended
+///     sent --430, 502, 503, 504--> pause, Retry-After if given --> sent
+///     sent --Timer F, 408--> pause --> sent; in a row for `notifyPatience` --> ended
 ///     connection of a client closed (BENOTIFY) --> away for `connectionGrace` --endpoint back--> sent; else ended
 ///
 /// Per dialog a mark is kept that state is due, and no body.
@@ -18,6 +19,7 @@ extension Gateway {
         guard dialogs[watcher.localTag] === watcher else { return }
         counters.notificationsFailed += 1
         watcher.told.lost()
+        watcher.failureReason = reason
         log(.notice, "NOTIFY not delivered", ["call-id": watcher.dialog.id.callID, "reason": reason])
         keep(.dialog(watcher.localTag))
         watcher.forgetDelivered()
@@ -73,9 +75,10 @@ extension Gateway {
     // MARK: own data
 
     /// The same for what a user's own endpoint is told.
-    func notDelivered(_ subscription: HomeDialog, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+    func notDelivered(_ subscription: HomeDialog, _ failure: Notifier.DeliveryFailure, _ reason: String, at now: Instant) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
         counters.notificationsFailed += 1
+        subscription.failureReason = reason
         keep(.dialog(subscription.localTag))
         if isShuttingDown, subscription.notifier.isEnding {
             return perform(subscription.notifier.watcherGone(), on: subscription, at: now)
@@ -91,7 +94,7 @@ extension Gateway {
         guard let sent = unanswered.take(token) else { return }
         if let target = sent.target { noteDown(target, reason, retryAfter: nil, at: now) }
         if let watcher = dialogs[sent.tag] { notDelivered(watcher, .transport, reason, over: sent.connection, at: now) }
-        if let subscription = home.dialogs[sent.tag] { notDelivered(subscription, .transport, at: now) }
+        if let subscription = home.dialogs[sent.tag] { notDelivered(subscription, .transport, reason, at: now) }
     }
 }
 

@@ -42,6 +42,8 @@ final class WatcherDialog {
     var wasToldActive = false
     /// Of its last notification, for whoever asks.
     var told = NotificationRecord()
+    /// Why the last notification failed; of meaning while the notifier retries.
+    var failureReason: String?
     /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
     var rejected: [RejectedResource] = []
     /// He asked for `Privacy` (RFC 3325 9.3).

@@ -81,6 +81,9 @@ struct ExplanationText {
         add("subscription", "from \(subscription.peer), ends \(time.ahead(subscription.expires)) unless refreshed")
         add("subscription", "Call-ID \(subscription.callID), tags \(subscription.localTag) (ours) and \(subscription.remoteTag)")
         describe(subscription.notification, isBestEffort: subscription.isBestEffort)
+        if let redelivery = subscription.redelivery {
+            for line in redelivery.lines(by: time) { add("retried", line) }
+        }
         if let verdict = explained.verdict {
             let details = [verdict.reason, verdict.status.map(String.init), verdict.pool.map { "pool \($0)" }].compactMap { $0 }
             add("verdict", "the list says \(verdict.state)" + (details.isEmpty ? "" : ": " + details.joined(separator: ", ")))

@@ -51,7 +51,8 @@ struct SubscriptionsCommand: AsyncParsableCommand {
                 (row.shape == .single ? "" : "\(row.shape.rawValue) ") + row.shortFormat,
                 row.state.rawValue, row.source.rawValue,
                 row.knowledge.rawValue + (row.leg?.unverifiedSince.map { ", unverified since \(time.ago($0))" } ?? ""),
-                row.notification.map { "\(time.ago($0.at)) (\($0.cause.rawValue))" } ?? "-", time.ahead(row.expires),
+                row.redelivery.map { "failing since \(time.ago($0.since)) (\($0.failures))" }
+                    ?? row.notification.map { "\(time.ago($0.at)) (\($0.cause.rawValue))" } ?? "-", time.ahead(row.expires),
                 row.leg?.state.rawValue ?? "-")
         }
         return table.text

@@ -1,0 +1,66 @@
+import SIPCore
+
+/// Final responses to NOTIFYs, by their effect on the subscription (RFC 6665 4.1.2.2 and 4.2.2, RFC 5057 5.1).
+///
+///     2xx                                            delivered
+///     404, 405, 410, 416, 480-485, 489, 501, 604     the subscription ends
+///     401, 407                                       it ends: the gateway has no password for the watcher's side
+///     408                                            as Timer F: retried, ends it after `patience`
+///     430, 502, 503, 504                             as a fault of the transport: retried until the subscription expires
+///     all others                                     the subscription stays; the newest state follows a pause
+///
+/// Retry-After replaces the pause before a retry.
+extension Notifier {
+    /// Meaning of a final response to a NOTIFY (RFC 6665 4.2.2, RFC 5057 5.1).
+    enum AnswerMeaning: Hashable, Sendable {
+        case delivered
+        /// The response of a transport or a proxy: it says nothing of the watcher.
+        case undelivered(DeliveryFailure)
+        /// The subscription ends.
+        case gone
+        /// The subscription stays.
+        case refused
+
+        init(status: Int) {
+            switch status {
+            case 200..<300: self = .delivered
+            // RFC 5057 5.1: a 408 has the effect of a timeout, so Timer F and 408 share one rule.
+            case 408: self = .undelivered(.silence)
+            // Flow Failed (RFC 5626 11.6), Bad Gateway, Service Unavailable (RFC 3261 16.9: a proxy's transport failed), Server Time-out.
+            case 430, 502, 503, 504: self = .undelivered(.transport)
+            case 404, 405, 410, 416, 480...485, 489, 501, 604: self = .gone
+            // The gateway has no password for the watcher's side: no repetition can succeed.
+            case 401, 407: self = .gone
+            default: self = .refused
+            }
+        }
+    }
+
+    /// The final answer to the outstanding NOTIFY.
+    /// - Parameter chance: as in ``notifyFailed(_:pause:chance:at:)``.
+    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, chance: UInt64 = 0, at now: Instant) -> [Action] {
+        guard isOutstanding else { return [] }
+        isOutstanding = false
+        if case .final = due, !isLastSent { return flush(at: now) }
+        let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 0), 86_400)) }
+        switch AnswerMeaning(status: status) {
+        case .undelivered(let failure):
+            return notifyFailed(failure, pause: pause, chance: chance, at: now)
+        case .delivered:
+            arrived()
+            if case .ending(let reason) = phase { return close(reason) }
+            return flush(at: now)
+        case .gone:
+            if case .ending(let reason) = phase { return close(reason) }
+            return close(.refused(status: status))
+        case .refused:
+            (undelivered, silentSince) = (0, nil)
+            if case .ending(let reason) = phase { return close(reason) }
+            // The subscription stays; the newest state, whole, follows the pause (RFC 6665 4.2.2).
+            noteFailure(at: now)
+            due = .full
+            notBefore = now + (pause.map { max($0, Self.firstPause) } ?? configuration.retryPause)
+            return flush(at: now)
+        }
+    }
+}
