@@ -49,6 +49,7 @@ extension Gateway {
             if isKept {
                 for entry in staged { release(entry, at: now) }
                 notifyUnsent(at: now)
+                verifyUnheard(at: now)
             } else {
                 for (tag, record) in records { dialogs[tag]?.told = record }
                 for step in undo.reversed() { step(now) }

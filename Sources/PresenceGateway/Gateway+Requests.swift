@@ -59,7 +59,10 @@ extension Gateway {
             try screening.check(request)
             try screening.checkVia(request, places: ownAddresses.fixed)
             // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.
-            if request.method != .options, request.method != .benotify { try checkStore(at: now) }
+            if request.method != .options, request.method != .benotify {
+                if desk.failingUntil != nil { noteUnheard(request, flow, at: now) }
+                try checkStore(at: now)
+            }
             switch request.method {
             case .options: answerOptions(request, transaction, at: now)
             case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)

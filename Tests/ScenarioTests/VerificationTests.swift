@@ -161,6 +161,28 @@ import Testing
         check("third")
     }
 
+    @Test("a NOTIFY that was refused because the store failed is asked for once the store works, though its notifier does not repeat it")
+    func refusedHere() async throws {
+        let stage = SimulatedStage(seed: 36)
+        let network = stage.network
+        let store = MemoryStore()
+        let conversation = try await Conversation(on: stage, transport: .tcp, store: store)
+        show("first", conversation, at: network.now)
+        let watchers = try await watchers(conversation)
+        for watcher in watchers { watcher.subscribe(expires: 3600, at: network.now) }
+        try network.run(for: .seconds(3))
+        store.failure = StoreFailure("disk full")
+        for text in ["second", "third"] {
+            show(text, conversation, at: network.now)
+            try network.run(for: .milliseconds(500))
+        }
+        #expect(conversation.gateway.counts.unverifiedLegs == 10)
+        store.failure = nil
+        try network.run(for: .seconds(10))
+        for watcher in watchers { #expect(watcher.presence?.notes == ["third"], "\(watcher.name) of \(watcher.presentity)") }
+        #expect(conversation.gateway.counts.unverifiedLegs == 0)
+    }
+
     @Test("RFC 3263 4.3 live subscriptions move to the reserve when their server dies, though it answers keep-alives in its place")
     func reserve() throws {
         for transport in [TransportProtocol.tcp, .udp] {

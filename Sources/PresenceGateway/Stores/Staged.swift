@@ -29,6 +29,8 @@ struct StoreDesk {
     var recordsBefore: [String: NotificationRecord] = [:]
     /// Dialogs, by our tag, of which a notification could not be kept: the newest state leaves with the next successful commit.
     var unsent: Set<String> = []
+    /// Far legs of which a NOTIFY was refused while the store failed; no more than there are legs.
+    var unheard: Set<UInt64> = []
 
     /// How long a store that failed is left alone.
     static let pause = TimeSpan.seconds(1)

@@ -8,6 +8,7 @@ import SIPEvents
 ///                                            |                                                     \--481, silence--> made anew
 ///                                            +--down: `when-lost` applies
 ///     next hop down, another one lives --> made anew there, paced
+///     NOTIFY refused here, the store failing --> unverified, queued once the store works
 ///
 /// A leg is verified at most every ``verificationPause``.
 extension Gateway {
@@ -19,6 +20,8 @@ extension Gateway {
         case partnerUp
         /// The server where it was accepted failed.
         case hopDown
+        /// A NOTIFY of it was refused here.
+        case notHeard
     }
 
     static let verificationPause = TimeSpan.seconds(30)
@@ -48,6 +51,23 @@ extension Gateway {
     /// Whether two addresses are one place, whatever each has to prove.
     static func isSame(_ one: TransportAddress, _ other: TransportAddress) -> Bool {
         one.transport == other.transport && one.host == other.host && one.port == other.port
+    }
+
+    /// A NOTIFY is refused because the store fails: its notifier need not send that state again (RFC 6665 4.2.2).
+    func noteUnheard(_ request: SIPRequest, _ flow: Flow, at now: Instant) {
+        guard request.method == .notify, let tag = request.headers.toTag, let leg = upstreamsByTag[tag],
+            request.headers.callID == leg.callID, isSpeaker(flow, for: SIPURI(host: leg.domain.name))
+        else { return }
+        if leg.unverifiedSince == nil { leg.unverifiedSince = now }
+        desk.unheard.insert(leg.id)
+    }
+
+    /// The store keeps changes again: what its failure kept from being heard is asked for.
+    func verifyUnheard(at now: Instant) {
+        guard !desk.unheard.isEmpty, desk.failingUntil == nil else { return }
+        let ids = desk.unheard.sorted()
+        desk.unheard = []
+        doubt(ids, .notHeard, at: now)
     }
 
     private func doubt(_ ids: [UInt64], _ event: FarSideEvent, at now: Instant) {
@@ -84,7 +104,7 @@ extension Gateway {
             leg.startsAt = verificationMoment(of: leg, at: now)
             leg.isMoving = true
             return schedule(leg)
-        case .hopDown, .connectionClosed: break
+        case .hopDown, .connectionClosed, .notHeard: break
         }
         leg.subscriber.verify(at: verificationMoment(of: leg, at: now))
         schedule(leg)
