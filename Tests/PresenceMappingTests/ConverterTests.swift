@@ -53,8 +53,8 @@ import Testing
     private func check(_ document: PIDFDocument, _ availability: Int, _ token: String?) {
         let expected = NormativeTableTests.pidf(availability, token)
         let activities = document.persons.flatMap(\.rpid.activities)
-        // Beside the one of the table a second, for clients that do not know it (profile rpid).
-        let written = expected.activity.map { $0 == "on-the-phone" ? [$0, "busy"] : [$0] } ?? []
+        // Before the one of the table another, for clients that do not know it (profile rpid).
+        let written = expected.activity.map { $0 == "on-the-phone" ? ["busy", $0] : [$0] } ?? []
         if document.tuples.map(\.basic) != [expected.isOpen ? .open : .closed]
             || activities.flatMap(\.values).map(\.name) != written
             || !activities.flatMap(\.others).isEmpty
