@@ -49,6 +49,8 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             guard let event = framer.next() else { break }
             switch event {
             case .message(let bytes):
+                // The time limit is that of one message; the next may have begun in the same read.
+                connection.insideSince = nil
                 if SIPStartLine.wantsResponse(bytes) { connection.unanswered += 1 }
                 share.take(in: host.rounds.tick)
                 host.wires.noteAlias(connection, bytes)

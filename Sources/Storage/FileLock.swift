@@ -47,7 +47,7 @@ final class FileLock: Sendable {
         guard descriptor >= 0 else { throw StoreFailure("\(name): cannot be opened: \(Self.problem)") }
         var descriptors = [descriptor]
         do throws(StoreFailure) {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw inUse }
+            guard Self.lock(descriptor) else { throw inUse }
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw StoreFailure("\(name): \(Self.problem)") }
             guard wasMade || status.st_size > 0 else { throw Self.noOctets(name) }
@@ -57,7 +57,7 @@ final class FileLock: Sendable {
             let lock = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
             guard lock >= 0 else { throw StoreFailure("\(path).lock: cannot be made: \(Self.problem)") }
             descriptors.append(lock)
-            guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw inUse }
+            guard Self.lock(lock) else { throw inUse }
             // The file may have been replaced between open and lock.
             guard FileIdentity(path) == FileIdentity(status) else { throw inUse }
             for file in [path, path + "-wal", path + "-shm", path + ".lock"] { try Self.makePrivate(file) }
@@ -81,6 +81,15 @@ final class FileLock: Sendable {
     func removeIfMade() {
         var status = stat()
         if wasMade, stat(path, &status) == 0, status.st_size == 0 { unlink(path) }
+    }
+
+    /// Takes the lock of a file, trying for 0.2 s: a process that ends, or a child between fork and exec, may hold it for a moment.
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<10 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            usleep(20_000)
+        }
+        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
     private static var problem: String { String(cString: strerror(errno)) }

@@ -152,6 +152,20 @@ import UserDirectory
         }
     }
 
+    @Test("a changed file keeps its mode and its owner, so that the service that reads it still can")
+    func mode() async throws {
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try DirectoryFileTests.example.write(toFile: file, atomically: true, encoding: .utf8)
+        var before = stat()
+        // Only root can give a file away.
+        if geteuid() == 0 { #expect(chown(file, 65_534, 65_534) == 0) }
+        #expect(chmod(file, 0o640) == 0 && stat(file, &before) == 0)
+        #expect(await Isthmus.run(["user", "remove", "sip:bob@contoso.com", "--file", file]) == 0)
+        var after = stat()
+        #expect(stat(file, &after) == 0 && after.st_ino != before.st_ino)
+        #expect(after.st_mode == before.st_mode && after.st_uid == before.st_uid && after.st_gid == before.st_gid)
+    }
+
     @Test("what is no user is refused before the file is touched")
     func refused() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }

@@ -75,4 +75,26 @@ import Testing
         while await echo.server.statistics().unfinishedOctets > 0 { try await Task.sleep(for: .milliseconds(2)) }
         await echo.server.stop()
     }
+
+    @Test("a partner whose every read ends inside the next message keeps its connection: the time limit is that of one message")
+    func overlapping() async throws {
+        var options = TransportOptions()
+        options.messageTimeout = .milliseconds(300)
+        // The sweep comes four times in this.
+        options.connectTimeout = .milliseconds(400)
+        let echo = try await EchoServer(options: options)
+        let client = try PlainSocket(.tcp, peer: echo.port(.tcp), from: 2)
+        let text = request(body: "body", via: "TCP")
+        let (first, rest) = (String(text.prefix(40)), String(text.dropFirst(40)))
+        client.send(first)
+        let end = ContinuousClock.now + .milliseconds(1_500)
+        repeat {
+            client.send(rest + first)
+            #expect(try await PlainSocket.aside { try client.receive()?.hasPrefix("SIP/2.0 200") } == true)
+            try await Task.sleep(for: .milliseconds(20))
+        } while ContinuousClock.now < end
+        #expect(await echo.server.statistics().counters.idleCloses == 0)
+        client.close()
+        await echo.server.stop()
+    }
 }

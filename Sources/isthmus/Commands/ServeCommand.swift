@@ -35,9 +35,11 @@ struct ServeCommand: AsyncParsableCommand {
         let level = logLevel
         let logger = Logger(label: "isthmus") { _ in StructuredLogHandler(logLevel: level, format: format) }
         FileDescriptors.raiseLimit()
+        // Handlers are installed before `ready` is printed, so that no signal sent on reading it meets the default action.
+        let signals = ProcessSignals.stream()
         let node = try await RunningGateway.start(configuration, logger: logger)
         Terminal.write("ready \(node.addresses.joined(separator: " "))\n")
-        for await signal in ProcessSignals.stream() {
+        for await signal in signals {
             guard signal == .reload else { break }
             do {
                 try await node.reload(try file.read())

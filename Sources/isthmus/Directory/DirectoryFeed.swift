@@ -11,7 +11,7 @@ final class DirectoryFeed: Sendable {
 
     let current: CurrentDirectory
     private let logger: Logger
-    private let refresher = Mutex<LDAPRefresher?>(nil)
+    private let refresher = Mutex<(LDAPRefresher, AsyncStream<LDAPRefresher.Outcome>.Continuation)?>(nil)
     private let source = Mutex<DirectorySource?>(nil)
 
     init(_ current: CurrentDirectory, logger: Logger) {
@@ -34,14 +34,14 @@ final class DirectoryFeed: Sendable {
         guard case .ldap(let settings) = configuration.directory else { return }
         let (outcomes, continuation) = AsyncStream.makeStream(of: LDAPRefresher.Outcome.self)
         let started = LDAPRefresher(settings, domains: configuration.directoryDomains) { continuation.yield($0) }
-        refresher.withLock { $0 = started }
+        refresher.withLock { $0 = (started, continuation) }
         for await outcome in outcomes {
             await take(outcome, use: use)
             break
         }
         Task {
             for await outcome in outcomes {
-                guard self.refresher.withLock({ $0 === started }) else { break }
+                guard self.refresher.withLock({ $0?.0 === started }) else { break }
                 await self.take(outcome, use: use)
             }
         }
@@ -49,7 +49,8 @@ final class DirectoryFeed: Sendable {
 
     func stop() {
         refresher.withLock { refresher in
-            refresher?.stop()
+            refresher?.0.stop()
+            refresher?.1.finish()
             refresher = nil
         }
     }

@@ -105,7 +105,8 @@ struct DirectoryFileEditor {
         try Self.replace(path, with: changed)
     }
 
-    /// Replaces the file atomically: writes a new file with mode 0600 beside it, then renames it.
+    /// Replaces the file atomically: writes a new file beside it with the owner and mode of the old one (0600 if there is none), then
+    /// renames it.
     private static func replace(_ path: String, with text: String) throws(CommandFailure) {
         let temporary = "\(path).\(getpid()).new"
         func fail() -> CommandFailure {
@@ -123,6 +124,12 @@ struct DirectoryFileEditor {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw fail() }
             rest = rest.dropFirst(count)
+        }
+        var status = stat()
+        if stat(path, &status) == 0 {
+            // Only root can give a file away; others own the file, or get a new one that is theirs.
+            if geteuid() == 0, fchown(descriptor, status.st_uid, status.st_gid) != 0 { throw fail() }
+            guard fchmod(descriptor, status.st_mode & 0o777) == 0 else { throw fail() }
         }
         guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw fail() }
     }

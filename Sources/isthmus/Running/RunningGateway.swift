@@ -155,7 +155,8 @@ final class RunningGateway: Sendable {
             logger.warning("what needs a restart stays as it was", metadata: ["keys": "\(fixed.joined(separator: ", "))"])
         }
         if let tls, let files = configuration.tls {
-            let settings = try files.load(at: server.clock.now())
+            // The wall clock of now, which may have been set since the start.
+            let settings = try files.load(at: HostClock().now())
             do { try tls.replace(settings) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
             await server.checkPeers()
         }
