@@ -51,7 +51,7 @@ extension RealSockets {
                 in: scratch,
                 domains: [
                     "example.org: { side: simple, route: \"tls:127.0.0.1:9\" }",
-                    "contoso.com: { side: enterprise, route: \"tls:127.0.0.1:9\" }",
+                    "contoso.com: { side: enterprise, route: \"udp:127.0.0.1:9\" }",
                 ], secure: true, settings: [certificates.settings("example")])
             let line = try SecureLine(
                 to: gateway.securePort, as: name, of: certificates, saying: "\r\n", named: "refused", in: scratch)

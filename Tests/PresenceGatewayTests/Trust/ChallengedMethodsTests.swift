@@ -189,7 +189,7 @@ import Testing
         challenge(bench, try bench.nextRequest(.publish, at: Bench.simple), 401, nonce: "n1")
         let fault = bench.gateway.partnerReports.first { $0.name == "example.org" }?.contact.fault
         #expect(fault?.reason.hasPrefix("answered 401 to PUBLISH: asks for credentials") == true)
-        bench.pass(.seconds(60))
+        bench.pass(.seconds(10))
         let again = try bench.nextRequest(.publish, at: Bench.simple)
         #expect(again.headers.sipIfMatch == "e1" && again.body.isEmpty)
         bench.answer(again, 200, from: Bench.simple, headers: [(.sipETag, "e2"), (.expires, "3600")])
