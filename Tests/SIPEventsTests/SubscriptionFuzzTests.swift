@@ -74,7 +74,7 @@ import Testing
                 let wasOutstanding = isOutstanding
                 isOutstanding = false
                 let status = Self.statuses[dice.roll(Self.statuses.count)]
-                // A last NOTIFY that is challenged may be said once more.
+                // A last NOTIFY that is challenged may be sent once more.
                 if wasOutstanding, status == 401 { hasLastBeenSaid = hasLastBeenSaid && !notifier.isEnding }
                 let actions = notifier.receiveAnswer(status: status, retryAfter: dice.roll(2) == 0 ? dice.roll(500) : nil, at: now)
                 #expect(wasOutstanding || actions.isEmpty)

@@ -1,4 +1,4 @@
-// RFC 4481 2: a stored timed status whose range begins to cover the present time.
+// RFC 4481 2: stored timed statuses that become current.
 
 extension TimedStatus {
     /// Whether the range covers that moment: `from` included, `until` excluded; without `until` the end is open.
@@ -6,10 +6,10 @@ extension TimedStatus {
 }
 
 extension PIDFDocument {
-    /// The document with every timed status that covers `moment` turned into the regular status of its tuple, as RFC 4481 2 allows a
-    /// presence agent to do; the others stay. The newest range wins where several cover the moment.
+    /// Document in which each timed status that covers `moment` has become the regular status of its tuple, as RFC 4481 2 allows a
+    /// presence agent to do; the others stay. If several ranges cover the moment, the newest one is used.
     ///
-    /// A tuple whose timestamp is not before `from` was reported later than the plan, so its regular status stays.
+    /// A tuple with a timestamp at or after `from` was reported later than the plan, so its regular status stays.
     public func current(at moment: DateTime) -> PIDFDocument {
         guard tuples.contains(where: { !$0.timedStatuses.isEmpty }) else { return self }
         var document = self

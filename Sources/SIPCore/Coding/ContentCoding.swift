@@ -1,38 +1,39 @@
 import CZlib
 
-/// A content coding of message bodies (RFC 3261 20.12, RFC 9110 8.4.1).
+/// Content coding of message bodies (RFC 3261 20.12, RFC 9110 8.4.1).
 public enum ContentCoding: String, CaseIterable, Hashable, Sendable {
     /// RFC 1952.
     case gzip
-    /// The zlib format (RFC 1950). Some senders write bare deflate data (RFC 1951) under this name, which is read too.
+    /// zlib format (RFC 1950); bare deflate data (RFC 1951), which some senders write under this name, are read too.
     case deflate
     case identity
 
-    /// As a value of Accept-Encoding.
+    /// All codings as a value of Accept-Encoding.
     public static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Codings of one body; more are refused as unknown.
+    /// Largest number of codings of one body; more are refused as unknown.
     public static let limit = 2
 
+    /// Coding by name, ignoring case and the prefix `x-`; nil for an unknown name.
     public init?(_ name: Substring) {
         let name = name.lowercased()
         self.init(rawValue: name.hasPrefix("x-") ? String(name.dropFirst(2)) : name)
     }
 
-    /// Why a body cannot be decoded.
+    /// Reason why a body cannot be decoded.
     public enum Failure: Error, Hashable, Sendable {
-        /// A coding that is not known, or too many.
+        /// An unknown coding, or more than ``ContentCoding/limit``.
         case unknown(String)
         /// More octets than the limit; decoding stops there.
         case tooLarge
-        /// The octets are not what the coding says.
+        /// The octets are not valid data of the coding.
         case malformed(String)
     }
 
-    /// Takes the codings of a body away, the last one first.
+    /// Decodes a body, the coding applied last first.
     /// - Parameters:
-    ///   - codings: values of Content-Encoding, in the order in which they were applied.
-    ///   - limit: octets of the result, and of each step between.
+    ///   - codings: Values of Content-Encoding, in the order in which they were applied.
+    ///   - limit: Octets of the result, and of each intermediate result.
     public static func decode(_ body: [UInt8], codings: [String], limit: Int) throws(Failure) -> [UInt8] {
         let names = codings.flatMap { $0.split { $0 == "," || $0 == " " || $0 == "\t" } }
         guard names.count <= Self.limit else { throw .unknown(names.joined(separator: ", ")) }
@@ -55,7 +56,7 @@ public enum ContentCoding: String, CaseIterable, Hashable, Sendable {
             do throws(Failure) {
                 return try Inflation(.zlib).run(bytes, limit: limit)
             } catch {
-                // Bare data may begin like a header.
+                // Bare data may begin like a zlib header.
                 if error == .tooLarge { throw error }
                 guard let bare = try? Inflation(.bare).run(bytes, limit: limit) else { throw error }
                 return bare
@@ -63,12 +64,12 @@ public enum ContentCoding: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// RFC 1950 2.2: method 8, and the check of the first two octets.
+    /// Whether the data begin with a zlib header (RFC 1950 2.2): method 8 and a valid check of the first two octets.
     private static func hasZlibHeader(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 2 && bytes[0] & 0x0F == 8 && (Int(bytes[0]) << 8 | Int(bytes[1])) % 31 == 0
     }
 
-    /// Encodes a body: for clients and tests.
+    /// Encodes a body, for clients and tests; empty if zlib fails.
     public func encode(_ bytes: [UInt8]) -> [UInt8] {
         guard self != .identity else { return bytes }
         // zlib keeps the address of its stream.
@@ -93,15 +94,15 @@ public enum ContentCoding: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// One run of zlib's inflate, bounded by the octets that it writes.
+/// Run of zlib's inflate with a limit of the octets written.
 private struct Inflation {
-    /// What stands around the deflate data.
+    /// Format around the deflate data.
     enum Form {
         case gzip, zlib, bare
 
         init(_ coding: ContentCoding) { self = coding == .gzip ? .gzip : .zlib }
 
-        /// The window of 32 KiB, in zlib's notation of forms.
+        /// Window of 32 KiB, in zlib's notation of formats.
         var windowBits: Int32 {
             switch self {
             case .gzip: 15 + 16
@@ -112,7 +113,7 @@ private struct Inflation {
     }
 
     private let form: Form
-    /// Octets that are written at a time.
+    /// Octets written at a time.
     private static let chunk = 16_384
 
     init(_ form: Form) { self.form = form }
@@ -137,7 +138,7 @@ private struct Inflation {
         var output: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: Self.chunk)
         while true {
-            // One octet more than the limit tells that there is more.
+            // Room for one octet beyond the limit, to detect a longer result.
             let room = min(Self.chunk, limit - output.count + 1)
             let (status, written) = chunk.withUnsafeMutableBufferPointer { target in
                 stream.pointee.next_out = target.baseAddress
@@ -149,7 +150,7 @@ private struct Inflation {
             switch status {
             case Z_OK where written > 0 || stream.pointee.avail_in > 0: continue
             case Z_STREAM_END:
-                // RFC 1952 2.2: members may follow each other. What follows the data of the other forms is passed over.
+                // RFC 1952 2.2: gzip data may have several members. Octets after the data of other formats are ignored.
                 let rest = UnsafeBufferPointer(start: stream.pointee.next_in, count: Int(stream.pointee.avail_in))
                 guard form == .gzip, rest.starts(with: [0x1F, 0x8B]) else { return .success(output) }
                 guard inflateReset(stream) == Z_OK else { return .failure(.malformed("a further member cannot be read")) }
@@ -161,5 +162,5 @@ private struct Inflation {
     }
 }
 
-/// ``ContentCoding/deflate`` hides the function of that name.
+/// zlib's function, which ``ContentCoding/deflate`` hides inside the type.
 private func zlibDeflate(_ stream: UnsafeMutablePointer<z_stream>, _ flush: Int32) -> Int32 { deflate(stream, flush) }
