@@ -5,7 +5,7 @@ import Testing
 import XMLCore
 
 extension RealSockets {
-    /// Two gateways as processes of their own, an enterprise behind each and PIDF between them.
+    /// Two gateways as processes, each with an enterprise, and PIDF between them.
     ///
     ///     bob@contoso.com --SERVICE--> edge A --PIDF, exact values--> edge B --categories--> dana@fabrikam.com
     @Suite struct BackToBackInteropTests {
@@ -62,7 +62,7 @@ extension RealSockets {
             await edges.stop()
         }
 
-        /// Each is the home of one enterprise, and knows the other's as a standard domain.
+        /// Each gateway hosts one enterprise, and knows the other as a SIMPLE domain.
         private struct Edges {
             let first: IsthmusProgram
             let second: IsthmusProgram
@@ -96,7 +96,7 @@ extension RealSockets {
             }
         }
 
-        /// What the newest state that the watcher was told says.
+        /// Facts of the newest state that the watcher received.
         private static func lastState(_ watcher: EnhancedWatcher) -> Set<String> {
             for notification in watcher.notifications.reversed() {
                 if let text = GoldenState.stateElement(in: String(decoding: notification.body, as: UTF8.self)) {
@@ -108,7 +108,7 @@ extension RealSockets {
     }
 }
 
-/// A state of the golden vectors that PIDF can carry without loss.
+/// State of the golden vectors that PIDF carries without loss.
 struct GoldenState {
     var name: String
     /// The `state` element as it is published.
@@ -123,7 +123,7 @@ struct GoldenState {
         return try files.filter { $0.lastPathComponent.hasSuffix(".in.xml") }.sorted { $0.path < $1.path }.compactMap { file in
             let name = String(file.lastPathComponent.dropLast(".in.xml".count))
             let document = try String(contentsOf: file, encoding: .utf8)
-            // Those that are there to show what is not kept have an expected outcome of their own.
+            // Vectors for lossy conversions have their own expected output.
             guard !FileManager.default.fileExists(atPath: folder.appendingPathComponent("\(name).out.xml").path),
                 let text = stateElement(in: document)
             else { return nil }

@@ -6,7 +6,7 @@ import SIPSecurity
 import Testing
 
 extension RealSockets {
-    /// F1 with a client that people use: baresip watches bob@contoso.com.
+    /// F1 with a public client: baresip watches bob@contoso.com.
     @Suite(
         .enabled(if: PeerPrograms.areReady(PeerPrograms.baresip), "the Debian package baresip-core is not installed"),
         .enabled(if: Baresip.address != nil, "baresip needs an IPv4 address beside loopback, and this host has none"))

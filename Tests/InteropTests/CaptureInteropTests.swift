@@ -32,7 +32,7 @@ extension RealSockets {
             let flows = try await sngrep.flows(ports: [gateway.port, enterprise.port])
             #expect(flows.count == 2, "\(flows) \(sngrep.account)")
             for (call, messages) in flows {
-                // A request and its answer each, in either direction.
+                // One request and its response each, in either direction.
                 #expect(messages.count(where: { $0.hasSuffix("SUBSCRIBE") }) >= 2, "\(call): \(messages)")
                 #expect(messages.count(where: { $0.hasSuffix("NOTIFY") }) >= 2, "\(call): \(messages)")
             }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// The program where file descriptors are few.
+    /// The program with few file descriptors.
     @Suite struct DescriptorInteropTests {
         private static let domains = ["example.org: { side: simple, hosted: true }"]
 
@@ -15,7 +15,7 @@ extension RealSockets {
             return Array(lines.joined(separator: "\r\n").utf8)
         }
 
-        /// Whether a request over this socket is answered.
+        /// Whether a request over this socket gets a response.
         private static func isAnswered(_ socket: LoopbackSocket, _ transport: String, number: Int, by port: Int, atMost: Int = 5_000)
             -> Bool
         {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// A home server of a SIMPLE domain whose users sign in with Digest, as a client that shares nothing with it computes it.
+    /// A home server of a SIMPLE domain with Digest authentication; the client computes Digest independently.
     @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.sipp), "the Debian package sip-tester is not installed"))
     struct DigestInteropTests {
         private let ann = "sip:ann@example.com"

@@ -4,7 +4,7 @@ import SIPCore
 import Testing
 
 extension RealSockets {
-    /// Partners whose servers nobody wrote down: the program asks a real DNS server.
+    /// Partners without configured servers: the program looks them up at a real DNS server.
     @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.nsd, PeerPrograms.kamailio, PeerPrograms.sipp), "peers absent"))
     struct DiscoveryInteropTests {
         @Test("RFC 3263 4: a presentity is watched at a Kamailio that NAPTR, SRV and A lead to, the server before it being dead")
@@ -54,7 +54,7 @@ extension RealSockets {
             for (name, port) in ports {
                 zones["\(name).com"] = "_sipfederationtls._tcp IN SRV 0 0 \(port) sip.\(name).com.\nsip IN A 127.0.0.1"
             }
-            // A third one whose name leads to somebody else's server.
+            // A third domain; its records name another company's server.
             zones["fabrikam.net"] = "_sipfederationtls._tcp IN SRV 0 0 \(ports["contoso"] ?? 0) sip\nsip IN A 127.0.0.1"
             let names = try await Nsd(zones, in: scratch)
             var gateways: [String: IsthmusProgram] = [:]
@@ -95,7 +95,7 @@ extension RealSockets {
                 }
                 #expect(arrives, "\(state.name)\n\(stage.account)\n\(contoso.log.suffix(2_000))")
             }
-            // The server there is contoso's, and proves it: nothing is asked of it in fabrikam.net's name.
+            // The server belongs to contoso and proves that name, so no request for fabrikam.net is sent to it.
             try await stage.act { now in misled.poll(at: now) }
             #expect(await eventually(within: 20) { fabrikam.log.contains("expected=sip.fabrikam.net") }, "\(fabrikam.log.suffix(2_000))")
             #expect(fabrikam.log.contains("kind=wrong-name"))

@@ -27,14 +27,14 @@ extension RealSockets {
             #expect(await watcher.reaches("available"), "\(watcher.account)\n\(gateway.log)")
             try await publisher.publish(.busy)
             #expect(await watcher.reaches("busy"), "\(watcher.account)\n\(gateway.log)")
-            // SIPp cannot take a NOTIFY that crosses its SUBSCRIBE while it sends: the next change waits for the refresh.
+            // SIPp cannot receive a NOTIFY while it sends a SUBSCRIBE, so the next change follows the refresh.
             #expect(await watcher.reaches("refreshed"), "\(watcher.account)")
             try await publisher.publish(.onThePhone)
             try await publisher.publish(.closed)
             #expect(await watcher.reaches("offline"), "\(watcher.account)\n\(gateway.log)")
             #expect(await watcher.succeeds(), "\(watcher.account)\n\(gateway.log)")
 
-            // What the documents say, not only that they flow.
+            // Check the content of the documents too.
             let seen = watcher.categories
             #expect(seen.allSatisfy { $0.entity == alice })
             #expect(seen.contains { $0.availability == 3500 })

@@ -5,11 +5,11 @@ import Synchronization
 import Testing
 
 extension RealSockets {
-    /// One partner floods, the other two notice nothing: all of them at one event loop of the program.
+    /// One partner floods without effect on two others, with one event loop.
     ///
     ///     bob@contoso.com    hosted here
     ///     dana@fabrikam.com  a partner at 127.0.0.1, watches bob
-    ///     eve@example.com    a partner at 127.0.0.3, who says all she can over TCP and UDP
+    ///     eve@example.com    a partner at 127.0.0.3, floods over TCP and UDP
     @Suite struct FloodInteropTests {
         @Test("a flood of one partner loses no change of another's presentity, and disturbs no order", arguments: [nil, 20])
         func flood(limit: Int?) async throws {
@@ -70,7 +70,7 @@ extension RealSockets {
     }
 }
 
-/// A thread that says as much as it can until it is stopped: new subscriptions, OPTIONS, and NOTIFYs of no dialog.
+/// Thread that sends at full speed until it is stopped: new subscriptions, OPTIONS, and NOTIFYs without a dialog.
 private final class Flood: Sendable {
     private struct State {
         var mustStop = false
@@ -81,7 +81,7 @@ private final class Flood: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Parameter least: it says so many at least, however early it is stopped.
+    /// - Parameter least: Minimum number of messages, however early it is stopped.
     init(over kind: LoopbackSocket.Kind, to port: Int, atLeast least: Int) throws {
         let thread = Thread { [self] in
             if let socket = try? LoopbackSocket(kind, port: kind == .stream ? port : 0, at: "127.0.0.3") {
@@ -112,7 +112,7 @@ private final class Flood: Sendable {
             + "Event: presence\r\n\(more)Content-Length: 0\r\n\r\n"
     }
 
-    /// Counts the statuses of what came.
+    /// Counts the status codes received.
     private func note(_ rest: inout String, _ bytes: [UInt8]) {
         let parts = (rest + String(decoding: bytes, as: UTF8.self)).components(separatedBy: "\r\nSIP/2.0 ")
         let statuses = parts.dropFirst().compactMap { Int($0.prefix(3)) }
@@ -123,6 +123,6 @@ private final class Flood: Sendable {
     func stop() { state.withLock { $0.mustStop = true } }
     var isOver: Bool { state.withLock { $0.isOver } }
     var said: Int { state.withLock { $0.said } }
-    /// How many answers of each status came, the first of each read aside.
+    /// Number of responses by status, except the first of each read.
     var answers: [Int: Int] { state.withLock { $0.answers } }
 }

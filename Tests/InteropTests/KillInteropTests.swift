@@ -4,7 +4,7 @@ import SIPCore
 import Testing
 
 extension RealSockets {
-    /// The program with a store, killed without a goodbye.
+    /// The program with a store, killed by SIGKILL.
     @Suite struct KillInteropTests {
         private static let dave = "sip:dave@hosted.example.net"
 
@@ -51,7 +51,7 @@ extension RealSockets {
             let second = try await IsthmusProgram(in: scratch, port: first.port, store: store, domains: domains)
             #expect(second.log.contains("restored-dialogs=2"), "\(second.log)")
             #expect(second.log.contains("left-out=0"), "\(second.log)")
-            // Container 300 has version 1 by now, and its member sees it.
+            // Container 300 now has version 1, and its member sees it.
             try await stage.act { endpoint.setMembers(container: 300, version: 0, adding: ["sip:x@example.com"], at: $0) }
             #expect(try await stage.wait(atMost: .seconds(20)) { endpoint.lastMembersAnswer?.status == .conflict }, "\(second.log)")
             try await stage.act { endpoint.publish(availability: 6500, note: "after", at: $0) }

@@ -199,7 +199,7 @@ extension RealSockets {
             await gateway.stop(drain: .seconds(1))
         }
 
-        /// The status of a SUBSCRIBE to a user.
+        /// Status of a SUBSCRIBE to a user.
         private static func status(of user: String, at address: TransportAddress) async throws -> Int? {
             let text =
                 "SUBSCRIBE sip:\(user)@contoso.com SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1:9;branch=z9hG4bK\(UUID().uuidString)\r\n"

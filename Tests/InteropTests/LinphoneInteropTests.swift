@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// F1 with a client that people use: liblinphone watches a hosted presentity of an enterprise domain.
+    /// F1 with a public client: liblinphone watches a hosted presentity of an enterprise domain.
     @Suite(
         .enabled(
             if: PeerPrograms.areReady(PeerPrograms.linphone, PeerPrograms.python),
@@ -10,7 +10,7 @@ extension RealSockets {
     struct LinphoneInteropTests {
         private static let bob = "sip:bob@contoso.com"
 
-        /// A category publication of one state, in every container that a watcher may be in.
+        /// Category publication of one state, in every container that a watcher may be in.
         private static func publication(_ state: String, version: Int) -> String {
             let publications = [0, 100, 200, 300, 400].map { container in
                 """

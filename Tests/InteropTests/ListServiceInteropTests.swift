@@ -17,7 +17,7 @@ extension RealSockets {
         @Test("RFC 4662: three contacts at Kamailio are one list subscription; who lets the watcher wait is seen as soon as he lets him in")
         func listAtKamailio() async throws {
             let service = try await Service("lists", watcher: bob, allowing: [alice], blockingPolitely: [carol])
-            // dave has no rules: Kamailio lets his watchers wait.
+            // dave has no rules: Kamailio leaves watchers of dave pending.
             try service.kamailio.setList("sip:bob-list@example.org", of: bob, members: [alice, carol, dave])
             for presentity in [alice, carol, dave] { try await service.publish(.busy, for: presentity) }
             let capture = try await Tshark(ports: [service.kamailio.port], in: service.scratch)
@@ -49,7 +49,7 @@ extension RealSockets {
 
             #expect(await shows(watcher, alice, 6_500), "\(watcher.account)\n\(gateway.log)")
             #expect(await shows(watcher, carol, 18_500), "\(watcher.account)\n\(gateway.log)")
-            // What alice does after that is not for bob to see.
+            // Later changes of alice are hidden from bob.
             try service.kamailio.setRule("polite-block", for: bob, of: alice)
             #expect(await shows(watcher, alice, 18_500), "\(watcher.account)\n\(gateway.log)")
             try await service.publish(.away, for: alice)
@@ -62,7 +62,7 @@ extension RealSockets {
             await service.stop()
         }
 
-        /// Kamailio with rules and lists, its database, and what is published there.
+        /// Kamailio with rules and lists, its database, and the publishers.
         private final class Service {
             let scratch: ScratchDirectory
             let kamailio: Kamailio
@@ -115,7 +115,7 @@ extension RealSockets {
             watcher.categories.filter { $0.entity == presentity }.compactMap(\.availability)
         }
 
-        /// Waits until the last state of a presentity is this one.
+        /// Waits until the last state of a presentity has this availability.
         private func shows(_ watcher: SIPp, _ presentity: String, _ availability: Int, within seconds: Double = 30) async -> Bool {
             await eventually(within: seconds) { states(watcher, presentity).last == availability }
         }

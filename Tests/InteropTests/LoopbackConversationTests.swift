@@ -3,7 +3,7 @@ import SIPCore
 import Testing
 
 extension RealSockets {
-    /// The scripted conversations that need no virtual time, unchanged, on real sockets.
+    /// Scripted conversations without virtual time, unchanged, on real sockets.
     @Suite struct LoopbackConversationTests {
         private static let scenarios = Scenario.all.filter { !$0.needsVirtualTime }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// What is malformed gets the status of its section, over real sockets, and the process lives on.
+    /// Malformed input gets the status of its section over real sockets, and the process survives.
     @Suite struct MalformedInputInteropTests {
         private static let user = "sip:dave@contoso.com"
 
@@ -171,13 +171,13 @@ extension RealSockets {
                 #expect(gateway.isRunning, "\(item.name): \(gateway.log.suffix(2000))")
             }
 
-            // Noise is not answered at all, and does no harm.
+            // Noise gets no response and has no effect.
             for noise in [[UInt8](repeating: 0, count: 1500), Array("hello".utf8), [0xFF, 0xFE, 0x0D, 0x0A, 0x0D, 0x0A], []] {
                 socket.send(noise, to: gateway.port)
             }
             try subscribesNormally(gateway, "after-datagrams", body: batch)
 
-            // An escaped line break in a URI stays escaped on the other leg (RFC 3261 25.1).
+            // An escaped line break in a URI stays escaped on the upstream side (RFC 3261 25.1).
             let injection = "sip:alice%0d%0aX-Injected:%20yes@example.org"
             socket.send(
                 request(
@@ -196,7 +196,7 @@ extension RealSockets {
             scratch.remove()
         }
 
-        /// Framing errors end a stream, with 400 where there is somebody to answer (RFC 3261 18.3).
+        /// Framing errors end a stream, with a 400 where a response is possible (RFC 3261 18.3).
         private func streams(_ gateway: IsthmusProgram) throws {
             func via(_ socket: LoopbackSocket) -> String { "TCP 127.0.0.1:\(socket.port)" }
             let batch = Array(Self.batch.utf8)
@@ -220,7 +220,7 @@ extension RealSockets {
             let answer = huge.receive(until: "\r\n\r\n", atMost: 3000)
             #expect(answer.isEmpty || answer.hasPrefix("SIP/2.0 413") || answer.hasPrefix("SIP/2.0 513") || answer.hasPrefix("SIP/2.0 400"))
 
-            // Two messages in one write, and one message a byte at a time.
+            // Two messages in one write, and one message octet by octet.
             let odd = try LoopbackSocket(.stream, port: gateway.port)
             let one = request("OPTIONS", via: via(odd), callID: "pair1")
             odd.send(one + request("OPTIONS", via: via(odd), callID: "pair2"))
@@ -230,7 +230,7 @@ extension RealSockets {
             #expect(gateway.isRunning)
         }
 
-        /// A subscription as any other, to see that the gateway still does its work.
+        /// Ordinary subscription, to check that the gateway still works.
         private func subscribesNormally(_ gateway: IsthmusProgram, _ callID: String, body: [UInt8]) throws {
             let socket = try LoopbackSocket(.datagram, port: 0)
             let bytes = request(

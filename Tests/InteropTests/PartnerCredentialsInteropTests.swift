@@ -3,7 +3,7 @@ import GatewayTesting
 import Testing
 
 extension RealSockets {
-    /// A partner whose server, Kamailio with its module `auth`, asks this gateway for credentials.
+    /// A partner with a server (Kamailio with its module `auth`) that requires credentials of this gateway.
     @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.kamailio, PeerPrograms.sipp, PeerPrograms.tshark), "peers absent"))
     struct PartnerCredentialsInteropTests {
         private let alice = "sip:alice@example.org"
@@ -33,7 +33,7 @@ extension RealSockets {
             #expect(await watcher.reaches("available"), "\(watcher.account)\n\(gateway.log)")
             try await publisher.publish(.busy)
             #expect(await watcher.reaches("busy"), "\(watcher.account)\n\(gateway.log)")
-            // The SUBSCRIBE that ends the subscription goes with the same nonce, and the next number.
+            // The SUBSCRIBE that ends the subscription uses the same nonce with the next nonce count.
             #expect(await watcher.reaches("refreshed"), "\(watcher.account)")
             try await publisher.publish(.closed)
             #expect(await watcher.reaches("offline"), "\(watcher.account)\n\(gateway.log)")

@@ -4,7 +4,7 @@ import SIPCore
 import Testing
 
 extension RealSockets {
-    /// A partner with two real servers behind its SRV records, one of which dies while its presentities are watched.
+    /// A partner with two real servers in its SRV records, one of which fails during subscriptions.
     @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.nsd, PeerPrograms.kamailio, PeerPrograms.sipp), "peers absent"))
     struct PartnerFailoverInteropTests {
         private static let alice = "sip:alice@example.org"
@@ -50,7 +50,7 @@ extension RealSockets {
                 try await stage.wait(atMost: .seconds(30)) { all.allSatisfy { $0.presence?.notes == ["open now"] } },
                 "\(stage.account)\n\(gateway.log.suffix(3_000))")
 
-            // The second one takes connections and says nothing yet: what is known is vouched for by nobody.
+            // The second server accepts connections and sends nothing: the known state is unconfirmed.
             second.pause()
             await first.kill()
             var (partners, subscriptions) = ("", "")

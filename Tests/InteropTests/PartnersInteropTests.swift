@@ -4,13 +4,13 @@ import SIPCore
 import Testing
 
 extension RealSockets {
-    /// Three companies that do not trust each other, one border between them, and who wants to be one of them.
+    /// Three companies that do not trust each other, one border between them, and an attacker.
     ///
     ///     bob@contoso.com   --- isthmus of contoso.com  --- mutual TLS ---+
     ///     dana@fabrikam.com --- isthmus of fabrikam.com --- mutual TLS ---+--- the border's isthmus
     ///     alice@example.org --- Kamailio --------------- mutual TLS ------+
     ///     carol@example.org --- UDP, from an address of that company -----+
-    ///     whoever           --- OpenSSL, over TLS -------------------------+
+    ///     an attacker       --- OpenSSL, over TLS -------------------------+
     @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.kamailio, PeerPrograms.sipp), "peers absent"))
     struct PartnersInteropTests {
         private static let (alice, bob, fay) = ("sip:alice@example.org", "sip:bob@contoso.com", "sip:fay@fabrikam.com")
@@ -33,7 +33,7 @@ extension RealSockets {
                 }, "\(world.account)")
 
             let before = try await world.sight()
-            // A partner turned bad: his certificate is good, the names that he uses are not his.
+            // A hostile partner: its certificate is valid, but it uses the names of others.
             let known = try #require(world.overheardCallID, "\(world.border.log.suffix(3_000))")
             let bad = try SecureLine(
                 to: world.border.securePort, as: "fabrikam", of: world.certificates,
@@ -45,7 +45,7 @@ extension RealSockets {
                 ].joined(), named: "bad-partner", in: world.scratch)
             #expect(await eventually(within: 20) { bad.statuses.count >= 6 || bad.isOver }, "\(bad.text.suffix(2_000))")
             #expect(bad.statuses == [403, 403, 403, 481, 403, 403], "\(bad.text.suffix(3_000))")
-            // Nobody at all: a certificate of the same authority for another name, and none.
+            // Unauthorized peers: a certificate of the same authority for another name, no certificate, and an unknown root.
             for (name, kind) in [("wrong-name", "wrong-name"), (nil, "no-certificate"), ("foreign", "unknown-root")] {
                 let stranger = try SecureLine(
                     to: world.border.securePort, as: name, of: world.certificates,
@@ -65,7 +65,7 @@ extension RealSockets {
                 "\(log.split(separator: "\n").filter { $0.contains("may not speak") || $0.contains("TLS handshake failed") }.joined(separator: "\n"))"
             )
 
-            // Whom it was tried on goes on as before.
+            // The attacked partner continues undisturbed.
             try await world.show(world.bob, 3_500)
             #expect(
                 try await world.see {
@@ -107,7 +107,7 @@ extension RealSockets {
     }
 }
 
-/// The three companies and the border, as processes, and their users.
+/// Processes of the three companies and the border, and their users.
 private final class World {
     let scratch: ScratchDirectory
     private let folders: [ScratchDirectory]
@@ -176,7 +176,7 @@ private final class World {
     var gateways: [IsthmusProgram] { [border, contoso, fabrikam] }
     var account: String { stage.account + gateways.map { "\n--- \($0.log.suffix(2_500))" }.joined() }
 
-    /// Publishes an availability and waits for the answer.
+    /// Publishes an availability and waits for the response.
     func show(_ publisher: CategoryPublisher, _ availability: Int) async throws {
         let state =
             "<state xmlns=\"http://schemas.microsoft.com/2006/09/sip/state\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
@@ -188,7 +188,7 @@ private final class World {
         if !isTaken { throw PeerError(description: "\(publisher.name) could not publish \(availability): \(account)") }
     }
 
-    /// Everybody watches whom he is named after, until all see somebody.
+    /// Starts each watcher, and waits until all see presence.
     func watch(withAlice: Bool = true) async throws {
         let watchers = [danaOfBob, ullaOfFay, carolOfBob] + (withAlice ? [danaOfAlice] : []) as [ScriptedWatcher]
         try await stage.act { now in for watcher in watchers { watcher.subscribe(at: now) } }
@@ -198,7 +198,7 @@ private final class World {
 
     func see(_ condition: () -> Bool) async throws -> Bool { try await stage.wait(atMost: .seconds(20), until: condition) }
 
-    /// All that the users could notice.
+    /// Everything that the users could notice.
     func sight() async throws -> [String] {
         try await stage.look {
             [danaOfBob, danaOfAlice, ullaOfFay, carolOfBob].map {
@@ -207,13 +207,13 @@ private final class World {
         }
     }
 
-    /// The Call-ID of a leg of the border, which is no secret on a machine that logs it.
+    /// Call-ID of an upstream subscription of the border, as read from its log.
     var overheardCallID: String? {
         border.log.split(separator: "\n").last { $0.contains("subscribing upstream") }
             .flatMap { line in line.split(separator: " ").first { $0.hasPrefix("call-id=") }.map { String($0.dropFirst(8)) } }
     }
 
-    /// The certificate that a new connection is shown, in PEM form.
+    /// Certificate that a new connection receives, in PEM.
     func certificateShown(by gateway: IsthmusProgram) async throws -> String {
         let line = try SecureLine(
             to: gateway.securePort, as: "example", of: certificates, saying: "", named: "look-\(UUID().uuidString.prefix(8))", in: scratch)
@@ -235,7 +235,7 @@ private final class World {
     }
 }
 
-/// Requests as an impostor writes them.
+/// Forged requests.
 private enum Words {
     private static func request(
         _ method: String, _ target: String, from: String, to: String, toTag: String = "", callID: String, _ more: String, body: String = ""

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// The peers against each other, without a gateway: a failure here is not the gateway's.
+    /// The peers with each other, without a gateway: a failure here is not caused by the gateway.
     @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.kamailio, PeerPrograms.sipp, PeerPrograms.tshark), "peers absent"))
     struct PeersAloneTests {
         @Test("SIPp sees at Kamailio what SIPp publishes there", arguments: ["udp", "tcp"])

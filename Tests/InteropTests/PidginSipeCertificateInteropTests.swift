@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// A real client that signs in by TLS-DSK. Its TLS is neither OpenSSL's nor ours: pidgin-sipe writes the handshake itself, with NSS
-    /// beneath it, derives the keys by its own reading of MS-SIPAE 3.2.5.1, and drops every message whose signature it cannot verify.
+    /// A real client that signs in by TLS-DSK. Its TLS is independent: pidgin-sipe implements the handshake itself on NSS, derives the keys
+    /// by MS-SIPAE 3.2.5.1, and drops every message with an invalid signature.
     @Suite struct PidginSipeCertificateInteropTests {
         @Test("pidgin-sipe gets a certificate, signs in by TLS-DSK, publishes, and sees the other client; an unknown user stays out")
         func certificateSignIn() async throws {
@@ -43,7 +43,7 @@ extension RealSockets {
     }
 }
 
-/// A throw-away authority and the web service that issues its certificates to clients.
+/// Temporary authority and the web service that issues its certificates to clients.
 final class CertificateService: Sendable {
     private let process: ChildProcess
     private let folder: URL
@@ -66,14 +66,14 @@ final class CertificateService: Sendable {
         (self.process, self.port) = (process, port)
     }
 
-    /// What the gateway is told.
+    /// Lines of the gateway's configuration.
     var configuration: String {
         "tls-dsk: { certificate: \"\(folder.path)/server.pem\", key: \"\(folder.path)/server.key\", "
             + "client-ca: \"\(folder.path)/authority.pem\", "
             + "sts-uri: \"https://127.0.0.1:\(port)/CertProv/CertProvisioningService.svc\" }"
     }
 
-    /// What the service shows to its clients.
+    /// HTTPS certificate of the service.
     var httpsCertificate: URL { folder.appendingPathComponent("server.pem") }
 
     var log: String { process.errorText }

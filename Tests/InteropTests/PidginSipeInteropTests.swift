@@ -3,8 +3,8 @@ import GatewayTesting
 import Testing
 
 extension RealSockets {
-    /// A home server as a real enhanced presence client needs it: pidgin-sipe, run by finch. What it sees and shows is compared with
-    /// what independent programs of the SIMPLE side publish and are told.
+    /// Home server for a real enhanced presence client: pidgin-sipe, run by finch. Its view and its publications are compared with those of
+    /// independent SIMPLE programs.
     @Suite struct PidginSipeInteropTests {
         private let alice = "sip:alice@contoso.com"
         private let bob = "sip:bob@contoso.com"
@@ -50,14 +50,14 @@ extension RealSockets {
             try await bobsPhone.publish(.busy)
             #expect(await finch.sees(bob, "busy"), "\(account())")
 
-            // Three changes, seen by a PIDF watcher of another domain.
+            // Three changes, watched as PIDF from another domain.
             #expect(await watcher.shows("open"), "\(account())")
             for (status, activity) in [("busy", "busy"), ("away", "away"), ("be-right-back", "away"), ("available", nil)] {
                 try await finch.show(status)
                 #expect(await watcher.shows("open", activity), "\(status): \(account())")
             }
 
-            // A block: that watcher sees alice leave, and hears of nothing that she does behind it.
+            // A block: the watcher sees alice leave, and none of her later changes.
             try await finch.block(carol)
             #expect(await watcher.shows("closed"), "\(account())")
             try await finch.show("busy")
@@ -82,7 +82,7 @@ extension RealSockets {
                 limit: 240, in: scratch)
         }
 
-        /// Alice signs in for the first time, adds two contacts, and leaves.
+        /// Alice signs in for the first time, adds two contacts and signs out.
         private func contactsAreStored(_ gateway: IsthmusProgram, in scratch: ScratchDirectory) async throws {
             let finch = try await Finch(user: "alice@contoso.com", server: gateway.port, named: "first", in: scratch)
             #expect(await finch.signsIn(), "\(finch.account)\n\(gateway.log.suffix(6000))")
@@ -97,7 +97,7 @@ extension RealSockets {
 }
 
 extension SIPp {
-    /// Waits until the newest PIDF says this, and has this activity or, where none is given, none.
+    /// Waits until the newest PIDF has this basic status and this activity; without `activity` it must have none.
     func shows(_ basic: String, _ activity: String? = nil, within seconds: Double = 30) async -> Bool {
         await eventually(within: seconds) {
             guard let last = pidfs.last else { return false }

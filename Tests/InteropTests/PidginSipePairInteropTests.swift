@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// Two real clients of one home server, with nothing between them but the gateway; they sign in with NTLM.
+    /// Two real clients of one home server with only the gateway between them; they sign in with NTLM.
     @Suite struct PidginSipePairInteropTests {
         @Test("two pidgin-sipe clients with NTLM: each sees the other come, change, block and go; a wrong password stays out")
         func twoFinchesSeeEachOther() async throws {
@@ -58,7 +58,7 @@ extension RealSockets {
 }
 
 extension IsthmusProgram {
-    /// Adds a user to a directory file, as an operator does it: `isthmus user add`.
+    /// Adds a user to a directory file with `isthmus user add`, as an operator does.
     static func addUser(_ uri: String, password: String, to file: URL, in scratch: ScratchDirectory) async throws {
         let command = try ChildProcess(
             URL(fileURLWithPath: "/bin/sh"),

@@ -4,22 +4,22 @@ import SIPCore
 import Testing
 
 extension RealSockets {
-    /// The program as it is configured by default, and the server of 20 watchers that is away for a moment while presence changes.
+    /// The program with its default configuration, and a server of 20 watchers that fails briefly during changes.
     @Suite struct RedeliveryInteropTests {
         private static let alice = "sip:alice@example.net"
         private static let crowd = 20
 
-        /// What the watchers' server does meanwhile.
+        /// Kind of failure of the watchers' server.
         enum Absence: String, CaseIterable {
-            /// Nobody listens.
+            /// The port is closed.
             case away
-            /// It shows a certificate that has ended.
+            /// It presents an expired certificate.
             case expired
-            /// It accepts connections and does not shake hands.
+            /// It accepts connections without a TLS handshake.
             case silent
         }
 
-        /// What stands where the server was, until it is taken away.
+        /// Replacement of the server during the failure.
         private final class Intruder {
             private let process: ChildProcess?
             private var socket: LoopbackSocket?
@@ -87,7 +87,7 @@ extension RealSockets {
             await server.leave()
             let intruder = try await Intruder(absence, at: port, certificates, in: scratch)
             for note in ["second", "third"] { try await show(note) }
-            // A NOTIFY of each dialog has failed, and no dialog has ended.
+            // A NOTIFY of each dialog has failed; no dialog has ended.
             var listed = ""
             for _ in 0..<300 where listed.components(separatedBy: "failing since").count <= Self.crowd {
                 listed = try await gateway.run(["subscriptions"])
@@ -102,7 +102,7 @@ extension RealSockets {
 
             try await server.come()
             #expect(await server.all(within: 90, isTold("third")), "\(server.account)\n\(gateway.log.suffix(3_000))")
-            // The refresh is answered 200 in the same dialog, and a later change is told.
+            // The refresh gets a 200 in the same dialog, and a later change is notified.
             try await server.act { watcher, now in watcher.refresh(expires: 3_600, at: now) }
             #expect(await server.all { $0.lastResponse?.headers.cSeq?.number == 2 && $0.lastResponse?.status == .ok }, "\(server.account)")
             try await show("fourth")

@@ -2,16 +2,17 @@ import Foundation
 import Testing
 
 extension RealSockets {
-    /// Why a request is not carried, as each side hears it: the enterprise in ms-diagnostics (MS-OCER), the other in Warning (RFC 3261 20.43).
+    /// Reasons of refusals as each side receives them: in ms-diagnostics for an enterprise (MS-OCER), in Warning for a SIMPLE domain (RFC
+    /// 3261 20.43).
     @Suite struct RefusalKindsInteropTests {
         struct Kind: CustomStringConvertible, Sendable {
             var description: String
             var presentity: String
             var status: Int
             var errorID: Int
-            /// What is told, in part.
+            /// Part of the diagnostic text.
             var words: String
-            /// What a standard watcher hears in the NOTIFY after its 200 (RFC 6665 4.4.3); nil: it hears the status.
+            /// Reason that a SIMPLE watcher receives in the NOTIFY after its 200 (RFC 6665 4.4.3); nil when it receives the status.
             var reason: String?
         }
 
@@ -51,7 +52,7 @@ extension RealSockets {
                     "fabrikam.com: { side: enterprise, route: \"tcp:127.0.0.1:\(dead)\", deny: { users: [ ceo@fabrikam.com ] } }",
                     "blocked.example.com: { refuse: 403 }",
                     "absent.example.org: { side: simple, discover: true }",
-                    // This server has no word for it: REFUSED (RFC 1035 4.1.1).
+                    // This DNS server answers REFUSED (RFC 1035 4.1.1).
                     "silent.example.net: { side: simple, discover: true }",
                 ], settings: [names.settings])
             for kind in Self.kinds {
@@ -84,7 +85,7 @@ extension RealSockets {
             scratch.remove()
         }
 
-        /// One look, without a subscription (RFC 6665 4.4.3); that of an enterprise wants the answer in the 200 (MS-PRES 3.4.5.1.2).
+        /// Fetches presence once (RFC 6665 4.4.3); an enterprise requests the state in the 200 (MS-PRES 3.4.5.1.2).
         private static func poll(_ presentity: String, by watcher: String, at port: Int, inCategories: Bool) -> String {
             let mark = UUID().uuidString.prefix(8)
             let list = """

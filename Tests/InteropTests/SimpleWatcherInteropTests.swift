@@ -34,7 +34,7 @@ extension RealSockets {
             #expect(await watcher.reaches("open"), "\(watcher.account)\n\(gateway.log)")
             try await enterprise.show(bob, EnhancedState(6500))
             #expect(await watcher.reaches("busy"), "\(watcher.account)\n\(gateway.log)")
-            // SIPp cannot take a NOTIFY that crosses its SUBSCRIBE while it sends: the next change waits for the refresh.
+            // SIPp cannot receive a NOTIFY while it sends a SUBSCRIBE, so the next change follows the refresh.
             #expect(await watcher.reaches("refreshed"), "\(watcher.account)")
             try await enterprise.show(bob, EnhancedState(6500, token: "on-the-phone"))
             try await enterprise.show(bob, EnhancedState(18_500))

@@ -4,12 +4,12 @@ import SIPCore
 import Testing
 
 extension RealSockets {
-    /// Kamailio as a partner over mutual TLS (RFC 5922), with a throw-away authority.
+    /// Kamailio as a partner over mutual TLS (RFC 5922), with a temporary authority.
     @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.kamailio, PeerPrograms.sipp), "peers absent"))
     struct TLSInteropTests {
         private let alice = "sip:alice@example.org"
 
-        /// The gateway, which is example.net, with its route to Kamailio.
+        /// Starts a gateway with the certificate of example.net and a route to Kamailio.
         private func gateway(in scratch: ScratchDirectory, _ certificates: PartnerCertificates, toward kamailio: Kamailio) async throws
             -> IsthmusProgram
         {

@@ -107,7 +107,7 @@ import Testing
         await first.stop()
         #expect(!FileManager.default.fileExists(atPath: path))
 
-        // A socket whose process is gone.
+        // A socket without a process.
         let dead = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         #expect(Self.withAddress(path) { bind(dead, $0, $1) } == 0)
         close(dead)
@@ -115,7 +115,7 @@ import Testing
         #expect(try await AdministrationClient.get(.init(path: "/x"), from: .socket(path)).body == "2\n")
         await second.stop()
 
-        // One whose process is busy: it listens, accepts nobody, and has no room for another who waits.
+        // A socket with a busy process: it listens, accepts no connection, and its backlog is full.
         let busy = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         #expect(Self.withAddress(path) { bind(busy, $0, $1) } == 0 && listen(busy, 0) == 0)
         var waiting: [Int32] = []

@@ -20,7 +20,7 @@ import Testing
         return try #require(try IsthmusCommand.parseAsRoot(arguments) as? ResolveCommand).decisions()
     }
 
-    /// The line that the command would be refused with.
+    /// Error line and exit code of the command; nil when it succeeds.
     static func refusal(_ body: () throws -> Void) -> (line: String, code: CommandFailure.Code)? {
         do {
             try body()

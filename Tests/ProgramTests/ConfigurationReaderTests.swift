@@ -235,7 +235,7 @@ import Testing
         #expect(error?.lines.first?.contains("domains.b.example.\(key)") == true && error?.lines.first?.contains(rule) == true)
     }
 
-    /// A mistake per line: the text, where it is reported, and a piece of what is said.
+    /// One mistake per line: the text, its position, and a part of the report.
     static let mistakes: [(text: String, position: String, part: String)] = [
         ("listen: []\ndomains: { a: { refuse: 403 } }", "1:9", "at least one listener"),
         (

@@ -9,7 +9,7 @@ import Testing
 
 @testable import isthmus
 
-/// `transport`, `listen` and `domains` where they speak of connections and addresses, and a gateway that lives in IPv6.
+/// `transport`, `listen` and the address keys of `domains`, and a gateway with IPv6 only.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionConfigurationTests {
     private func read(_ text: String) throws -> ProgramConfiguration { try ConfigurationReader.read(text, file: "x") }
 
@@ -59,7 +59,7 @@ import Testing
         throws
     {
         func notes(_ listen: String, node: String = "") throws -> [String] {
-            // Only who listens with TLS, or calls over it, says who it is.
+            // Only a listener or a route with TLS needs certificates.
             let tls = listen.contains("tls:") ? "tls: { certificate: a, key: b, trust: c }\n" : ""
             let rest = tls + "domains: { \"*\": { refuse: 403 } }\n"
             return ConfigurationNotes.addresses(of: try read("listen: [ \(listen) ]\n\(node)\(rest)"))

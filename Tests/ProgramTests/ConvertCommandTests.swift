@@ -4,7 +4,7 @@ import Testing
 @testable import isthmus
 
 @Suite struct ConvertCommandTests {
-    /// A directory of its own, removed at the end.
+    /// Temporary directory, removed at the end.
     final class Scratch {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-\(UUID().uuidString)").path
 

@@ -80,7 +80,7 @@ import UserDirectory
     }
 }
 
-/// `isthmus user`, on files of its own.
+/// `isthmus user`, on temporary files.
 @Suite struct UserCommandTests {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-users-\(UUID().uuidString)")
     var file: String { directory.appendingPathComponent("users.yaml").path }

@@ -6,7 +6,7 @@ import Testing
 
 /// The sentences of `isthmus explain`.
 @Suite struct ExplanationTextTests {
-    /// What is said of a single subscription whose far leg is in this state.
+    /// Explanation of a single subscription with an upstream subscription in this state.
     static func reason(
         _ knowledge: SubscriptionReport.Knowledge, _ state: LegReport.State = .resting, whenLost: LostPresence = .stale,
         standing: String = "active", hasLeg: Bool = true

@@ -13,7 +13,7 @@ import Testing
     static let alice = RunningGatewayTests.alice
     static let bob = "sip:bob@contoso.com"
 
-    /// A gateway of two shards with a presentity and a watcher, asked over a Unix socket.
+    /// Runs a gateway of two shards with a presentity and a watcher, with its Unix socket.
     static func withGateway(_ body: (AdministrationAddress, String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-ask-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -115,7 +115,7 @@ import Testing
         let closed = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-\(UUID().uuidString).yaml").path
         try Data(RunningGatewayTests.yaml().utf8).write(to: URL(fileURLWithPath: closed))
         defer { try? FileManager.default.removeItem(atPath: closed) }
-        // Its listener shows nobody.
+        // Its listener shows no subscriptions.
         #expect(await Isthmus.run(["subscriptions", "--config", closed]) == 1)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import isthmus
 
-/// What `isthmus route --from` says.
+/// Text of `isthmus route --from`.
 @Suite struct RightsTextTests {
     private func configuration(_ domains: String) throws -> ProgramConfiguration {
         try ConfigurationReader.read("listen: [ \"udp:127.0.0.1:5060\" ]\ndomains:\n" + domains, file: "x")

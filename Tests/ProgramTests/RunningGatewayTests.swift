@@ -44,7 +44,7 @@ import Testing
         return server
     }
 
-    /// The status that a publication of, and by, this user gets.
+    /// Status of a publication for, and by, this user.
     static func publish(_ via: TransportAddress, as user: String = alice) async throws -> Int? {
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
         let client = try await client(via) {

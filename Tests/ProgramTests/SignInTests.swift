@@ -5,7 +5,7 @@ import Testing
 
 @testable import isthmus
 
-/// The program as its users meet it: a directory file, a listener that asks them to sign in, and the commands that can.
+/// Sign-in as a whole: a directory file, a listener that requires sign-in, and the commands that support it.
 @Suite(.timeLimit(.minutes(10))) struct SignInTests {
     private static let bob = "sip:bob@contoso.com"
 

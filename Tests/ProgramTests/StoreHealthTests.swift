@@ -40,7 +40,7 @@ import Testing
         #expect(ill.text.contains("\"status\":\"store failing\""), "\(ill.text)")
 
         try await other.writeWithoutTransaction { try $0.commit() }
-        // Refused for as long as the store is left alone, a second.
+        // Refused during the store's pause of one second.
         while try await RunningGatewayTests.publish(tcp) == 503 {}
         let well = try await health()
         #expect(well.status == 200)

@@ -10,7 +10,7 @@ import ThrowAwayCertificates
 
 @testable import isthmus
 
-/// `tls`, and what listeners and domains say of certificates.
+/// `tls`, and the certificate keys of listeners and domains.
 @Suite(.timeLimit(.minutes(10))) struct TLSConfigurationTests {
     private static let head = "listen: [ \"tls:127.0.0.1:0\" ]\ntls: { certificate: own.pem, key: own.key, trust: roots.pem }\n"
 
@@ -43,7 +43,7 @@ import ThrowAwayCertificates
         #expect(tls.maximumHandshakes == 77)
         #expect(configuration.transport.optionalCertificateListeners == [TransportAddress(.tls, "0.0.0.0", 5061)])
 
-        // An enterprise server proves its host name, a standard domain itself, unless names are given.
+        // Without names, an enterprise server must prove its host name, and a SIMPLE domain's server the domain.
         let lenient = PeerNameRule(allowsCommonName: true, takesHostsBesideDomains: true, allowsWildcards: true)
         let expected = [
             "contoso.com": PeerExpectation(["sip.contoso.com"], by: .enterprise),
@@ -57,7 +57,7 @@ import ThrowAwayCertificates
             #expect(tls.expectations[expectation.names[0]] == expectation)
             #expect(configuration.routingTable[name]?.certificate == expectation)
         }
-        // Every partner is known: nobody else's certificate is taken; but one that proves the domain itself speaks for it, as with "*".
+        // All partners are known: other certificates are refused; one for the domain itself is accepted, as with "*".
         let domains = [PeerExpectation(["contoso.com"], by: .enterprise), PeerExpectation(["fabrikam.com"], by: lenient)]
         #expect(Set(tls.clientExpectations ?? []) == Set(expected.values).union(domains))
         #expect(configuration.routingTable.decide(SIPURI("sips:bob@contoso.com")!).domain != nil)
@@ -106,7 +106,7 @@ import ThrowAwayCertificates
         fabrikam.roots = "fabrikam.com"
         #expect(tls.expectationsWithin["fabrikam.com"] == PeerExpectation([], by: fabrikam))
         #expect(tls.expectationsWithin["example.net"] == PeerExpectation(["example.net"], by: .domain))
-        // Which servers fabrikam.com has is known only when its DNS is asked.
+        // The servers of fabrikam.com are known only after a DNS lookup.
         #expect(tls.clientExpectations == nil)
     }
 
@@ -207,7 +207,7 @@ import ThrowAwayCertificates
 
     // MARK: Files
 
-    /// A folder of throw-away certificates, deleted at the end.
+    /// Creates a folder of temporary certificates, deleted at the end.
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-tls-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

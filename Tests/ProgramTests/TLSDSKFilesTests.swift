@@ -5,7 +5,7 @@ import ThrowAwayCertificates
 
 @testable import isthmus
 
-/// The files of TLS-DSK, as the program reads them.
+/// Reading the files of TLS-DSK.
 @Suite(.timeLimit(.minutes(10))) struct TLSDSKFilesTests {
     @Test("a file that is not there or cannot be used is named with its key, when the program starts and when it reads anew")
     func files() async throws {

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct WatchEndpointTests {
     static let alice = "sip:alice@example.org"
 
-    /// A presence server on a loopback socket, and a watcher of it.
+    /// Presence server on a loopback socket, and a watcher.
     struct Pair {
         let server: SIPServer
         let watcher: SIPServer

@@ -6,9 +6,9 @@ import SIPCore
 import SIPTransport
 import Testing
 
-/// Which answers a gateway believes that come over real sockets: those by the way that its request went.
+/// Responses over real sockets are accepted only when they take the path of the request.
 @Suite(.timeLimit(.minutes(10))) struct AnswerSocketTests {
-    /// A gateway that asks one partner by OPTIONS.
+    /// A gateway that sends OPTIONS to one partner.
     private struct Node {
         let server: SIPServer
 
@@ -31,7 +31,7 @@ import Testing
 
         func port(_ transport: TransportProtocol) -> Int { server.listeners.first { $0.transport == transport }?.port ?? 0 }
 
-        /// Answers that were believed, and answers that were not.
+        /// Number of accepted and of refused responses.
         func answers() async throws -> [UInt64] {
             try await server.shards[0].perform { endpoint, _ in
                 let counters = (endpoint as? Gateway)?.counters ?? GatewayCounters()
@@ -45,13 +45,13 @@ import Testing
         return SIPResponse(to: request, status: status, toTag: "t").serialized()
     }
 
-    /// A request whose answer says that what came before it was read.
+    /// Request with a response that shows that earlier input was read.
     private static func probe(_ transport: String) -> String {
         "OPTIONS sip:example.net SIP/2.0\r\nVia: SIP/2.0/\(transport) p.example.net;branch=z9hG4bK\(UInt64.random(in: 0 ... .max));rport\r\n"
             + "From: <sip:p@example.net>;tag=p\r\nTo: <sip:example.net>\r\nCall-ID: \(UInt64.random(in: 0 ... .max))\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n"
     }
 
-    /// Sends a response in the partner's place, over UDP and over TCP, and waits until both were read.
+    /// Sends a forged response of the partner over UDP and TCP, and waits until both were read.
     private static func forge(_ bytes: [UInt8], at node: Node) async throws {
         let (udp, tcp) = (node.port(.udp), node.port(.tcp))
         try await PlainSocket.aside {
@@ -73,7 +73,7 @@ import Testing
         try await Self.forge(try Self.answer(to: request, .notFound), at: node)
         #expect(try await node.answers() == [0, 2])
         partner.send(try Self.answer(to: request), to: node.port(.udp))
-        // The next request follows the answer to the last.
+        // The next request follows the response to the previous one.
         while try await partner.arriving(until: "OPTIONS sip:example.org") == request {}
         #expect(try await node.answers() == [1, 2])
         await node.server.stop()

@@ -7,7 +7,7 @@ import Testing
     private let target = TransportAddress(.tcp, "192.0.2.1", 5060)
     private let start = Instant(secondsSince1970: 1_700_000_000)
 
-    /// The same draws in every run.
+    /// Generator with the same numbers in every run.
     private struct Seeded: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -72,7 +72,7 @@ import Testing
     @Test("4096 targets are remembered: beyond it the pause that ends first is forgotten") func bound() {
         var random = Seeded(state: 7)
         var pauses = ConnectPauses(shortest: .seconds(60), longest: .seconds(60))
-        // The first ends first, by whatever it was lengthened.
+        // The first pause ends first, whatever its jitter.
         for port in 1...4_097 {
             pauses.failed(
                 TransportAddress(.tcp, "192.0.2.1", port), "refused", at: start + (port == 1 ? .zero : .seconds(20)), using: &random)
@@ -90,7 +90,7 @@ import Testing
             return false
         }
         #expect(try [take("192.0.2.1"), take("192.0.2.1"), take("192.0.2.1"), take("192.0.2.2")] == [true, true, false, true])
-        // On a socket of both kinds the same host is written so.
+        // The same host as seen on a dual-stack socket.
         #expect(try !take("::ffff:192.0.2.1"))
         #expect(try [take("2001:db8::1"), take("2001:db8::2"), take("2001:db8::3"), take("2001:db8:0:1::1")] == [true, true, false, true])
         counts.release(RemoteAddressCounts.Key(host: "192.0.2.1"))

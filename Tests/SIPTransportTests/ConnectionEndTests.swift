@@ -2,11 +2,11 @@ import SIPCore
 import SIPTransport
 import Testing
 
-/// Answers to what was taken leave before a connection is closed, whichever side ends it.
+/// Responses to received requests are sent before a connection is closed, whichever side closes it.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionEndTests {
     private static let answer = "SIP/2.0 200 OK\r\nX-Shard: 0\r\nContent-Length: 0\r\n\r\n"
 
-    /// Sends the answers that the endpoint has not given.
+    /// Sends the responses that the endpoint has withheld.
     private func answerNow(_ echo: EchoServer) async throws {
         try await echo.look { endpoint, _ in
             for message in endpoint.received {

@@ -2,7 +2,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
-/// How connections are kept alive, given up, made anew and shared out.
+/// Keep-alive, loss, replacement and limits of connections.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionLifeTests {
     private func quick(_ change: (inout TransportOptions) -> Void = { _ in }) -> TransportOptions {
         var options = TransportOptions()
@@ -63,7 +63,7 @@ import Testing
         try await echo.look { endpoint, _ in endpoint.send("ONE", to: .address(address, from: nil)) }
         let accepted = try await peer.nextPeer()
         _ = try await accepted.arriving(until: "ONE\r\n\r\n")
-        // Long enough for the judgement, and for the pings that would follow.
+        // Longer than the time limit of a ping, and than the interval to the next.
         try await Task.sleep(for: .seconds(2))
         try await echo.look { endpoint, _ in endpoint.send("TWO", to: .address(address, from: nil)) }
         #expect(try await accepted.arriving(until: "TWO") == "TWO")
@@ -115,7 +115,7 @@ import Testing
         #expect(reasons.keys.sorted() == [1, 2, 3, 4])
         #expect(Set(reasons.values).count == 1)
         #expect(await echo.server.statistics().counters.sendsPutOff == 3)
-        // Whoever goes on trying gets through when the pause is over.
+        // A sender that retries succeeds after the pause.
         while await echo.server.statistics().counters.connectionsOpened == 0 {
             try await echo.look { endpoint, _ in endpoint.send("BACK", to: .address(address, from: nil)) }
             try await Task.sleep(for: .milliseconds(50))
@@ -200,7 +200,7 @@ import Testing
         #expect(reasons.contains("the peer reads too slowly"))
         let counters = await echo.server.statistics().counters
         #expect(counters.queueOverflows == 1)
-        // What was sent to it before the end was heard of has gone over a new one.
+        // Messages sent before the end was noticed used a new connection.
         #expect((2...3).contains(counters.connectionsOpened))
         await echo.server.stop()
     }

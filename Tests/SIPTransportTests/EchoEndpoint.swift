@@ -5,25 +5,25 @@ import SIPCore
 import SIPTransport
 import Synchronization
 
-/// Answers every request where it came from and remembers what happened; confined to its loop.
+/// Answers every request on its path and records all events. Confined to its loop.
 final class EchoEndpoint: SansIOEndpoint {
     let index: Int
     var received: [InboundMessage] = []
-    /// All but those that name a carrier.
+    /// All notices except `carried`.
     var notices: [TransportNotice] = []
-    /// By the tokens of the messages.
+    /// Carriers by message token.
     var carriers: [UInt64: Carrier] = [:]
     var firings: [Instant] = []
     var nextDeadline: Instant?
-    /// Whoever is told how late the loop is.
+    /// Destination of messages about the loop's delay; nil for none.
     var latenessReader: Destination?
-    /// What the wall clock was said to be, and when.
+    /// Reported wall-clock times, each with the time of the report.
     var wallClocks: [(wall: Instant, now: Instant)] = []
-    /// Whether requests are answered at all.
+    /// Whether requests are answered.
     var answers = true
-    /// What the next message holds the loop up for.
+    /// Lock on which the next message blocks the loop; nil for none.
     var hold: Hold?
-    /// What came, in order: `message`, `late`, `in time`.
+    /// Events in order: `message`, `late`, `in time`.
     var events: [String] = []
     private var output: [OutboundMessage] = []
 
@@ -69,14 +69,14 @@ final class EchoEndpoint: SansIOEndpoint {
     }
 }
 
-/// Holds a loop up until it is let go.
+/// Blocks a loop until it is released.
 final class Hold: Sendable {
     private let begun = Atomic(false)
     private let isOver = Atomic(false)
 
     var isHolding: Bool { begun.load(ordering: .acquiring) }
 
-    /// On the loop.
+    /// Blocks until released; called on the loop.
     func pass() {
         begun.store(true, ordering: .releasing)
         while !isOver.load(ordering: .acquiring) { usleep(1_000) }
@@ -85,7 +85,7 @@ final class Hold: Sendable {
     func letGo() { isOver.store(true, ordering: .releasing) }
 }
 
-/// A server of echo endpoints, and a way to look into them.
+/// Server of echo endpoints, with access to their state.
 struct EchoServer {
     let server: SIPServer
 
@@ -111,7 +111,7 @@ struct EchoServer {
         try await server.shards[shard].perform { body($0 as! EchoEndpoint, $1) }.get()
     }
 
-    /// Looks until it holds; a test that waits for what never comes fails at its time limit.
+    /// Waits until a condition holds; when it never does, the test fails at its time limit.
     func wait(shard: Int = 0, for condition: @escaping @Sendable (EchoEndpoint) -> Bool) async throws {
         while try await !look(shard: shard, { endpoint, _ in condition(endpoint) }) { try await Task.sleep(for: .milliseconds(2)) }
     }

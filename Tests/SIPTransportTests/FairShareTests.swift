@@ -5,7 +5,8 @@ import Testing
 
 @testable import SIPTransport
 
-/// A sender's flood does not delay what others send: shown by the order in which messages reach the endpoint, whatever the machine's speed.
+/// A flood of one sender does not delay others: shown by the order in which messages reach the endpoint, independent of the machine's
+/// speed.
 @Suite(.timeLimit(.minutes(10))) struct FairShareTests {
     private func server(_ transport: String) async throws -> EchoServer {
         var options = TransportOptions()
@@ -13,7 +14,7 @@ import Testing
         return try await EchoServer([transport], options: options)
     }
 
-    /// Holds the loop until everything is in its sockets: so much more is there at once than any tick could take.
+    /// Blocks the loop until everything is in its sockets, so that more input is ready than one tick takes.
     private func whileHeld(_ echo: EchoServer, _ body: () async throws -> Void) async throws {
         let gate = DispatchSemaphore(value: 0)
         let held = echo.server.shards[0].perform { _, _ in gate.wait() }
@@ -65,7 +66,7 @@ import Testing
             victim.send(request("NOTIFY"), to: echo.port(.udp))
         }
         try await echo.wait { $0.received.contains { $0.bytes.starts(with: Array("NOTIFY".utf8)) } }
-        // How much of the flood was taken meanwhile depends on the machine; that it had to wait does not.
+        // The part of the flood handled meanwhile depends on the machine; that the sender had to wait does not.
         #expect(await echo.server.statistics().counters.readsPaused > 0)
         await echo.server.stop()
     }

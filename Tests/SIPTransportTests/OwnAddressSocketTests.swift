@@ -5,12 +5,12 @@ import SIPCore
 import SIPTransport
 import Testing
 
-/// Which address of this machine partners are given in Via and Contact, over real sockets.
+/// Own addresses in Via and Contact toward partners, over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct OwnAddressSocketTests {
     /// Whether this machine has the loopback address of IPv6.
     private static let hasIPv6 = RouteLookup().localAddress(toward: "::1") == "::1"
 
-    /// A gateway that asks one partner by OPTIONS.
+    /// A gateway that sends OPTIONS to one partner.
     private static func node(
         _ listeners: [TransportAddress], asking route: TransportAddress,
         _ change: @escaping @Sendable (inout GatewayConfiguration) -> Void = { _ in }

@@ -2,15 +2,14 @@ import Dispatch
 import Glibc
 import SIPCore
 
-/// A blocking loopback socket with a time limit on every read, so that a broken transport fails a test instead of hanging it.
+/// Blocking loopback socket with a time limit for every read, so that a broken transport fails a test instead of blocking it.
 final class PlainSocket: @unchecked Sendable {
     private(set) var descriptor: Int32
     let port: Int
 
     enum Kind { case udp, tcp, tcpListener }
 
-    /// A socket on a free loopback port, or on this one, at 127.0.0.`host`; `tcp` is connected to `peer` at
-    /// 127.0.0.`peerHost`.
+    /// Opens a socket on a free loopback port, or on the given one, at 127.0.0.`host`; `tcp` connects to `peer` at 127.0.0.`peerHost`.
     init(
         _ kind: Kind, peer: Int = 0, port wanted: Int = 0, from host: UInt32 = 1, at peerHost: UInt32 = 1, receiveBuffer: Int32? = nil
     ) throws {
@@ -95,17 +94,17 @@ final class PlainSocket: @unchecked Sendable {
         }
     }
 
-    /// Closes the sending half; what the other end sends still arrives.
+    /// Closes the sending half; input still arrives.
     func shutdownSending() { Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Everything until the end of the stream.
+    /// Returns all input until the end of the stream.
     func receiveAll() throws -> String {
         var text = ""
         while let more = try receive() { text += more }
         return text
     }
 
-    /// What one read gives; nil at the end of the stream.
+    /// Returns the input of one read; nil at the end of the stream.
     func receive() throws -> String? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &bytes, bytes.count, 0)
@@ -113,7 +112,7 @@ final class PlainSocket: @unchecked Sendable {
         return count == 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// All that has arrived, without waiting for more.
+    /// Returns all input that has arrived, without waiting.
     func received() -> String {
         var text: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -124,7 +123,7 @@ final class PlainSocket: @unchecked Sendable {
         }
     }
 
-    /// Reads until the text holds `count` times `pattern`.
+    /// Reads until the text contains `pattern` `count` times.
     func receive(until pattern: String, count: Int = 1) throws -> String {
         var text = ""
         while text.components(of: pattern) < count {
@@ -134,7 +133,7 @@ final class PlainSocket: @unchecked Sendable {
         return text
     }
 
-    /// The same for tests of which many run at once: the thread that waits is none of Swift's pool.
+    /// As `receive(until:count:)`, on a thread outside Swift's pool, for tests that run in parallel.
     func arriving(until pattern: String, count: Int = 1) async throws -> String {
         try await Self.aside { try self.receive(until: pattern, count: count) }
     }

@@ -19,7 +19,7 @@ import Testing
         try await echo.wait { $0.wallClocks.count >= 2 }
         let told = try await echo.look { endpoint, _ in endpoint.wallClocks }
         #expect(told[0].now < told[1].now)
-        // Nobody sets the clock meanwhile.
+        // Assumes that the clock is not set meanwhile.
         #expect(told.allSatisfy { $0.wall - $0.now < .seconds(5) && $0.now - $0.wall < .seconds(5) })
         await echo.server.stop()
     }
@@ -143,7 +143,7 @@ import Testing
         }
         first.send(request())
         while !hold.isHolding { try await Task.sleep(for: .milliseconds(5)) }
-        // It waits in a socket that the turn at hand does not read.
+        // The request waits in a socket that the current tick does not read.
         second.send(request())
         try await Task.sleep(for: .milliseconds(300))
         hold.letGo()

@@ -2,9 +2,9 @@ import SIPCore
 import SIPTransport
 import Testing
 
-/// Messages that begin and do not end hold a bounded number of octets, and keep no one else's messages out.
+/// Incomplete messages hold a limited number of octets, and do not block other senders.
 @Suite(.timeLimit(.minutes(10))) struct UnfinishedMessagesTests {
-    /// A message with a body of this size, without its last octet.
+    /// Message with a body of this size, without its last octet.
     private static func half(_ size: Int) -> String {
         String(request(body: String(repeating: "b", count: size), via: "TCP").dropLast())
     }
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Sends a request in two halves, the second when the first has been read.
+    /// Sends a request in two parts, the second after the first was read.
     private static func isAnswered(_ echo: EchoServer, from host: UInt32) async throws -> Bool {
         let client = try PlainSocket(.tcp, peer: echo.port(.tcp), from: host)
         let text = request(body: String(repeating: "b", count: 10_000), via: "TCP")
@@ -35,7 +35,7 @@ import Testing
     func oneAddress() async throws {
         let echo = try await EchoServer()
         let flood = try await Self.flood(echo.port(.tcp), connections: 40, of: 1_000_000, from: 2)
-        // All that was sent has been read, or dropped with its connection.
+        // All input has been read, or dropped with its connection.
         var counters = await echo.server.statistics().counters
         while counters.bytesReceived < 40_000_000, counters.connectionsClosed < 24 {
             try await Task.sleep(for: .milliseconds(2))
@@ -52,7 +52,7 @@ import Testing
     func manyAddresses() async throws {
         var options = TransportOptions()
         options.unfinishedOctets = 1_000_000
-        // However slow the machine is, nothing else closes them.
+        // Exclude any other cause of closing, however slow the machine is.
         options.messageTimeout = .seconds(3_600)
         let echo = try await EchoServer(options: options)
         var flood: [PlainSocket] = []

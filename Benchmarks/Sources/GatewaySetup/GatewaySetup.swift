@@ -3,7 +3,7 @@ import SIPCore
 import Traffic
 
 extension GatewayConfiguration {
-    /// Two hosted domains, watchers that come in over their own connections, and a far SIMPLE domain behind `far`.
+    /// Configuration with two hosted domains, watchers on their own connections, and a remote SIMPLE domain behind `far`.
     public static func benchmark(listeners: [TransportAddress], far: TransportAddress) -> GatewayConfiguration {
         var configuration = GatewayConfiguration(
             nodeName: "edge1.example.net", listeners: listeners,

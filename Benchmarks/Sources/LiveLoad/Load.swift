@@ -2,26 +2,26 @@ import Glibc
 import SIPCore
 import Traffic
 
-/// The measured side: a process that listens on loopback.
+/// Measured side: a process that listens on loopback.
 public protocol MeasuredPeer {
     var tcp: Int { get }
     var udp: Int { get }
-    /// Nanoseconds of processor time so far, kernel included.
+    /// Processor time used so far, including the kernel's, in nanoseconds.
     var spent: UInt64 { get }
     func stop()
 }
 
-/// What is asked of a peer.
+/// Load for a peer.
 public struct LoadCase {
     public var name: String
     public var transport: TransportProtocol
-    /// Category subscriptions with BENOTIFY; else PIDF with NOTIFY.
+    /// Whether subscriptions use categories with BENOTIFY, instead of PIDF with NOTIFY.
     public var isCategories: Bool
-    /// The presentities are behind the peer, at this load itself.
+    /// Whether the presentities are in a remote domain, played by this load.
     public var isBridged: Bool
     public var presentities = 10
     public var watchersEach = 100
-    /// Requests that are in flight at once.
+    /// Number of concurrent requests.
     public var window = 1
 
     public init(name: String, transport: TransportProtocol, isCategories: Bool, isBridged: Bool) {
@@ -32,7 +32,7 @@ public struct LoadCase {
     }
 }
 
-/// Watchers, publishers and the far side of one peer, in one thread.
+/// Watchers, publishers and the remote domain of one peer, in one thread.
 public final class Load {
     private static let connections = 8
 
@@ -40,11 +40,11 @@ public final class Load {
     public let peer: any MeasuredPeer
     private let listener: PlainSocket
     private var sockets: [PlainSocket] = []
-    /// The upstream subscriptions of each presentity.
+    /// Upstream subscriptions of each presentity.
     private var upstreams: [String: [(request: SIPRequest, socket: PlainSocket)]] = [:]
     private var upstreamCount = 0
     private var tags: [String: String] = [:]
-    /// The newest CSeq seen of each dialog, so that a repetition counts once.
+    /// Newest CSeq of each dialog, so that a retransmission counts once.
     private var seen: [String: UInt32] = [:]
     private var notifications = 0
     private var answers = 0
@@ -56,7 +56,7 @@ public final class Load {
     public var subscriptionCount: Int { subscribed }
 
     /// Starts the peer and makes the case's subscriptions.
-    /// - Parameter start: gets the port at which the far side listens; nil: the peer does not start.
+    /// - Parameter start: Starts the peer; its argument is the port of the remote domain. nil when it does not start.
     public init(_ setup: LoadCase, start: (_ farPort: Int) -> (any MeasuredPeer)?) {
         self.setup = setup
         listener = PlainSocket.listening()
@@ -79,8 +79,8 @@ public final class Load {
 
     private func presentity(_ index: Int) -> String { "p\(index)@\(setup.isBridged ? Traffic.farDomain : Traffic.hostedDomain)" }
 
-    /// Makes so many more subscriptions, the presentities in turn, and waits for the answers and the first notifications.
-    /// - Returns: the processor time of the peer.
+    /// Adds `count` subscriptions to the presentities in turn, and waits for the responses and the first notifications.
+    /// - Returns: Processor time of the peer in nanoseconds.
     public func subscribe(_ count: Int) -> UInt64 {
         let start = peer.spent
         var left = count
@@ -107,7 +107,7 @@ public final class Load {
         return peer.spent - start
     }
 
-    /// Changes every presentity `rounds` times, each time after the watchers heard of the last change.
+    /// Changes every presentity `count` times, each time after all watchers received the previous change.
     public func run(rounds count: Int) -> (notifications: Int, spent: UInt64) {
         let before = notifications
         let start = peer.spent
@@ -125,7 +125,7 @@ public final class Load {
         for index in range {
             let name = presentity(index)
             let document = Traffic.document(name, round: rounds)
-            // The presentities are subscribed to in turn.
+            // Presentities are assigned in turn.
             expected += subscribed / setup.presentities + (index < subscribed % setup.presentities ? 1 : 0)
             if setup.isBridged {
                 for (request, socket) in upstreams["sip:" + name] ?? [] {
@@ -142,7 +142,7 @@ public final class Load {
         wait("the notifications of round \(rounds)") { notifications >= expected && (!isHosted || answers >= number) }
     }
 
-    /// Reads and answers until something is true.
+    /// Reads and answers until a condition holds.
     private func wait(_ what: String, until isDone: () -> Bool) {
         var silence = 0
         while !isDone() {

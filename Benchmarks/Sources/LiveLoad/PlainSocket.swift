@@ -1,17 +1,17 @@
 import Glibc
 import SIPCore
 
-/// A blocking loopback socket of the load side.
+/// Blocking loopback socket of the load.
 public final class PlainSocket {
     public let descriptor: Int32
-    /// This end's address.
+    /// Local address.
     public let host: String
     public let port: Int
     private let isStream: Bool
     private var framer = StreamFramer()
     private var buffer = [UInt8](repeating: 0, count: 1 << 18)
 
-    /// Host and port of this end.
+    /// Local host and port.
     public var name: String { "\(host):\(port)" }
 
     private init(_ descriptor: Int32, at host: String, isStream: Bool) {
@@ -54,7 +54,7 @@ public final class PlainSocket {
         exit(1)
     }
 
-    /// A connection to a port of 127.0.0.1.
+    /// Opens a connection to a port of 127.0.0.1.
     public static func connected(to port: Int, from host: String = "127.0.0.1") -> PlainSocket {
         let descriptor = made(SOCK_STREAM)
         check(with(0, at: host) { bind(descriptor, $0, $1) }, "bind")
@@ -62,7 +62,7 @@ public final class PlainSocket {
         return PlainSocket(descriptor, at: host, isStream: true)
     }
 
-    /// A socket whose datagrams go to a port of 127.0.0.1.
+    /// Opens a UDP socket that sends to a port of 127.0.0.1.
     public static func udp(to port: Int, from host: String = "127.0.0.1") -> PlainSocket {
         let descriptor = made(SOCK_DGRAM)
         check(with(0, at: host) { bind(descriptor, $0, $1) }, "bind")
@@ -77,7 +77,7 @@ public final class PlainSocket {
         return PlainSocket(descriptor, at: host, isStream: true)
     }
 
-    /// Whether somebody accepts connections there.
+    /// Whether a server accepts connections at this port.
     public static func answers(on port: Int) -> Bool {
         let descriptor = made(SOCK_STREAM)
         defer { close(descriptor) }
@@ -104,7 +104,7 @@ public final class PlainSocket {
         }
     }
 
-    /// What one read brings, cut into messages.
+    /// Returns the messages of one read.
     public func receive() -> [[UInt8]] {
         let count = recv(descriptor, &buffer, buffer.count, 0)
         PlainSocket.check(count <= 0 ? 1 : 0, "receive")

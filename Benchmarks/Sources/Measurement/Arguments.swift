@@ -1,8 +1,8 @@
-/// What the benchmark programs understand: `[--quick] [--profile NAME COUNT] [rest]`.
+/// Arguments of the benchmark programs: `[--quick] [--profile NAME COUNT] [rest]`.
 public struct Arguments {
-    /// Fewer and shorter rounds.
+    /// Whether rounds are fewer and shorter.
     public var isQuick = false
-    /// One entry alone, a fixed number of times: for a profiler or an instruction counter.
+    /// Single entry and number of runs, for a profiler or an instruction counter; nil measures all.
     public var profile: (name: String, count: Int)?
     public var rest: [String] = []
 
@@ -21,7 +21,7 @@ public struct Arguments {
         }
     }
 
-    /// Runs the entry that is to be profiled; false when none is.
+    /// Runs the entry to profile; returns false when none is selected.
     public func profile(_ entries: [Contest.Entry]) -> Bool {
         guard let profile else { return false }
         guard let entry = entries.first(where: { $0.name == profile.name }) else {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A program as a child of this one.
+/// Child process.
 public final class ChildProgram {
     public let process: pid_t
-    /// The first line that it wrote to standard output; empty unless asked for.
+    /// First line of its standard output; empty unless requested.
     public let greeting: String
 
-    /// - Parameter awaitsGreeting: waits for a line on standard output, which is thrown away otherwise; so is standard error always.
+    /// - Parameter awaitsGreeting: Whether to wait for a line on standard output, which is otherwise discarded; standard error always is.
     public init?(_ program: String, _ arguments: [String], awaitsGreeting: Bool) {
         var output: [Int32] = [0, 0]
         guard pipe(&output) == 0 else { return nil }
@@ -34,13 +34,13 @@ public final class ChildProgram {
         greeting = String(decoding: line, as: UTF8.self)
     }
 
-    /// SIGTERM, and the end of it.
+    /// Sends SIGTERM and waits for its end.
     public func stop() {
         kill(process, SIGTERM)
         wait()
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits for its end.
     public func wait() {
         var status: Int32 = 0
         waitpid(process, &status, 0)

@@ -1,8 +1,8 @@
-/// Things measured in turn (A, B, C, A, B, C ...), so that whatever else the machine does meets all of them alike.
+/// Measures entries in turn (A, B, C, A, B, C ...), so that other load of the machine affects all of them equally.
 public struct Contest {
     public struct Entry {
         public var name: String
-        /// Does the thing `count` times.
+        /// Runs the entry `count` times.
         public var run: (_ count: Int) -> Void
 
         public init(_ name: String, _ run: @escaping (_ count: Int) -> Void) {
@@ -13,11 +13,11 @@ public struct Contest {
 
     public struct Result {
         public var name: String
-        /// Median of the rounds, nanoseconds of processor time for one.
+        /// Median over the rounds of the processor time of one run, in nanoseconds.
         public var nanoseconds: Double
-        /// Median, over the rounds, of this entry's time to the first entry's of the same round.
+        /// Median over the rounds of the ratio to the first entry's time in the same round.
         public var ratio: Double
-        /// Least and greatest of those ratios.
+        /// Smallest and largest ratio.
         public var spread: ClosedRange<Double>
     }
 
@@ -25,7 +25,7 @@ public struct Contest {
 
     public init(_ entries: [Entry]) { self.entries = entries }
 
-    /// - Parameter slice: Processor time that one entry gets per round, in nanoseconds.
+    /// - Parameter slice: Processor time per entry and round, in nanoseconds.
     public func run(rounds: Int, slice: UInt64) -> [Result] {
         let counts = entries.map { entry in
             var count = 8
@@ -61,6 +61,6 @@ public func median(_ values: [Double]) -> Double {
 }
 
 extension Contest {
-    /// 15 rounds of 100 ms for each entry, or 5 of 40 ms.
+    /// Runs 15 rounds of 100 ms for each entry, or 5 of 40 ms.
     public func run(quick: Bool) -> [Result] { quick ? run(rounds: 5, slice: 40_000_000) : run(rounds: 15, slice: 100_000_000) }
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Nanoseconds of the monotonic clock.
+/// Current time of the monotonic clock, in nanoseconds.
 public func clockNow() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// Durations, sorted when asked.
+/// Collects durations and computes quantiles.
 public struct Durations {
     private var values: [UInt64] = []
 
@@ -16,7 +16,7 @@ public struct Durations {
     public mutating func add(_ value: UInt64) { values.append(value) }
     public var count: Int { values.count }
 
-    /// Milliseconds at a quantile from 0 to 1.
+    /// Duration at a quantile from 0 to 1, in milliseconds.
     public func milliseconds(_ quantile: Double) -> Double {
         guard !values.isEmpty else { return 0 }
         let sorted = values.sorted()

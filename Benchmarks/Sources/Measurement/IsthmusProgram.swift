@@ -1,20 +1,20 @@
 import Glibc
 
-/// `isthmus serve` as a child process, with its files in a directory of its own that goes when it ends.
+/// `isthmus serve` as a child process, with its files in a temporary directory.
 public final class IsthmusProgram {
     private let child: ChildProgram
     private let directory: PeerDirectory
-    /// Where it listens, over TCP on loopback.
+    /// TCP port on loopback.
     public let port: Int
-    /// Where it listens over UDP on loopback.
+    /// UDP port on loopback.
     public let datagramPort: Int
 
     public var process: pid_t { child.process }
 
-    /// Starts it and waits until it is ready; nil when it does not get ready, which is printed.
+    /// Starts it and waits until it is ready; nil, with a printed message, when it does not become ready.
     /// - Parameters:
-    ///   - arguments: besides the configuration.
-    ///   - settings: the lines of the configuration besides `node` and `listen`; gets the directory for what else is to be kept.
+    ///   - arguments: Arguments besides the configuration.
+    ///   - settings: Lines of the configuration besides `node` and `listen`; its argument is the directory for other files.
     public init?(_ program: String, arguments: [String] = [], settings: (_ directory: String) -> String) {
         guard let directory = PeerDirectory() else { return nil }
         let text = """

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The proportional set size of a process in octets; 0 when it cannot be read.
+/// Returns the proportional set size of a process in octets; 0 when it cannot be read.
 public func memory(of process: pid_t) -> Int {
     guard let file = fopen("/proc/\(process)/smaps_rollup", "r") else { return 0 }
     defer { fclose(file) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory of its own for the files of one peer.
+/// Temporary directory for the files of one peer.
 public final class PeerDirectory {
     public let path: String
 
@@ -10,7 +10,8 @@ public final class PeerDirectory {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// - Returns: The path of the file; nil when it cannot be written.
+    /// Writes a file.
+    /// - Returns: Path of the file; nil when it cannot be written.
     public func write(_ text: String, to name: String) -> String? {
         guard let file = fopen("\(path)/\(name)", "w") else { return nil }
         defer { fclose(file) }
@@ -18,6 +19,6 @@ public final class PeerDirectory {
         return "\(path)/\(name)"
     }
 
-    /// With everything in it.
+    /// Removes the directory with its content.
     public func remove() { ChildProgram("/bin/rm", ["-rf", path], awaitsGreeting: false)?.wait() }
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// User and system time of this process, all threads, in nanoseconds.
+/// Returns the user and system time of all threads of this process, in nanoseconds.
 public func processorTime() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// User and system time of another process in nanoseconds, by its clock; nil when it is gone.
+/// Returns the user and system time of another process in nanoseconds, by its clock; nil when it has ended.
 public func processorTime(of process: pid_t) -> UInt64? {
     var clock = clockid_t()
     guard clock_getcpuclockid(process, &clock) == 0 else { return nil }
@@ -16,6 +16,6 @@ public func processorTime(of process: pid_t) -> UInt64? {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// Keeps the optimiser from dropping a result.
+/// Keeps the optimizer from dropping a result.
 @inline(never)
 public func keep<Value>(_ value: Value) {}

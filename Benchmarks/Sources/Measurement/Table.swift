@@ -1,4 +1,4 @@
-/// A table for the terminal: the first column to the left, numbers to the right.
+/// Table for the terminal: first column left-aligned, others right-aligned.
 public struct Table {
     private var rows: [[String]]
 
@@ -20,7 +20,7 @@ public struct Table {
     }
 }
 
-/// A number with so many digits after the point.
+/// Formats a number with this many digits after the point.
 public func text(_ value: Double, _ digits: Int = 2) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }
@@ -31,7 +31,7 @@ public func text(_ value: Double, _ digits: Int = 2) -> String {
     return "\(whole)." + String(repeating: "0", count: digits - rest.count) + rest
 }
 
-/// Thousands with one digit where there are few of them.
+/// Formats a rate per second in thousands, with one decimal for small values.
 public func perSecond(_ nanoseconds: Double) -> String {
     let rate = 1e9 / max(nanoseconds, 0.001)
     return rate >= 100_000 ? text(rate / 1_000, 0) + " k" : text(rate / 1_000, 1) + " k"

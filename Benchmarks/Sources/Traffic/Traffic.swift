@@ -1,13 +1,13 @@
 import SIPCore
 
-/// The messages of watchers and publishers, as octets.
+/// Messages of watchers and publishers, as octets.
 public enum Traffic {
     public static let watcherDomain = "watchers.example.net"
     public static let enterpriseDomain = "contoso.com"
     public static let hostedDomain = "example.com"
     public static let farDomain = "example.org"
 
-    /// A SUBSCRIBE outside a dialog for PIDF.
+    /// SUBSCRIBE for PIDF outside a dialog.
     public static func subscribe(
         watcher: String, to presentity: String, number: Int, transport: TransportProtocol, contact: String
     ) -> [UInt8] {
@@ -17,7 +17,7 @@ public enum Traffic {
             extra: "Event: presence\r\nAccept: application/pidf+xml\r\nExpires: 3600\r\n", body: body)
     }
 
-    /// A category SUBSCRIBE with BENOTIFY and piggyback (MS-PRES 3.4.5.1.1).
+    /// Category SUBSCRIBE with BENOTIFY and piggyback (MS-PRES 3.4.5.1.1).
     public static func categorySubscribe(
         watcher: String, to presentity: String, number: Int, transport: TransportProtocol, contact: String
     ) -> [UInt8] {
@@ -36,7 +36,7 @@ public enum Traffic {
             body: body)
     }
 
-    /// A PUBLISH of PIDF; `tag` replaces what was published under it.
+    /// PUBLISH of PIDF; `tag` names the publication to replace.
     public static func publish(
         _ presentity: String, tag: String?, document: String, number: Int, transport: TransportProtocol, contact: String
     ) -> [UInt8] {
@@ -58,7 +58,7 @@ public enum Traffic {
                 + "Content-Length: \(body.utf8.count)\r\n\r\n" + body).utf8)
     }
 
-    /// A PIDF document; `round` makes every one differ from the one before.
+    /// PIDF document, different for each `round`.
     public static func document(_ presentity: String, round: Int) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?><presence xmlns="urn:ietf:params:xml:ns:pidf" \
@@ -69,7 +69,7 @@ public enum Traffic {
         """
     }
 
-    /// What a peer answers to a request of the gateway: 200, with a tag where it makes a dialog; nothing to BENOTIFY.
+    /// Response of a peer to a request of the gateway: 200, with a tag where it creates a dialog; nil for BENOTIFY.
     public static func answer(to request: SIPRequest, contact: String) -> [UInt8]? {
         guard request.method != .benotify else { return nil }
         var response = SIPResponse(to: request, status: .ok, toTag: "far\(request.headers.callID ?? "")".filter { $0 != "@" })
@@ -80,7 +80,7 @@ public enum Traffic {
         return response.serialized()
     }
 
-    /// A NOTIFY in the dialog that a SUBSCRIBE of the gateway made.
+    /// NOTIFY in the dialog of a SUBSCRIBE of the gateway.
     public static func notify(_ subscribe: SIPRequest, number: Int, contact: String, document: String) -> [UInt8] {
         let far = "far\(subscribe.headers.callID ?? "")".filter { $0 != "@" }
         return Array(

@@ -2,7 +2,7 @@ import Measurement
 import PresenceGateway
 @_spi(TokenSource) import SIPCore
 
-/// `blocking-benchmark`: processor time of polls by a blocked watcher, and by the same watcher of a user that never published, in turn.
+/// `blocking-benchmark`: processor time of polls by a blocked watcher, and by the same watcher for a user without publications, in turn.
 @main
 struct BlockingBenchmark {
     static let address = TransportAddress(.udp, "192.0.2.10", 5060)
@@ -15,11 +15,11 @@ struct BlockingBenchmark {
         print("format           blocked   never published   difference")
         for format in Format.allCases {
             let benchmark = BlockingBenchmark(format)
-            // Caches and allocators of both first.
+            // Warm up caches and allocators for both.
             for round in 0..<500 { benchmark.poll(round.isMultiple(of: 2)) }
             var times: [[Double]] = [[], []]
             for round in 0..<requests {
-                // Neither is always the one that comes first.
+                // Alternate the order.
                 for isBlocked in round.isMultiple(of: 2) ? [true, false] : [false, true] {
                     let begin = processorTime()
                     benchmark.poll(isBlocked)
@@ -75,7 +75,7 @@ struct BlockingBenchmark {
         block()
     }
 
-    /// rob has published, and blocks eve, who never saw anything.
+    /// Publishes for rob and blocks eve, which has never seen presence of rob.
     private func block() {
         let note = "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"><body>here</body></note>"
         service(

@@ -97,7 +97,7 @@ struct ConversionBenchmark {
             title: "Conversions; parse, read (parse and canonical model) and convert (octets to octets) to libxml2's bare SAX parse = 1")
     }
 
-    /// The octets of a file; ends the program when there is none.
+    /// Octets of a file; ends the program when there is none.
     private static func contents(_ path: String) -> [UInt8] {
         guard let file = fopen(path, "r") else {
             print("conversion-benchmark: cannot read \(path)")

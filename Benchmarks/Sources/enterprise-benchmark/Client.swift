@@ -1,7 +1,7 @@
 import Glibc
 import SIPCore
 
-/// One signed-in user of the hosted domain: his connection, his dialogs, and what he asked for and awaits.
+/// One signed-in user of the hosted domain: connection, dialogs and pending requests.
 final class Client {
     enum Purpose: Int, CaseIterable {
         case register, contacts, contactList, selfState, members, batch, publish, poll, short
@@ -14,15 +14,15 @@ final class Client {
     var output: [UInt8] = []
     var sent = 0
     var isWriting = false
-    /// By request number: what for, and since when.
+    /// Purpose and time of pending requests, by number.
     var awaiting: [Int: (purpose: Purpose, since: UInt64)] = [:]
     var lastNumber = 0
-    /// The version that the next publication of the user's own state carries.
+    /// Version for the next publication of the user's own state.
     var stateVersion = 0
     var began: UInt64 = 0
     var isSignedIn = false
     var listLeft = 0
-    /// What the registrar made of the epid.
+    /// Endpoint id that the registrar derived from the epid.
     var endpointID = ""
 
     init?(index: Int, gateway port: Int) {
@@ -57,7 +57,7 @@ final class Client {
     var epid: String { "e" + String(index, radix: 16) }
     static func user(_ index: Int) -> String { "u\(index)@contoso.com" }
 
-    /// Queues one request and notes what it is for.
+    /// Queues one request and records its purpose.
     func ask(
         _ purpose: Purpose, _ method: String, to target: String, dialog: String, _ headers: [String], body: String = "", at now: UInt64
     ) {
@@ -76,7 +76,7 @@ final class Client {
         output += Array(body.utf8)
     }
 
-    /// Writes what the socket takes; true when something is left.
+    /// Writes what the socket accepts; returns true when output is left.
     func flush() -> Bool {
         while sent < output.count {
             let count = output.withUnsafeBytes { send(descriptor, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL)) }
@@ -154,7 +154,7 @@ final class Client {
             + Self.categories.map { "<category name=\"\($0)\"/>" }.joined() + "</categoryList></action></batchSub>"
     }
 
-    /// One category subscription to a single user: a poll, or a short one (MS-PRES 3.4.5.1.2).
+    /// Category subscription to a single user: a poll, or a short one (MS-PRES 3.4.5.1.2).
     func subscribeOnce(_ purpose: Purpose, to contact: Int, at now: UInt64) {
         ask(
             purpose, "SUBSCRIBE", to: Self.user(contact), dialog: "p\(index)-\(lastNumber + 1)",
@@ -166,7 +166,7 @@ final class Client {
             ], body: batch(uri: Self.user(contact), "<resource uri=\"sip:\(Self.user(contact))\"/>"), at: now)
     }
 
-    /// The first publication (device, machine state, user state), or a change of the user's state.
+    /// First publication (device, machine state, user state), or a change of the user's state.
     func publish(_ availability: Int, isFirst: Bool, at now: UInt64) {
         var body =
             "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"sip:\(user)\">"

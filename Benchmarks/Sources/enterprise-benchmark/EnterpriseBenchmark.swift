@@ -3,10 +3,10 @@ import Measurement
 
 /// `enterprise-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--ramp SECONDS] [--model SECONDS] [--store] [--no-list]`
 ///
-/// Users of one hosted enterprise domain sign in one after the other over a connection each (REGISTER, contact list, own data, members,
-/// first publication, one batch subscription to all contacts in four categories), then behave as Microsoft's user model has it: per
-/// user and hour 4 changes of state, 60 polls and 6 short subscriptions. The gateway is `isthmus serve` in a process of its own; its
-/// processor time and its memory are read from outside.
+/// Users of one hosted enterprise domain sign in one after the other, each over its own connection (REGISTER, contact list, own data,
+/// members, first publication, one batch subscription to all contacts in four categories), then follow Microsoft's user model: per user and
+/// hour 4 state changes, 60 polls and 6 short subscriptions. The gateway is `isthmus serve` in its own process; its processor time and
+/// memory are read from outside.
 @main
 struct EnterpriseBenchmark {
     static func main() {
@@ -103,7 +103,7 @@ struct EnterpriseBenchmark {
         exit(failures > 0 || load.signedIn < users || load.watching < users || load.outstanding > 0 ? 1 : 0)
     }
 
-    /// Begins one thing per user, evenly over the time, and waits a minute at most for the rest.
+    /// Starts one action per user, evenly over the time, and waits for the rest for at most 60 s.
     static func spread(_ users: Int, over seconds: Int, _ load: EnterpriseLoad, _ begin: (Int) -> Void, until isDone: () -> Bool) {
         let start = clockNow()
         var begun = 0
@@ -119,7 +119,7 @@ struct EnterpriseBenchmark {
         while !isDone() || load.outstanding > 0, clockNow() < end { load.work(milliseconds: 20) }
     }
 
-    /// The user model, at random moments of a fixed seed.
+    /// Runs the user model at random times with a fixed seed.
     static func run(_ seconds: Int, _ users: Int, _ load: EnterpriseLoad, _ random: inout UInt64) {
         let start = clockNow()
         let rates: [(Client.Purpose, Double)] = [(.publish, 4.0 / 3_600), (.poll, 60.0 / 3_600), (.short, 6.0 / 3_600)]

@@ -3,7 +3,7 @@ import Glibc
 import Measurement
 import SIPCore
 
-/// Thousands of clients of one hosted enterprise domain, in one thread.
+/// Clients of one hosted enterprise domain, in one thread.
 final class EnterpriseLoad {
     let gateway: Int
     let users: Int
@@ -21,7 +21,7 @@ final class EnterpriseLoad {
     private(set) var errors: [String: Int] = [:]
     private(set) var notifications = 0
     private(set) var octets = 0
-    /// Whether sign-in includes the batch subscription to the contacts, or waits for ``watch(_:)``.
+    /// Whether sign-in includes the batch subscription to the contacts; otherwise ``watch(_:)`` makes it.
     var isWatchingAtSignIn = true
 
     init(gateway: Int, users: Int, contacts: Int, isStoringContacts: Bool) {
@@ -35,7 +35,7 @@ final class EnterpriseLoad {
     var answers: Int { answered.reduce(0) { $0 + $1.count } }
     func durations(_ purpose: Client.Purpose) -> Durations { answered[purpose.rawValue] }
 
-    /// Half of them neighbours, half spread over everybody, the same in every run.
+    /// Contacts of a user: half are neighbors, half are spread over all users; the same in every run.
     func contacts(of index: Int) -> [Int] {
         let step = max(1, users / (contactCount + 1))
         return (1...contactCount).map { $0 % 2 == 0 ? (index + $0) % users : (index + $0 * step) % users }.filter { $0 != index }
@@ -69,7 +69,7 @@ final class EnterpriseLoad {
         flush(client)
     }
 
-    /// Reads and answers for at most so many milliseconds.
+    /// Reads and answers for at most this many milliseconds.
     func work(milliseconds: Int32) {
         var events = [epoll_event](repeating: epoll_event(), count: 512)
         let count = epoll_wait(queue, &events, 512, milliseconds)
@@ -159,12 +159,12 @@ final class EnterpriseLoad {
 
     private func fail(_ what: String) { errors[what, default: 0] += 1 }
 
-    /// The request's number, out of our own Via branch.
+    /// Request number from the Via branch; nil when there is none.
     private static func number(in message: [UInt8]) -> Int? {
         Int(text(after: "branch=z9hG4bKn", upTo: 0x0D, in: message).prefix { $0.isNumber })
     }
 
-    /// What follows the first `mark`, up to an octet; empty when the mark is not there.
+    /// Text after the first `mark`, up to an octet; empty without the mark.
     private static func text(after mark: String, upTo end: UInt8, in message: [UInt8]) -> String {
         let mark = Array(mark.utf8)
         var start = 0

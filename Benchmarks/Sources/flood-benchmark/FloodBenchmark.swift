@@ -4,14 +4,15 @@ import Traffic
 
 /// `flood-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--compression N] [--seconds N] [--messages N] [--limit N] [--tcp | --udp]`
 ///
-/// How long a change takes from a far side to a watcher of partner A, while nobody else speaks, and while partner B floods over TCP and
-/// over UDP, and after it has hung up; without a limit for B, and with one. The gateway is `isthmus serve` with one event loop, in a process of its own.
+/// Measures the time of a change from a remote domain to a watcher of partner A: without other traffic, while partner B floods over TCP and
+/// over UDP, and after B has disconnected; without and with a limit for B. The gateway is `isthmus serve` with one event loop, in its own
+/// process.
 @main
 struct FloodBenchmark {
     static let floodingDomain = "fabrikam.com"
     static let hostedDomain = "hosted.example.net"
 
-    /// What B does meanwhile.
+    /// State of partner B.
     private enum Phase {
         case silent, hungUp
         case flood(String)
@@ -54,7 +55,7 @@ struct FloodBenchmark {
         var notes: [String] = []
         var isSound = true
         for isLimited in [false, true] {
-            // A gateway of its own for each transport, since a flood leaves thousands of dialogs behind.
+            // A new gateway for each transport, since a flood leaves thousands of dialogs.
             for phases in [[Phase.silent, .flood("tcp"), .hungUp], [.flood("udp")]] where phases.count > 1 || !isOverTCPOnly {
                 if phases.count > 1, isOverUDPOnly { continue }
                 let model = UserModel(users: users, contacts: contacts, compression: Double(compression))
@@ -106,8 +107,8 @@ struct FloodBenchmark {
         }
     }
 
-    /// The model lives while B floods.
-    /// - Returns: what B says of it.
+    /// Runs the user model while B floods.
+    /// - Returns: Report of B.
     private static func during(_ transport: String, _ port: Int, _ seconds: Int, _ messages: Int, _ model: UserModel) -> String {
         guard let directory = PeerDirectory() else { return "no directory for its report" }
         defer { directory.remove() }

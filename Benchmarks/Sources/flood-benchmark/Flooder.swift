@@ -2,12 +2,12 @@ import Glibc
 import LiveLoad
 import Measurement
 
-/// Partner B: says as much as it can, two fifths SUBSCRIBE for new dialogs, two fifths OPTIONS, one fifth NOTIFYs of no dialog.
+/// Partner B: sends at full speed; 40 % SUBSCRIBE for new dialogs, 40 % OPTIONS, 20 % NOTIFYs without a dialog.
 ///
-/// A process of its own, so that what it costs is not taken for a delay of the gateway's.
+/// Runs in its own process, so that its cost is not measured as delay of the gateway.
 enum Flooder {
     /// - Parameters:
-    ///   - report: the file that gets `sent`, seconds, and the answers of each status.
+    ///   - report: File for `sent`, the seconds, and the responses by status.
     static func run(isOverTCP: Bool, to gateway: Int, seconds: Int, atLeast least: Int, report: String) {
         let socket = isOverTCP ? PlainSocket.connected(to: gateway, from: "127.0.0.3") : .udp(to: gateway, from: "127.0.0.3")
         _ = fcntl(socket.descriptor, F_SETFL, O_NONBLOCK)
@@ -48,7 +48,7 @@ enum Flooder {
         fclose(file)
     }
 
-    /// Counts the answers in what was read; one that is cut by the end of the reading is not counted.
+    /// Counts complete responses in the input.
     private static func note(_ bytes: ArraySlice<UInt8>, _ statuses: inout [Int: Int]) {
         let sign = Array("SIP/2.0 ".utf8)
         var place = bytes.startIndex
@@ -63,7 +63,7 @@ enum Flooder {
         }
     }
 
-    /// A message in which only a number of nine digits changes.
+    /// Message in which only a number of nine digits changes.
     private struct Template {
         private let bytes: [UInt8]
         private var places: [Int] = []

@@ -4,29 +4,29 @@ import Measurement
 import SIPCore
 import Traffic
 
-/// Partner A, whose users watch those of example.org in categories, and example.org itself, which notifies in PIDF; in one thread.
+/// Users of partner A that watch those of example.org in categories, and example.org itself, which notifies in PIDF; in one thread.
 ///
-/// A delay is the time from before a NOTIFY of example.org is written until the notification that it makes has been read at A.
+/// A delay lasts from before a NOTIFY of example.org is written until its notification has been read at A.
 final class UserModel {
-    /// Microsoft's user model, per user and hour; a tenth of the contacts are federated, and so are a tenth of the polls.
+    /// Microsoft's user model, per user and hour; 10 % of the contacts and polls are federated.
     static let changes = 4.0, polls = 60.0, federatedShare = 0.1
 
     let users: Int
-    /// How many each user watches, and how many watch each.
+    /// Number of presentities per watcher, and of watchers per presentity.
     let contacts: Int
-    /// How much faster than real time they live.
+    /// Factor by which the model runs faster than real time.
     let compression: Double
     private(set) var delays = Durations()
     private(set) var polled = 0
-    /// What the gateway answered to the notifications of example.org besides 200, by status.
+    /// Responses other than 200 to notifications of example.org, by status.
     private(set) var refusals: [String: Int] = [:]
-    /// Documents of changes whose notification has not come.
+    /// Number of changes without a notification yet.
     var awaited: Int { open.count }
 
     private let listener: PlainSocket
     private var server: PlainSocket?
     private var connections: [PlainSocket] = []
-    /// By presentity: the dialogs of its watchers.
+    /// Dialogs of the watchers, by presentity.
     private var legs: [[Leg]]
     private var legCount = 0
     private var answers = 0
@@ -47,17 +47,17 @@ final class UserModel {
         (self.users, self.contacts, self.compression) = (users, min(contacts, users), compression)
         listener = .listening(at: "127.0.0.4")
         legs = Array(repeating: [], count: users)
-        // With it a document has the 4 KB of the user model.
+        // Padding to the 4 KB per document of the user model.
         padding = (1...18).map { place in
             "<tuple id=\"d\(place)\"><status><basic>open</basic></status><contact priority=\"0.\(10 + place)\">"
                 + "sip:device\(place)@devices.example.org;gr=urn:uuid:00000000-0000-1000-8000-0000000000\(10 + place)</contact></tuple>"
         }.joined()
     }
 
-    /// Where example.org is.
+    /// Address of example.org.
     var route: String { "tcp:\(listener.name)" }
 
-    /// Everybody subscribes to his contacts.
+    /// Subscribes all users to their contacts.
     func subscribe(to gateway: Int) {
         let server = PlainSocket.connected(to: gateway, from: "127.0.0.2")
         self.server = server
@@ -72,7 +72,7 @@ final class UserModel {
         }
     }
 
-    /// They live until somebody says that it is enough.
+    /// Runs the model until the condition fails.
     func live(while isLiving: () -> Bool) {
         (delays, polled, refusals) = (Durations(), 0, [:])
         let second = 1e9 * 3_600 / (Double(users) * compression)
@@ -98,10 +98,10 @@ final class UserModel {
         while !open.isEmpty, clockNow() < end { work(milliseconds: 100) }
     }
 
-    /// Forgets what never came, so that it is not counted again.
+    /// Forgets missing notifications, so that they are not counted again.
     func giveUp() { open = [:] }
 
-    // MARK: what they say
+    // MARK: Sending
 
     private func ask(_ user: Int, _ contact: Int, isPoll: Bool) {
         guard let server else { return }
@@ -141,10 +141,10 @@ final class UserModel {
         return random >> 33
     }
 
-    /// Until the next of what happens every `mean` nanoseconds at random.
+    /// Random time to the next event, with an exponential distribution around `mean` nanoseconds.
     private func pause(_ mean: Double) -> UInt64 { UInt64(-log((Double(draw()) + 1) / 2_147_483_649) * mean) }
 
-    // MARK: what they hear
+    // MARK: Receiving
 
     private func work(milliseconds: Int32) {
         let sockets = [listener] + connections + (server.map { [$0] } ?? [])
@@ -199,7 +199,7 @@ final class UserModel {
 
     private static let sign = Array("mark ".utf8)
 
-    /// The number of the change that a document is of.
+    /// Number of the change in a document.
     private static func mark(in message: [UInt8]) -> Int? {
         var place = 0
         while place + sign.count < message.count {

@@ -5,7 +5,7 @@ import PresenceGateway
 @_spi(TokenSource) import SIPCore
 import Traffic
 
-/// Notifications per CPU second of a gateway that is driven through its seam, without sockets: what the peers do is not counted.
+/// Measures notifications per CPU second of a gateway without sockets; the work of the peers is not counted.
 @main
 struct GatewayBenchmark {
     static func main() {
@@ -46,7 +46,7 @@ struct GatewayBenchmark {
     }
 }
 
-/// One gateway and its peers, answering in memory.
+/// One gateway with its peers in memory.
 final class SeamDriver {
     enum Kind: String, CaseIterable {
         case pidf = "hosted, PIDF, NOTIFY"
@@ -97,7 +97,7 @@ final class SeamDriver {
         spent = 0
     }
 
-    /// One change of the presentity, told to every watcher; returns how many notifications went out.
+    /// Changes the presentity once; returns the number of notifications.
     @discardableResult
     func round() -> Int {
         rounds += 1
@@ -119,7 +119,7 @@ final class SeamDriver {
             bytes: bytes, local: local, remote: connection == 1 ? remote : far, connection: ConnectionID(rawValue: connection))
     }
 
-    /// Gives messages to the gateway and answers what comes out until it is quiet; returns the notifications that came out.
+    /// Passes messages to the gateway and answers its requests until it is idle; returns the number of notifications.
     private func exchange(_ messages: [InboundMessage]) -> Int {
         var messages = messages
         var notifications = 0

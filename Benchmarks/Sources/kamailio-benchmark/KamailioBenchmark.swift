@@ -3,9 +3,10 @@ import LiveLoad
 import Measurement
 import SIPCore
 
-/// `kamailio-benchmark ISTHMUS [--quick] [--growth]`: the program beside Kamailio under the same load, in turn, over TCP on loopback.
+/// `kamailio-benchmark ISTHMUS [--quick] [--growth]`: compares the program with Kamailio under the same load, in turn, over TCP on
+/// loopback.
 ///
-/// Processor time of all processes of the measured side, kernel included; nothing of the load's.
+/// Measures the processor time of all processes of the measured side, including the kernel's, but not of the load.
 @main
 struct KamailioBenchmark {
     static func main() {
@@ -31,7 +32,7 @@ struct KamailioBenchmark {
         case change(rounds: Int)
         case subscribe(Int)
 
-        /// Processor time for one, in nanoseconds.
+        /// Processor time of one operation, in nanoseconds.
         func run(_ load: Load) -> Double {
             switch self {
             case .change(let rounds):
@@ -70,7 +71,7 @@ struct KamailioBenchmark {
             for round in 0...rounds {
                 for (index, load) in loads.enumerated() {
                     let time = work.run(load)
-                    // The first round warms both up.
+                    // The first round is a warm-up.
                     if round > 0 { times[index].append(time) }
                 }
             }
@@ -102,7 +103,7 @@ struct KamailioBenchmark {
                 let added = step - load.subscriptionCount
                 let spent = load.subscribe(added)
                 let (notifications, changes) = load.run(rounds: 1)
-                // Transactions are kept for half a minute on neither side of TCP; what lies in buffers goes.
+                // Neither side keeps transactions over TCP for 30 s; buffers are freed meanwhile.
                 sleep(isQuick ? 1 : 5)
                 let octets = ((peer?.memory ?? 0) - start.memory) / max(1, load.subscriptionCount - start.count)
                 table.add(

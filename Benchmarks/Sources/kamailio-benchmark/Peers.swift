@@ -2,7 +2,7 @@ import Glibc
 import LiveLoad
 import Measurement
 
-/// `isthmus serve`, in memory, one shard.
+/// `isthmus serve` without a store, with one shard.
 struct IsthmusPeer: MeasuredPeer {
     private let program: IsthmusProgram
     let udp = 0
@@ -30,7 +30,7 @@ struct IsthmusPeer: MeasuredPeer {
     func stop() { program.stop() }
 }
 
-/// Kamailio with two workers: presence server of example.com in memory, stateful proxy toward example.org.
+/// Kamailio with two workers: presence server of example.com in memory, and stateful proxy toward example.org.
 struct KamailioPeer: MeasuredPeer {
     private let child: ChildProgram
     private let directory: PeerDirectory
@@ -62,7 +62,7 @@ struct KamailioPeer: MeasuredPeer {
         self.child = child
         self.directory = directory
         for _ in 0..<100 where !PlainSocket.answers(on: tcp) { usleep(100_000) }
-        // The workers come after the listener.
+        // Workers start after the listener.
         usleep(500_000)
     }
 
@@ -71,7 +71,7 @@ struct KamailioPeer: MeasuredPeer {
             .first { access($0 + "presence.so", R_OK) == 0 }
     }
 
-    /// Of all its processes.
+    /// Processor time of all its processes, in nanoseconds.
     var spent: UInt64 { processes.reduce(0) { $0 + (processorTime(of: $1) ?? 0) } }
 
     private var processes: [pid_t] {

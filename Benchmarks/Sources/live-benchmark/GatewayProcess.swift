@@ -7,7 +7,7 @@ import PresenceGateway
 @_spi(TokenSource) import SIPCore
 import SIPTransport
 
-/// The measured side.
+/// Gateway process that is measured.
 struct GatewayProcess: MeasuredPeer {
     let process: pid_t
     let tcp: Int
@@ -39,12 +39,12 @@ struct GatewayProcess: MeasuredPeer {
         }
     }
 
-    /// Starts this program again as a gateway.
+    /// Starts this program as a gateway in a child process.
     static func start(farPort: Int) -> GatewayProcess? {
         var toChild: [Int32] = [0, 0]
         var fromChild: [Int32] = [0, 0]
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { return nil }
-        // The child must not hold the writing end of its own input, nor those of its siblings.
+        // The child must not inherit the writing end of its own input, nor those of other children.
         for descriptor in [toChild[1], fromChild[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

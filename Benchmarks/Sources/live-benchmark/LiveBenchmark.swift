@@ -5,9 +5,9 @@ import PresenceGateway
 import SIPCore
 import Traffic
 
-/// `live-benchmark [--quick]`: a gateway in a process of its own, watchers and publishers in this one, loopback sockets between them.
+/// `live-benchmark [--quick]`: a gateway in its own process, watchers and publishers in this one, with loopback sockets between them.
 ///
-/// The processor time is that of the gateway's process alone, kernel included.
+/// Measures the processor time of the gateway's process only, including the kernel's.
 @main
 struct LiveBenchmark {
     static func main() async {

@@ -2,7 +2,7 @@ import Measurement
 import Glibc
 import SIPCore
 
-/// SIP messages per second of one core, in memory.
+/// Measures SIP messages per second on one core, in memory.
 @main
 struct MessageBenchmark {
     static func main() {
@@ -13,7 +13,7 @@ struct MessageBenchmark {
 
     private static let bodySizes = [0, 1_493, 6_349]
 
-    /// A NOTIFY with 15 header lines, 612 octets without its body.
+    /// NOTIFY with 15 header lines, 612 octets without its body.
     static func notify(body: Int) -> [UInt8] {
         func message(_ filling: Int) -> [UInt8] {
             let text =
@@ -39,7 +39,7 @@ struct MessageBenchmark {
         return head + [UInt8](repeating: UInt8(ascii: "x"), count: body)
     }
 
-    /// Frames what came in reads of 64 KiB, parses and answers; returns how many octets the answers have.
+    /// Frames input in reads of 64 KiB, parses and answers it; returns the number of octets of the responses.
     private static func answer(_ stream: [UInt8], _ framer: inout StreamFramer) -> Int {
         var written = 0
         framer.append(stream)

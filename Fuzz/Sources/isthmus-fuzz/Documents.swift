@@ -9,7 +9,7 @@ extension FuzzTarget {
             guard let tree = try? XMLTree.parse(bytes, limits: .skippingDoctype) else { return }
             let fragment = tree.root.fragment()
             let canonical = XMLCanonical(trimsText: false)
-            // The fragment repeats declarations that it inherits, and may so grow beyond a limit.
+            // The fragment repeats inherited declarations, and so may exceed a limit.
             guard let again = try? fragment.parsed() else {
                 return require(fragment.bytes.count > bytes.count, "the copy of a document is not read: \(fragment.bytes)")
             }
@@ -17,7 +17,7 @@ extension FuzzTarget {
         }
     ]
 
-    /// A document to which selectors can point in every way.
+    /// Document with elements for all kinds of selectors.
     private static let presence = Array(
         """
         <presence xmlns="urn:ietf:params:xml:ns:pidf" xmlns:r="urn:ietf:params:xml:ns:pidf:rpid" entity="sip:kai@example.com">\
@@ -29,7 +29,7 @@ extension FuzzTarget {
     static let documents =
         [
             FuzzTarget("document-partial-pidf", seeds: ["Fuzz/Seeds/partial-pidf"]) { bytes in
-                // What a notifier of partial presence sends is applied to a document that has one of everything.
+                // Apply partial presence to a document with one of each element.
                 guard let partial = try? PartialPIDFDocument(bytes), let result = try? partial.document(after: Self.presence) else {
                     return
                 }
@@ -39,7 +39,7 @@ extension FuzzTarget {
         + DocumentFormats.codecs.sorted { $0.key < $1.key }.map { name, codec in
             FuzzTarget("document-\(name)", seeds: ["Vectors/documents/\(name)", "Fuzz/Seeds/documents/\(name)"]) { bytes in
                 guard let written = try? codec(bytes) else { return }
-                // What is written is read, unless it has grown beyond a limit, and is written again as the same octets.
+                // Written output must be readable, unless it exceeds a limit, and must be written again as the same octets.
                 let again: [UInt8]
                 do { again = try codec(written) } catch {
                     return require(

@@ -1,11 +1,11 @@
 import Foundation
 
-/// One entry point for hostile octets.
+/// Entry point for arbitrary octets.
 struct FuzzTarget: Sendable {
     let name: String
-    /// Files and folders below the root of the project whose contents are the corpus to start from.
+    /// Files and folders below the project's root with the initial corpus.
     let seeds: [String]
-    /// Takes any octets. A trap or a report of AddressSanitizer is a finding.
+    /// Processes any octets. A trap or a report of AddressSanitizer is a finding.
     let run: @Sendable ([UInt8]) -> Void
 
     init(_ name: String, seeds: [String], _ run: @escaping @Sendable ([UInt8]) -> Void) {
@@ -16,7 +16,7 @@ struct FuzzTarget: Sendable {
 
     static let all = messages + headers + xml + documents + conversions + signIns
 
-    /// The target that `ISTHMUS_FUZZ_TARGET` names.
+    /// Target named by `ISTHMUS_FUZZ_TARGET`.
     static let chosen: FuzzTarget = {
         let name = ProcessInfo.processInfo.environment["ISTHMUS_FUZZ_TARGET"] ?? ""
         guard let target = all.first(where: { $0.name == name }) else {
@@ -39,8 +39,7 @@ func runDriver(
 
 @main
 struct Fuzz {
-    /// `--list` prints each target with its seeds; `--seeds DIRECTORY` writes the seeds that are made by running a sign-in; anything else
-    /// is for libFuzzer.
+    /// `--list` prints each target with its seeds; `--seeds DIRECTORY` writes seeds from a sign-in; other arguments are for libFuzzer.
     static func main() throws {
         let arguments = CommandLine.arguments
         if arguments.dropFirst().first == "--list" {

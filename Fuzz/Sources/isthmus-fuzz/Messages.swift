@@ -7,7 +7,7 @@ extension FuzzTarget {
         FuzzTarget("sip-datagram", seeds: messageSeeds) { check($0, framing: .datagram) },
         FuzzTarget("sip-message-of-stream", seeds: messageSeeds) { check($0, framing: .stream) },
         FuzzTarget("sip-stream", seeds: messageSeeds) { bytes in
-            // Whole, and octet by octet: the events are the same.
+            // Whole input and single octets must give the same events.
             var whole = StreamFramer()
             whole.append(bytes)
             var expected: [StreamFramer.Event] = []
@@ -32,7 +32,7 @@ extension FuzzTarget {
                 (try? ContentCoding.decode(coding.encode(body), codings: [coding.rawValue], limit: limit)) == body, "the octets are others")
         },
         FuzzTarget("multipart", seeds: ["Fuzz/Seeds/multipart"]) { bytes in
-            // The boundary is the first line, so that the fuzzer can change both.
+            // The first line is the boundary, so that the fuzzer can change both.
             let line = bytes.prefix { $0 != 0x0A }
             guard let type = MediaType("multipart/related;boundary=\"\(String(decoding: line, as: UTF8.self))\"") else { return }
             guard let body = try? MIMEMultipart(Array(bytes.dropFirst(line.count + 1)), contentType: type) else { return }
@@ -55,7 +55,7 @@ extension FuzzTarget {
         }
         let written = SIPSerializer.serialize(message)
         guard case .success(let again) = SIPParser.parse(written, framing: framing) else {
-            // Line ends and compact forms may grow beyond a limit; nothing else may be refused.
+            // Line ends and compact forms may exceed a limit; other refusals are findings.
             return require(written.count > SIPLimits.standard.headerBytes, "what was written is not read: \(written)")
         }
         require(again.body == message.body, "the body is another")
@@ -81,7 +81,7 @@ extension FuzzTarget {
         header("ms-diagnostics") { MSDiagnostics($0)?.description },
     ]
 
-    /// A header that is read is written as something that reads the same.
+    /// Every parsed header must be written as text that parses to the same value.
     private static func header(_ name: String, _ rewrite: @escaping @Sendable (String) -> String?) -> FuzzTarget {
         FuzzTarget("header-\(name)", seeds: ["Fuzz/Seeds/headers/\(name)"]) { bytes in
             guard let written = rewrite(String(decoding: bytes, as: UTF8.self)) else { return }

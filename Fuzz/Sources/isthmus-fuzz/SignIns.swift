@@ -2,7 +2,7 @@ import Foundation
 import SIPCore
 import SIPSecurity
 
-/// Sign-ins of the three schemes, up to the message that the fuzzer writes.
+/// Sign-ins with the three schemes, up to the message that the fuzzer provides.
 enum SignIns {
     static let start = Instant(secondsSince1970: 2_524_608_000)
     static let secret = [UInt8](repeating: 3, count: 32)
@@ -12,7 +12,7 @@ enum SignIns {
     static let passwords = AuthenticationDemand(offersNTLM: true, digestAlgorithms: [.sha256, .md5])
     static let certificates = AuthenticationDemand(offersNTLM: false, offersTLSDSK: true, digestAlgorithms: [])
 
-    /// No attempt is paused, so that each input is looked at.
+    /// Limits without pauses, so that each input is processed.
     static let limits = {
         var limits = AuthenticationLimits()
         limits.failures = 1_000_000_000
@@ -38,7 +38,7 @@ enum SignIns {
         return request
     }
 
-    /// The answer as the client gets it; nil when the request was accepted.
+    /// Response for the client; nil when the request was accepted.
     static func response(_ outcome: AuthenticationOutcome, to request: SIPRequest) -> SIPResponse? {
         switch outcome {
         case .accepted: return nil
@@ -49,7 +49,7 @@ enum SignIns {
         }
     }
 
-    /// The value of a parameter between quotes.
+    /// Value of a quoted parameter.
     static func parameter(_ name: String, of line: String?) -> String? {
         guard let line, let range = line.range(of: "\(name)=\"") else { return nil }
         return String(line[range.upperBound...].prefix { $0 != "\"" })
@@ -59,7 +59,7 @@ enum SignIns {
         NTLMClient(user: "alice", domain: "CONTOSO", password: "Pa$$w0rd", secret: secret, sendsIntegrityCode: withCode)
     }
 
-    /// Carries a client's sign-in through and returns each token that it and the server wrote, in order.
+    /// Runs a sign-in and returns each token that client and server wrote, in order.
     static func ntlmTokens(withCode: Bool) -> [Data] {
         let authenticator = authenticator()
         var client = client(withCode: withCode)
@@ -80,7 +80,8 @@ enum SignIns {
         parameter("gssapi-data", of: line).flatMap { $0.isEmpty ? nil : Data(base64Encoded: $0) }.map { [$0] } ?? []
     }
 
-    /// The CHALLENGE and AUTHENTICATE messages of a sign-in with and without integrity code, into `ntlm-challenge` and `ntlm-authenticate`.
+    /// Writes the CHALLENGE and AUTHENTICATE messages of sign-ins with and without integrity code to `ntlm-challenge` and
+    /// `ntlm-authenticate`.
     static func writeSeeds(to directory: String) throws {
         for (index, withCode) in [false, true].enumerated() {
             let tokens = ntlmTokens(withCode: withCode)
@@ -96,7 +97,7 @@ enum SignIns {
 extension FuzzTarget {
     static let signIns = [
         FuzzTarget("ntlm-authenticate", seeds: []) { bytes in
-            // Answers a challenge that was given, so that it is read.
+            // Answers a real challenge, so that the message is parsed.
             let (authenticator, opaque) = ntlmChallenge
             var request = SignIns.request(2)
             request.headers.append(
@@ -118,7 +119,7 @@ extension FuzzTarget {
             client.authorize(&next)
         },
         FuzzTarget("authorization", seeds: ["Fuzz/Seeds/authorization"]) { bytes in
-            // All schemes, and parameters as the fuzzer wants them.
+            // All schemes, with parameters from the fuzzer.
             let (authenticator, _) = ntlmChallenge
             var request = SignIns.request(2)
             request.headers.append(.authorization, String(decoding: bytes, as: UTF8.self))

@@ -2,10 +2,10 @@ import Foundation
 import SIPCore
 import SIPSecurity
 
-/// A sign-in with a certificate in which one flight is changed.
+/// Sign-in with a certificate, with one changed flight.
 ///
-/// The first octet of the input says which flight, and whether it is replaced (128) or edited. The rest is the flight, or edits of four
-/// octets: the place (two octets, modulo the flight's length), what is put there, and whether it is replaced, removed or inserted.
+/// The first octet of the input selects the flight, and whether it is replaced (128) or edited. The rest is the flight, or edits of four
+/// octets: position (two octets, modulo the flight's length), new octet, and kind: replace, remove or insert.
 struct TLSDSKRun {
     let edits: [UInt8]
     let ofClient: Bool
@@ -32,7 +32,7 @@ struct TLSDSKRun {
 
     func play() {
         var client = TLSDSKClient(credentials: Self.credentials.client, secret: SignIns.secret)
-        // The offer, then at most three flights of each side.
+        // The offer, then at most three flights from each side.
         for number in 0...3 {
             var request = SignIns.request(number + 1)
             request.headers.set(.from, "<sip:bob@contoso.com>;tag=f1;epid=e1")
@@ -49,7 +49,7 @@ struct TLSDSKRun {
         }
     }
 
-    /// The header with the flight changed, when it is the one to change.
+    /// Header with the flight changed when it is the selected one.
     private func changed(_ line: String, flight number: Int) -> String {
         guard let first = edits.first, Int(first & 3) % 2 == number, let text = SignIns.parameter("gssapi-data", of: line),
             let flight = Data(base64Encoded: text)

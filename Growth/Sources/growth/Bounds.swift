@@ -9,7 +9,7 @@ import XMLCore
 private let now = Instant(secondsSince1970: 1_700_000_000)
 private let limits = GatewayLimits()
 
-/// The table of bindings with the default limits, and the REGISTERs that fill it.
+/// Table of bindings with the default limits, and the REGISTERs that fill it.
 private struct Bindings {
     var registrar = Registrar(
         policy: Registrar.Policy(
@@ -19,7 +19,7 @@ private struct Bindings {
         local: TransportAddress(.tcp, "192.0.2.1", 5060), remote: TransportAddress(.tcp, "192.0.2.30", 40_000),
         connection: ConnectionID(rawValue: 1))
 
-    /// A REGISTER of a user with some Contacts; false when the user has too many (403), true for any other outcome.
+    /// Sends a REGISTER of a user with some Contacts; returns false when the user has too many (403), true otherwise.
     mutating func register(_ user: Int, contacts: Range<Int>) -> Bool {
         let uri = "sip:u\(user)@example.com"
         var request = SIPRequest(.register, requestURI: "sip:example.com")
@@ -36,13 +36,13 @@ private struct Bindings {
         return true
     }
 
-    /// Users with one binding each.
+    /// Creates a table of users with one binding each.
     init(users: Int = 0) {
         for user in 0..<users { _ = register(user, contacts: 0..<1) }
     }
 }
 
-/// Applies a patch of RFC 5262; false when it is refused because of a limit, true for any other outcome.
+/// Applies a patch (RFC 5262); returns false when a limit refuses it, true otherwise.
 private func isTaken(_ patch: [UInt8], after document: [UInt8]) -> Bool {
     do throws(PartialPIDFError) { _ = try PartialPIDFDocument(patch).document(after: document) } catch {
         if case .patch(let error) = error { return error.condition != .limit }
@@ -82,7 +82,7 @@ extension Construct {
         },
     ]
 
-    /// Work that grows beyond linear, or could, up to a limit of the default configuration.
+    /// Work that grows faster than linear, or could, up to a limit of the default configuration.
     static let bounds: [Construct] = [
         .bounded("registrations: endpoints of one user", by: "registrationsPerUser (16, then 403)", from: 8) { size in
             var bindings = Bindings()

@@ -3,7 +3,7 @@ import PresenceDocuments
 import PresenceMapping
 import XMLCore
 
-/// A document with a list in it: what stands before, one entry, what stands after.
+/// Document with a list: text before it, one entry, text after it.
 private struct Listing {
     var name: String
     var format: String
@@ -264,7 +264,7 @@ private let listings: [Listing] = [
 ]
 
 extension Construct {
-    /// Every list is read and written again, and those of presence are converted to every format.
+    /// Reads and writes every list; presence lists are also converted to every format.
     static let documents: [Construct] = listings.flatMap { listing in
         var constructs = [
             Construct("\(listing.format): \(listing.name)", from: listing.smallest) { size in

@@ -4,7 +4,7 @@ import XMLCore
 
 @testable import PresenceGateway
 
-/// A gateway with two hosted domains, and peers that need no proof of who they are.
+/// Gateway with two hosted domains, and peers that are trusted without proof.
 private final class Rig {
     private static let local = TransportAddress(.tcp, "192.0.2.1", 5060)
     private static let peer = TransportAddress(.tcp, "192.0.2.20", 5060)
@@ -27,7 +27,7 @@ private final class Rig {
         gateway = Gateway(configuration: configuration, key: TokenKey(1, 2, 3, 4))
     }
 
-    /// Sends a request of a user; the status of its answer, and how many requests the gateway sends besides.
+    /// Sends a request of a user; returns the status of its response, and the number of requests that the gateway sends.
     func send(
         _ method: String, from: String, to: String, _ lines: String, body: String = "", type: String = ""
     ) -> (status: Int, requests: Int) {

@@ -3,7 +3,7 @@ import XMLCore
 
 private let top = "Via: SIP/2.0/UDP 192.0.2.9:5060;branch=z9hG4bK1\r\n"
 
-/// A SUBSCRIBE with more header lines.
+/// Returns a SUBSCRIBE with additional header lines.
 func subscribe(_ lines: String, from: String = "<sip:ann@example.org>;tag=a", uri: String = "sip:bob@example.com") -> [UInt8] {
     Array(
         ("SUBSCRIBE \(uri) SIP/2.0\r\n\(top)Max-Forwards: 70\r\nFrom: \(from)\r\nTo: <sip:bob@example.com>\r\nCall-ID: c\r\n"
@@ -11,7 +11,7 @@ func subscribe(_ lines: String, from: String = "<sip:ann@example.org>;tag=a", ur
             .utf8)
 }
 
-/// What a server does with the headers of a request: it reads all of them and writes an answer, a dialog and the message itself.
+/// Reads all headers of a request as a server does, and writes a response, a dialog and the message.
 private func read(_ bytes: [UInt8]) -> Bool {
     guard case .success(let message) = SIPParser.parse(bytes), case .request(let request) = message else { return false }
     let headers = request.headers

@@ -1,13 +1,14 @@
 import CGrowthCounter
 
-/// One construct that is like a list: how to make an input with n of it, and what is done with that input.
+/// Construct with a list: creates an input with n entries, and the work on it.
 struct Construct {
     var name: String
-    /// The smallest of four sizes; the others are its doubles. The largest is within the limits.
+    /// Smallest of four sizes, each twice the previous one. The largest is within the limits.
     var smallest: Int
-    /// Makes the input of a size, uncounted, and returns the work to count. The work returns false when the input was refused.
+    /// Creates an input, which is not counted, and returns the work to count; the work returns false when the input was refused.
     var prepare: (Int) -> () -> Bool
-    /// The limit that ends the work; nil for work that has to be linear. The smallest size is within it, the two largest are beyond.
+    /// Name of the limit that ends the work; nil for work that must be linear. The smallest size is within the limit, the two largest are
+    /// beyond it.
     var bound: String?
 
     init(_ name: String, from smallest: Int, bounded bound: String? = nil, prepare: @escaping (Int) -> () -> Bool) {
@@ -17,22 +18,22 @@ struct Construct {
         self.prepare = prepare
     }
 
-    /// Work that may grow beyond linear up to a limit. Its closure returns false only for the error that names the limit; beyond the
-    /// limit, the largest size must not take more operations than reading it does.
+    /// Creates a construct for work that may grow faster than linear up to a limit. Its closure returns false only for the error of that
+    /// limit; beyond the limit, the largest size must not take more operations than reading it.
     static func bounded(_ name: String, by bound: String, from smallest: Int, prepare: @escaping (Int) -> () -> Bool) -> Construct {
         Construct(name, from: smallest, bounded: bound, prepare: prepare)
     }
 }
 
-/// The operations of one construct at n, 2n, 4n and 8n.
+/// Operations of one construct at n, 2n, 4n and 8n.
 struct Growth {
     var sizes: [Int]
     var operations: [UInt64]
-    /// The sizes at which the input was refused.
+    /// Sizes at which the input was refused.
     var refused: [Int]
     var bound: String?
 
-    /// Twice the size may take this many times the operations, fixed parts aside: 2 is linear, 4 quadratic; sorting stays below 2.4.
+    /// Maximum factor of operations for twice the size, without fixed parts: 2 is linear, 4 is quadratic; sorting stays below 2.4.
     static let limit = 2.6
 
     init(of construct: Construct) {
@@ -40,7 +41,7 @@ struct Growth {
         operations = []
         refused = []
         bound = construct.bound
-        // Once unmeasured, for what is made once and kept.
+        // One unmeasured run, for values that are created once.
         _ = construct.prepare(construct.smallest)()
         for size in sizes {
             let work = construct.prepare(size)
@@ -51,20 +52,19 @@ struct Growth {
         }
     }
 
-    /// How many times more the operations grow from 2n to 4n than from n to 2n, and from 4n to 8n than from 2n to 4n. What does not
-    /// depend on n falls out.
+    /// Factors by which the growth of operations increases: from n..2n to 2n..4n, and from 2n..4n to 4n..8n. Fixed parts cancel out.
     var factors: [Double] {
         let steps = zip(operations.dropFirst(), operations).map { Double($0) - Double($1) }
         return zip(steps.dropFirst(), steps).map { $0 / max($1, 1) }
     }
 
-    /// Both factors: a table that doubles its storage makes one of them great.
+    /// Whether both factors exceed the limit; a table that doubles its storage increases only one of them.
     var isBeyondLinear: Bool { factors.allSatisfy { $0 > Self.limit } }
 
-    /// Fewer operations than elements: the work was not done, or is not seen by the counters.
+    /// Whether there were fewer operations than elements: the work was not done, or not counted.
     var isUnseen: Bool { operations[3] < UInt64(sizes[3]) }
 
-    /// What is wrong; nil for linear growth, or for a limit that holds.
+    /// Fault of the construct; nil for linear growth, or for an effective limit.
     var fault: String? {
         if let bound {
             if refused.contains(sizes[0]) { return "refused at \(sizes[0]), within \(bound)" }

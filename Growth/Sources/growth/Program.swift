@@ -1,8 +1,8 @@
 import Foundation
 
-/// Measures every construct, prints a line for each, and writes the report that `scripts/test` counts.
+/// Measures every construct, prints one line for each, and writes the report that `scripts/test` counts.
 ///
-///     growth [REPORT.xml] [NAME...]     only constructs whose names contain one of these words
+///     growth [REPORT.xml] [NAME...]     only constructs with one of these words in their names
 @main
 struct Program {
     static let constructs =
@@ -15,7 +15,7 @@ struct Program {
         let words = arguments.filter { !$0.hasSuffix(".xml") }
         var cases: [(name: String, fault: String?)] = []
         for (construct, expected) in Construct.planted {
-            // The test of the test: what is quadratic or unbounded is found, what is linear or bounded is not.
+            // Self-test: quadratic or unbounded work is found, linear or bounded work is not.
             let fault = Growth(of: construct).fault
             cases.append((construct.name, fault == expected ? nil : "planted, and measured as \(fault ?? "right")"))
         }
@@ -49,7 +49,7 @@ struct Program {
 }
 
 extension Construct {
-    /// Constructs whose growth is known, each with the fault that has to be found.
+    /// Constructs with known growth, each with the fault that must be found.
     static let planted: [(Construct, String?)] = [
         (
             Construct("planted: quadratic, each compared with each", from: 100) { size in
@@ -96,7 +96,7 @@ extension Construct {
         ),
     ]
 
-    /// Compares each name with each; false when there are more than the limit.
+    /// Compares all pairs of names; returns false when there are more than the limit.
     private static func distinct(_ names: [String], limit: Int) -> Bool {
         var distinct: [String] = []
         for name in names where !distinct.contains(name) {

@@ -51,7 +51,7 @@ private func contacts(_ size: Int) -> ContactListDocument {
 }
 
 extension Construct {
-    /// A presentity with something in it, and what is done with it.
+    /// Creates a presentity with content, and the work on it.
     private static func presentity(
         _ name: String, from smallest: Int, fill: @escaping (inout EnhancedPresentity, Int) throws -> Void,
         work: @escaping (inout EnhancedPresentity, Int) throws -> Bool
@@ -312,7 +312,7 @@ extension Construct {
                     .utf8))
     }
 
-    /// Publications that are taken one after the other, then composed and written once; with `one` a single one.
+    /// Publications that are accepted one after the other, then composed and written once; with `one` a single one.
     private static func composition(
         _ name: String, from smallest: Int, one: Bool = false, _ document: @escaping (Int, Int) -> PIDFDocument?
     ) -> Construct {
@@ -328,7 +328,7 @@ extension Construct {
         }
     }
 
-    /// What a notifier works out and writes when one document becomes another.
+    /// Difference that a notifier computes and writes between two documents.
     private static func partial(_ name: String, from smallest: Int, _ entry: @escaping (Int, Int) -> String) -> Construct {
         Construct("partial PIDF written: \(name)", from: smallest) { size in
             let documents = (0..<2).compactMap { version in pidf((0..<size).map { entry($0, version) }.joined()) }

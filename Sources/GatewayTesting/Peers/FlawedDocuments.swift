@@ -1,8 +1,8 @@
-/// What a scripted server does to the documents that it notifies.
+/// Fault of a document that a scripted server sends.
 public enum NotifiedFlaw: Sendable {
-    /// Optional pieces that break their standard stand beside what matters: programs in use write them.
+    /// Optional elements that violate their standard, beside valid ones: deployed programs write them.
     case oddPieces
-    /// The octets end in the middle.
+    /// Only the first half of the octets.
     case unreadable
 }
 
@@ -12,7 +12,7 @@ extension NotifiedFlaw {
         switch self {
         case .unreadable: return Array(body.prefix(body.count / 2))
         case .oddPieces:
-            // Differences name what stands in the document before, so what they apply to stays as it was.
+            // Differences refer to elements of the previous document, which must therefore stay unchanged.
             if contentType.hasPrefix("application/pidf-diff") { return body }
             var text = String(decoding: body, as: UTF8.self)
             for (mark, piece) in Self.pieces { text = text.replacing(mark, with: piece) }
@@ -20,7 +20,8 @@ extension NotifiedFlaw {
         }
     }
 
-    /// RFC 3863 4.1.5: three decimals; 4.1.7: a timestamp says a time; MS-PRES 2.2.2.7.1: so does lastActive; 2.2.2.1: and publishTime.
+    /// Rules that are broken: three decimals of a priority (RFC 3863 4.1.5), a time in a timestamp (RFC 3863 4.1.7), a time in lastActive
+    /// (MS-PRES 2.2.2.7.1), and a time in publishTime (MS-PRES 2.2.2.1).
     private static let pieces = [
         ("</status></tuple>", "</status><contact priority=\"0.800000\">sip:odd@example.org</contact><timestamp/></tuple>"),
         ("xsi:type=\"aggregateState\"", "xsi:type=\"aggregateState\" lastActive=\"\""),
@@ -29,7 +30,7 @@ extension NotifiedFlaw {
 }
 
 extension String {
-    /// Every occurrence replaced, without Foundation.
+    /// Replaces every occurrence, without Foundation.
     fileprivate func replacing(_ mark: String, with piece: String) -> String {
         var result = ""
         var rest = self[...]

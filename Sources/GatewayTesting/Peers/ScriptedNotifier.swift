@@ -29,9 +29,9 @@ public class ScriptedNotifier: SIPPeer {
         public var announcesExpiry = true
         /// Whether a NOTIFY waits for the response to the previous one.
         public var waitsForAnswers = true
-        /// Every document has odd optional pieces.
+        /// Whether every document has additional invalid optional elements.
         public var writesOddPieces = false
-        /// So many of the next documents cannot be read.
+        /// Number of next documents that are unreadable.
         public var unreadableDocuments = 0
 
         /// Creates the default behavior: accept, notify and wait for responses.
@@ -97,7 +97,7 @@ public class ScriptedNotifier: SIPPeer {
     /// Current behavior; a change applies from the next message.
     public var manners = Manners()
     private(set) var dialogs: [Dialog] = []
-    /// Dialogs that it lost while nothing told the other side: it was not away, and has no connection that ended.
+    /// Dialogs lost without a sign to the other side: the server stayed up, and no connection ended.
     private var lostUnheard: [Dialog] = []
     /// Number of current dialogs.
     public var dialogCount: Int { dialogs.count }
@@ -171,8 +171,8 @@ public class ScriptedNotifier: SIPPeer {
         lostUnheard = lostUnheard.suffix(255) + [dialog]
     }
 
-    /// Whether it lost a dialog about a presentity while nothing told the other side, which has asked for nothing since: over UDP only the
-    /// next refresh shows that (RFC 6665 4.1.2.2).
+    /// Whether a dialog about a presentity was lost without a sign to the other side, which has sent no request since: over UDP only the
+    /// next refresh shows the loss (RFC 6665 4.1.2.2).
     final func hasLostUnheard(_ presentity: String) -> Bool { lostUnheard.contains { watches($0, presentity) } }
 
     /// Drops a dialog without notification.

@@ -2,15 +2,15 @@ import FederationRouting
 import PresenceGateway
 import SIPCore
 
-/// A partner with two servers that know the same presentities and not each other's subscriptions, found by SRV (RFC 3263). One of them
-/// dies now and then, and stays dead or returns.
+/// Partner with two servers in its SRV records (RFC 3263) that share presentities, but not subscriptions. One of them fails at times, and
+/// stays down or returns.
 final class SimulatedPair {
     static let domain = "pair.example.org"
 
     let servers: [SimplePresenceServer]
     private let transport: TransportProtocol
     private let areEqual: Bool
-    /// The one that is dead.
+    /// Server that is down; nil when both are up.
     private(set) var dead: SimplePresenceServer?
     private var random: SeededRandom
 
@@ -34,14 +34,14 @@ final class SimulatedPair {
         configuration.naming = NamingConfiguration()
     }
 
-    /// Writes the partner's records.
+    /// Adds the partner's DNS records.
     func name(in names: inout ScriptedNames) {
         names.naptr(Self.domain, transport == .udp ? "SIP+D2U" : "SIP+D2T", to: "_sip._x.\(Self.domain)")
         names.srv("_sip._x.\(Self.domain)", (10, 1, 5060, "north.\(Self.domain)"), (areEqual ? 10 : 20, 1, 5060, "south.\(Self.domain)"))
         for server in servers { names.host("\(server.name).\(Self.domain)", server.address.host) }
     }
 
-    /// Kills one of the servers, or brings the dead one back, sometimes.
+    /// With a probability of 12 %, takes one server down, or brings the failed one back.
     func maybeStrike(_ network: SimulatedNetwork) {
         guard random.chance(0.12) else { return }
         if dead != nil { return revive(network) }
@@ -51,7 +51,7 @@ final class SimulatedPair {
         dead = server
     }
 
-    /// Brings the dead server back, with or without what it knew.
+    /// Brings the failed server back, with its subscriptions or, in 70 % of the cases, without.
     private func revive(_ network: SimulatedNetwork) {
         guard let server = dead else { return }
         dead = nil
@@ -60,7 +60,7 @@ final class SimulatedPair {
         network.remark("\(server.name) is back")
     }
 
-    /// The trouble is over: the dead server comes back, or stays dead.
+    /// Ends the failures: the failed server returns with a probability of 50 %.
     func heal(_ network: SimulatedNetwork) {
         if random.chance(0.5) { revive(network) }
     }

@@ -21,7 +21,7 @@ final class SimulatedProcess: SansIOEndpoint {
     private var inputs = 0
 
     /// - Parameter forger: Observes all output, and is notified of its accepted responses.
-    /// - Parameter sequences: sees everything that leaves, of this process and of those before it.
+    /// - Parameter sequences: Observes the output of this process and of its predecessors.
     init(_ gateway: Gateway, lead: TimeSpan, forger: SimulatedForger, sequences: SimulatedSequences) {
         self.gateway = gateway
         self.lead = lead

@@ -1,13 +1,13 @@
 import SIPCore
 
-/// Sequence numbers of the requests that a gateway and those that follow it after a kill send in dialogs (RFC 3261 12.2.1.1).
+/// Checks CSeq numbers of requests in dialogs, from a gateway and its successors after a kill (RFC 3261 12.2.1.1).
 ///
-/// They are judged as the requests leave: what overtakes what on the network is no fault of the sender.
+/// Checks requests when they are sent: reordering on the network is not a fault of the sender.
 final class SimulatedSequences {
-    /// Requests with a lower number than one that left before in the same dialog.
+    /// Requests with a lower CSeq than an earlier one in the same dialog; at most 20.
     private(set) var faults: [String] = []
     private var last: [String: UInt32] = [:]
-    /// Branches of the requests that left; those of an unanswered request leave again.
+    /// Branches of sent requests; a retransmission has the same branch.
     private var branches: Set<String> = []
 
     func note(_ message: OutboundMessage) {

@@ -1,8 +1,8 @@
 import SIPCore
 
-/// Documents that break their standard.
+/// Sends documents that violate their standard.
 extension SimulatedWorld {
-    /// A server writes odd pieces, or begins to write what cannot be read.
+    /// Makes a server add or stop adding invalid elements, or send some unreadable documents.
     func flawDocuments(of server: ScriptedNotifier) {
         if random.chance(0.5) {
             server.manners.writesOddPieces.toggle()
@@ -13,8 +13,8 @@ extension SimulatedWorld {
         }
     }
 
-    /// With all peers there, everybody else's presentities change, and one document of each server cannot be read: within 60 s every
-    /// watcher sees what is so.
+    /// Changes all presentities outside the gateway while each server sends one unreadable document, and checks that every watcher sees the
+    /// current presence within 60 s; all peers are up.
     func judgeFlaws() throws {
         for server in servers {
             server.manners.writesOddPieces = random.chance(0.5)

@@ -100,7 +100,7 @@ extension SimulatedWorld {
         try report(wrong, "at the end")
     }
 
-    /// The servers that are not dead.
+    /// Servers that are up.
     private var living: [ScriptedNotifier] { servers.filter { $0 !== pair.dead } }
 
     private func report(_ wrong: [String], _ moment: String) throws {

@@ -122,7 +122,7 @@ extension SimulatedWorld {
         switch Int.random(in: 0..<16, using: &random) {
         case 14, 15: flawDocuments(of: server)
         case 0..<2:
-            // A process that forgot them has begun anew, and its connections have ended.
+            // A process that forgot its dialogs was restarted, so its connections have ended.
             network.remark("\(server.name) forgets its dialogs")
             server.forgetDialogs()
             network.closeConnections(of: server.name)

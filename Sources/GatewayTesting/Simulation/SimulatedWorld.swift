@@ -17,7 +17,7 @@ final class SimulatedWorld {
     var configuration: GatewayConfiguration
     let forger: SimulatedForger
     let sequences = SimulatedSequences()
-    /// A partner that is found by SRV, with two servers.
+    /// Partner with two servers in its SRV records.
     let pair: SimulatedPair
     private(set) var process: SimulatedProcess
     private(set) var partner: EnhancedServer

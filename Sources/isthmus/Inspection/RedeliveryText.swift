@@ -1,7 +1,7 @@
 import PresenceGateway
 
 extension RedeliveryReport {
-    /// In sentences: since when and why notifications fail, and when they are sent again.
+    /// Sentences about failed notifications: start, reason and next attempt.
     func lines(by time: RelativeTime) -> [String] {
         let times = failures == 1 ? "once" : "\(failures) times"
         let next = next.map { "the newest state is sent \(time.ahead($0))" } ?? "the newest state is sent, and not answered yet"

@@ -1,14 +1,13 @@
 import Foundation
 
-/// baresip as a headless SIMPLE client that watches one presentity through an outbound proxy.
+/// baresip without a user interface, as a SIMPLE client that watches one presentity through an outbound proxy.
 ///
-/// Its library refuses to speak from a loopback address, so it runs on the host's first other IPv4 address; packets to that address
-/// still never leave the machine.
+/// Its library refuses loopback addresses, so it uses the host's first other IPv4 address; packets to it still stay on the machine.
 final class Baresip: Sendable {
     private let process: ChildProcess
     private let control: Int
 
-    /// The host's first IPv4 address beside loopback; nil where there is none.
+    /// First IPv4 address of the host besides loopback; nil when there is none.
     static let address: String? = {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return nil }
@@ -30,8 +29,8 @@ final class Baresip: Sendable {
     }()
 
     /// - Parameters:
-    ///   - user: such as `sip:carol@example.com`; the name to sign in with is its user part.
-    ///   - password: nil: it does not sign in.
+    ///   - user: URI such as `sip:carol@example.com`; the sign-in name is its user part.
+    ///   - password: Password; nil disables sign-in.
     init(
         host: String, user: String, password: String? = nil, watching presentity: String, proxyPort: Int, in scratch: ScratchDirectory
     ) throws {
@@ -52,7 +51,7 @@ final class Baresip: Sendable {
         process = try ChildProcess(program, ["-f", directory.path, "-s"], in: scratch.url, name: "baresip-run")
     }
 
-    /// What it prints to `contacts`, such as `Online Watched <sip:...>`.
+    /// Output of `contacts`, such as `Online Watched <sip:...>`.
     func contacts() -> String {
         guard let socket = try? LoopbackSocket(.stream, port: control) else { return "" }
         let command = "{\"command\":\"contacts\"}"

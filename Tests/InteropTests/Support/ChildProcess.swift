@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A program that a test starts, watches through files and always ends, by its own process id and no other.
+/// Program started by a test, observed through files, and always ended by its own process id.
 ///
-/// It leads a process group of its own, so that what it forks ends with it; with a terminal it leads a session, too.
+/// It leads its own process group, so that its children end with it; with a terminal it leads a session.
 final class ChildProcess: Sendable {
     let name: String
     let output: URL
@@ -11,7 +11,7 @@ final class ChildProcess: Sendable {
     let processID: pid_t
     private let ended = Mutex<Int32?>(nil)
 
-    /// - Parameter terminal: where standard input comes from and standard output goes to, in place of nothing and a file.
+    /// - Parameter terminal: Device for standard input and output, instead of nothing and a file.
     init(
         _ executable: URL, _ arguments: [String], in directory: URL, name: String, environment: [String: String] = [:],
         terminal: PseudoTerminal? = nil
@@ -32,13 +32,13 @@ final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The test runner's threads may block or ignore the signals that are to end the child.
+        // The threads of the test runner may block or ignore the signals that end the child.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        // A session has a process group of its own. glibc keeps the name POSIX_SPAWN_SETSID for those who ask for GNU extensions.
+        // A session has its own process group. glibc defines POSIX_SPAWN_SETSID only with GNU extensions.
         let leads = terminal == nil ? Int(POSIX_SPAWN_SETPGROUP) : 0x80
         posix_spawnattr_setflags(&attributes, Int16(leads | Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF)))
         if terminal == nil { posix_spawnattr_setpgroup(&attributes, 0) }
@@ -59,7 +59,7 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// The exit code, 128 and the signal when one ended it, or nil while it runs.
+    /// Exit code, 128 plus the signal that ended it, or nil while it runs.
     var exitCode: Int32? {
         ended.withLock { ended in
             if let ended { return ended }
@@ -78,12 +78,12 @@ final class ChildProcess: Sendable {
         if isRunning { kill(processID, signal) }
     }
 
-    /// The same to what it forked.
+    /// Sends a signal to the process and its children.
     func sendToAll(signal: Int32) {
         if isRunning { kill(-processID, signal) }
     }
 
-    /// Asks it to end, and forces it when it has not done so in time; returns the exit code of an orderly end.
+    /// Ends the process by a signal, and kills it when it does not end in time; returns the exit code of an orderly end.
     @discardableResult
     func stop(signal: Int32 = SIGTERM, within seconds: Double = 8) async -> Int32? {
         send(signal: signal)
@@ -93,7 +93,7 @@ final class ChildProcess: Sendable {
         return nil
     }
 
-    /// The exit code once it ends by itself; nil when it does not in time, and then it is killed.
+    /// Waits for the process to end by itself and returns its exit code; kills it and returns nil when it does not end in time.
     func exit(within seconds: Double) async -> Int32? {
         if await eventually(within: seconds, { !self.isRunning }) { return exitCode }
         if isRunning { kill(-processID, SIGKILL) }
@@ -102,7 +102,7 @@ final class ChildProcess: Sendable {
     }
 }
 
-/// Looks again and again until the condition holds, at most for the given time; says whether it held.
+/// Polls until a condition holds, for at most the given time; returns whether it held.
 func eventually(within seconds: Double, _ condition: () throws -> Bool) async rethrows -> Bool {
     let end = ContinuousClock.now + .milliseconds(Int(seconds * 1000))
     while true {
@@ -112,7 +112,7 @@ func eventually(within seconds: Double, _ condition: () throws -> Bool) async re
     }
 }
 
-/// A directory of its own for one test, removed when the test passes on the value.
+/// Temporary directory of one test, removed at its end.
 struct ScratchDirectory {
     let url: URL
 
@@ -121,7 +121,7 @@ struct ScratchDirectory {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    /// One that goes with another.
+    /// Creates a directory inside another one.
     init(_ name: String, inside other: ScratchDirectory) throws {
         url = other.file(name)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

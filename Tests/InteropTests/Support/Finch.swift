@@ -1,22 +1,22 @@
 import Foundation
 
-/// finch with pidgin-sipe, an enhanced presence client that shares nothing with the gateway, on a terminal and a message bus of its own.
+/// finch with pidgin-sipe, an independent enhanced presence client, with its own terminal and message bus.
 ///
-/// Every value is a fresh installation: what it knows of its user's contacts, it has from the server.
+/// Every value is a fresh installation: its contacts come from the server only.
 final class Finch: Sendable {
     enum Authentication: String {
-        /// Whatever the server asks for, even nothing.
+        /// The scheme that the server requests, or none.
         case automatic = "auto"
         case ntlm
         case tlsDSK = "tls-dsk"
     }
 
-    /// A contact as the client shows it.
+    /// Contact in the client's list.
     struct Contact: Equatable {
         var group: String
-        /// The client's word for it, such as `available`, `busy`, `do-not-disturb`, `away`, `offline`.
+        /// Status in the client's terms, such as `available`, `busy`, `do-not-disturb`, `away`, `offline`.
         var status: String
-        /// The text beside the status; empty when there is none.
+        /// Text beside the status; empty for none.
         var message: String
     }
 
@@ -27,10 +27,10 @@ final class Finch: Sendable {
     private let bus: PurpleBus
 
     /// - Parameters:
-    ///   - user: the address without scheme.
-    ///   - login: the name to authenticate with; nil is the address.
-    ///   - peers: certificates of HTTPS servers that the client takes without asking its user, by host.
-    ///   - name: unique among the clients of the scratch directory.
+    ///   - user: Address without a scheme.
+    ///   - login: Sign-in name; nil uses the address.
+    ///   - peers: Certificates of HTTPS servers that the client accepts without asking, by host.
+    ///   - name: Name, unique among the clients of the scratch directory.
     init(
         user: String, login: String? = nil, password: String = "secret", server port: Int, authentication: Authentication = .automatic,
         trusting peers: [String: URL] = [:], named name: String, in scratch: ScratchDirectory
@@ -66,7 +66,7 @@ final class Finch: Sendable {
             terminal: terminal)
     }
 
-    /// The repair without which Debian's pidgin-sipe reads no XML (see the file), compiled once in a scratch directory.
+    /// Library that fixes XML parsing in Debian's pidgin-sipe (see the file), compiled once in a scratch directory.
     private static func shim(in scratch: ScratchDirectory) async throws -> URL {
         let library = scratch.file("saxshim.so")
         if FileManager.default.fileExists(atPath: library.path) { return library }
@@ -79,10 +79,10 @@ final class Finch: Sendable {
         return library
     }
 
-    /// The end of what the client says about itself and every message it sends and receives.
+    /// End of the client's log, with every message that it sent and received.
     var account: String { "\(uri), its last lines:\n\(process.errorText.suffix(8000))" }
 
-    /// Waits until the condition holds; a client that does not answer yet, or no more, is one for which it does not.
+    /// Waits until the condition holds; it does not hold while the client gives no answer.
     func eventually(within seconds: Double = 30, _ condition: () async throws -> Bool) async -> Bool {
         let end = ContinuousClock.now + .milliseconds(Int(seconds * 1000))
         while true {
@@ -94,12 +94,12 @@ final class Finch: Sendable {
 
     // MARK: The session
 
-    /// Waits until the server has accepted the client, which signs in as soon as it runs.
+    /// Waits until the server has accepted the sign-in, which starts with the client.
     func signsIn() async -> Bool {
         await eventually { try await bus.number("PurpleAccountIsConnected", .number(sipAccount())) == 1 }
     }
 
-    /// Waits until the client has given up to sign in, and keeps why.
+    /// Waits until the client has given up signing in, and records the reason.
     func isRefused() async -> Bool {
         await eventually {
             let account = try await sipAccount()
@@ -108,14 +108,14 @@ final class Finch: Sendable {
         }
     }
 
-    /// Signs out and waits until the client has done so.
+    /// Signs out and waits for its end.
     func signOut() async throws -> Bool {
         let account = try await sipAccount()
         try await bus.text("PurpleAccountDisconnect", .number(account))
         return await eventually { try await bus.number("PurpleAccountIsDisconnected", .number(account)) == 1 }
     }
 
-    /// Quits as a user does, with Alt-q; returns the exit code, nil when it had to be killed.
+    /// Quits with Alt-q; returns the exit code, or nil when it had to be killed.
     func quit() async -> Int32? {
         terminal.type("\u{1B}q")
         return await process.exit(within: 15)
@@ -127,11 +127,11 @@ final class Finch: Sendable {
 
     // MARK: The user's own presence and policy
 
-    /// Chooses a status by its identifier, such as `busy`, with a message.
+    /// Sets a status by its identifier, such as `busy`, with a message.
     func show(_ status: String, _ message: String = "") async throws {
         let account = try await sipAccount()
         let type = try await bus.number("PurpleAccountGetStatusType", .number(account), .text(status))
-        // 2 is PURPLE_STATUS_AVAILABLE, for other protocols; the substatus is the one of this account.
+        // 2 is PURPLE_STATUS_AVAILABLE, for other protocols; the substatus applies to this account.
         let saved = try await bus.number("PurpleSavedstatusNew", "", 2)
         try await bus.text("PurpleSavedstatusSetSubstatus", .number(saved), .number(account), .number(type), .text(message))
         try await bus.text("PurpleSavedstatusActivate", .number(saved))
@@ -140,7 +140,7 @@ final class Finch: Sendable {
     /// Blocks a watcher.
     func block(_ watcher: String) async throws { try await setBlocked("ServAddDeny", watcher) }
 
-    /// Takes a block back.
+    /// Removes a block.
     func unblock(_ watcher: String) async throws { try await setBlocked("ServRemDeny", watcher) }
 
     private func setBlocked(_ function: String, _ watcher: String) async throws {
@@ -150,7 +150,7 @@ final class Finch: Sendable {
 
     // MARK: Contacts
 
-    /// Adds a contact to a group, which is made when there is none of the name.
+    /// Adds a contact to a group, which is created when necessary.
     func add(_ contact: String, to group: String) async throws {
         let account = try await sipAccount()
         let node = try await bus.number("PurpleGroupNew", .text(group))
@@ -160,7 +160,7 @@ final class Finch: Sendable {
         try await bus.text("PurpleAccountAddBuddy", .number(account), .number(buddy))
     }
 
-    /// The contact as it is shown now; nil when it is not in the list.
+    /// Current entry of a contact; nil when it is not in the list.
     func contact(_ uri: String) async throws -> Contact? {
         let buddy = try await bus.number("PurpleFindBuddy", .number(sipAccount()), .text(uri))
         guard buddy != 0 else { return nil }
@@ -173,7 +173,7 @@ final class Finch: Sendable {
             message: try await bus.text("PurpleStatusGetAttrString", .number(status), "message"))
     }
 
-    /// Waits until a contact is shown with this status, and with this in the text beside it where it is given.
+    /// Waits until a contact has this status and, when given, this text.
     func sees(_ uri: String, _ status: String, _ message: String? = nil) async -> Bool {
         await eventually {
             guard let contact = try await contact(uri) else { return false }

@@ -1,25 +1,25 @@
 import Foundation
 
-/// The built program, as an operator runs it: `isthmus serve` with a configuration file.
+/// The built program, run as `isthmus serve` with a configuration file.
 final class IsthmusProgram: Sendable {
     let port: Int
-    /// Where it listens for TLS, if it does.
+    /// Port for TLS; unused without TLS.
     let securePort: Int
     private let process: ChildProcess
     private let configuration: URL
 
     /// - Parameters:
-    ///   - domains: the lines under `domains:`, such as `example.org: { side: simple, route: "udp:127.0.0.1:5080" }`.
-    ///   - port: where it is to listen; nil: where it is free.
-    ///   - store: the value of `store:`.
-    ///   - authentication: what the listeners ask of the users of hosted domains, such as `ntlm`.
-    ///   - node: its name, by which gateways know their own requests again.
-    ///   - secure: whether it listens for TLS, too.
-    ///   - securePort: where it listens for TLS; nil: where it is free.
-    ///   - settings: further lines of the highest level, such as `directory: { file: users.yaml }`.
-    ///   - logLevel: from where on it writes its log.
-    ///   - drain: seconds that SIGTERM waits at most; nil: as long as it does by default.
-    ///   - limits: commands of the shell that starts it, such as `ulimit -n 128`; nil: no shell.
+    ///   - domains: Lines under `domains:`, such as `example.org: { side: simple, route: "udp:127.0.0.1:5080" }`.
+    ///   - port: Port; nil selects a free one.
+    ///   - store: Value of `store:`.
+    ///   - authentication: Sign-in requirement of the listeners for users of hosted domains, such as `ntlm`.
+    ///   - node: Name of the node, by which gateways detect loops.
+    ///   - secure: Whether it also listens for TLS.
+    ///   - securePort: Port for TLS; nil selects a free one.
+    ///   - settings: Further lines of the highest level, such as `directory: { file: users.yaml }`.
+    ///   - logLevel: Lowest level that is logged.
+    ///   - drain: Maximum wait after SIGTERM in seconds; nil for the default.
+    ///   - limits: Shell commands run before it, such as `ulimit -n 128`; nil starts it without a shell.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
         domains: [String], authentication: String = "none", node: String = "edge1.example.net",
@@ -63,7 +63,7 @@ final class IsthmusProgram: Sendable {
     var processID: pid_t { process.processID }
     var log: String { process.errorText }
 
-    /// What another command of the program prints about the same configuration, such as `route URI`.
+    /// Output of another command with the same configuration, such as `route URI`.
     func run(_ arguments: [String]) async throws -> String {
         let folder = configuration.deletingLastPathComponent()
         let command = try ChildProcess(
@@ -72,12 +72,12 @@ final class IsthmusProgram: Sendable {
         return command.outputText
     }
 
-    /// SIGHUP: reads its files anew.
+    /// Sends SIGHUP, which reloads its files.
     func reload() { process.send(signal: SIGHUP) }
 
-    /// SIGKILL: no goodbye, nothing is written.
+    /// Sends SIGKILL: dialogs are not ended, nothing is written.
     func kill() async { await process.stop(signal: SIGKILL) }
 
-    /// SIGTERM; 0 is a clean stop.
+    /// Sends SIGTERM and waits for at most 12 s; 0 is a clean stop.
     func stop() async -> Int32? { await process.stop(within: 12) }
 }

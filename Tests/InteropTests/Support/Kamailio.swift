@@ -4,15 +4,15 @@ import Foundation
 /// database, presence rules and resource lists.
 final class Kamailio: Sendable {
     let port: Int
-    /// Where it listens for TLS.
+    /// Port for TLS.
     let securePort: Int
     private let process: ChildProcess
 
     /// - Parameters:
-    ///   - port: where it is to listen; nil: where it is free.
-    ///   - certificate: the file in PEM form with which it speaks TLS, beside its key, and the roots that it trusts; nil: it speaks none.
-    ///   - challenge: how it asks for credentials of SUBSCRIBEs; any user with the password `secret` will do. nil: it does not.
-    ///   - database: with presence rules and lists, which live there; nil: without, in memory.
+    ///   - port: Port; nil selects a free one.
+    ///   - certificate: Files in PEM form: its certificate with the key beside it, and its trusted roots; nil for no TLS.
+    ///   - challenge: Challenge for SUBSCRIBEs; any user with the password `secret` is accepted. nil for none.
+    ///   - database: Database for presence rules and lists; nil keeps presence in memory, without them.
     init(
         in scratch: ScratchDirectory, transport: String, port wanted: Int? = nil, certificate: (own: URL, roots: URL)? = nil,
         challenge: Challenge? = nil, database: PostgreSQL? = nil
@@ -46,7 +46,7 @@ final class Kamailio: Sendable {
         try await waitUntilReady()
     }
 
-    /// How SUBSCRIBEs are challenged.
+    /// Challenge for SUBSCRIBEs.
     struct Challenge: Sendable {
         /// 401 or 407.
         var status: Int
@@ -56,7 +56,7 @@ final class Kamailio: Sendable {
         fileprivate var defines: [String] { ["-A", "WITH_AUTH"] + (status == 407 ? ["-A", "WITH_PROXY_AUTH"] : []) }
     }
 
-    /// Both ends of every connection need a certificate of these roots.
+    /// Settings that require a certificate of these roots on both sides.
     private static func secure(_ own: URL, _ roots: URL) -> String {
         ["server", "client"].map { side in
             """
@@ -80,7 +80,7 @@ final class Kamailio: Sendable {
         throw PeerError(description: "the Debian package kamailio-presence-modules is not installed")
     }
 
-    /// It answers OPTIONS once its workers are up.
+    /// Waits for a response to OPTIONS, which shows that its workers run.
     private func waitUntilReady() async throws {
         let socket = try LoopbackSocket(.datagram, port: 0)
         let request =
@@ -94,14 +94,14 @@ final class Kamailio: Sendable {
         throw PeerError(description: "kamailio did not answer: \(process.errorText.suffix(2000))")
     }
 
-    /// The tables of presence, rules and lists, made by Kamailio's own scripts.
+    /// Creates the tables for presence, rules and lists with Kamailio's scripts.
     static func makeTables(in database: PostgreSQL) async throws {
         for name in ["standard", "presence", "rls"] {
             try await database.run(URL(fileURLWithPath: "/usr/share/kamailio/postgres/\(name)-create.sql"))
         }
     }
 
-    /// Puts a document of a user by XCAP (RFC 4825 7.4).
+    /// Stores a document of a user by XCAP (RFC 4825 7.4).
     func put(_ document: String, _ usage: String, of user: String, type: String) throws {
         let socket = try LoopbackSocket(.stream, port: port)
         let request =
@@ -114,7 +114,7 @@ final class Kamailio: Sendable {
         }
     }
 
-    /// What the user lets watchers see (RFC 5025): `allow`, `polite-block`, `block` or `confirm`.
+    /// Sets a presence rule of the user (RFC 5025): `allow`, `polite-block`, `block` or `confirm`.
     func setRule(_ handling: String, for watcher: String, of user: String) throws {
         let rules = """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -134,7 +134,7 @@ final class Kamailio: Sendable {
         try put(rules, "pres-rules", of: user, type: "application/auth-policy+xml")
     }
 
-    /// The list that the service keeps for a watcher (RFC 4826 4).
+    /// Stores a resource list of a watcher (RFC 4826 4).
     func setList(_ uri: String, of watcher: String, members: [String]) throws {
         let entries = members.map { "<rl:entry uri=\"\($0)\"/>" }.joined()
         let services = """
@@ -148,13 +148,13 @@ final class Kamailio: Sendable {
 
     func stop() async { await process.stop() }
 
-    /// SIGKILL to all its processes: connections end, and what it knew is gone.
+    /// Kills all its processes: connections end, and its state is lost.
     func kill() async {
         process.sendToAll(signal: SIGKILL)
         await process.stop(signal: SIGKILL)
     }
 
-    /// All its processes stand still: connections are accepted, and nothing is answered.
+    /// Stops all its processes: connections are accepted, and nothing is answered.
     func pause() { process.sendToAll(signal: SIGSTOP) }
     func resume() { process.sendToAll(signal: SIGCONT) }
 }

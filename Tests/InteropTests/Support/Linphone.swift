@@ -1,17 +1,17 @@
 import Foundation
 
-/// liblinphone without a window, as a SIMPLE client that watches one presentity through an outbound proxy on loopback.
+/// liblinphone without a user interface, as a SIMPLE client that watches one presentity through an outbound proxy on loopback.
 final class Linphone: Sendable {
     private let process: ChildProcess
 
-    /// What its user interfaces are given with one notification.
+    /// Presence that its API reports for one notification.
     struct Seen: Decodable, Equatable {
         /// `open` or `closed`.
         var basic: String
         var activities: [String]
         /// Texts of activities.
         var texts: [String]
-        /// Liblinphone's own summary, which its user interfaces show: `online`, `busy`, `do-not-disturb`, `offline`.
+        /// Summary for user interfaces: `online`, `busy`, `do-not-disturb`, `offline`.
         var consolidated: String
     }
 
@@ -22,20 +22,20 @@ final class Linphone: Sendable {
         for (name, value) in [("USER", user), ("PORT", "\(proxyPort)"), ("TRANSPORT", "udp"), ("WATCHED", presentity)] {
             text = text.replacingOccurrences(of: "@\(name)@", with: value)
         }
-        // It starts only where it finds its folders.
+        // It requires these folders to start.
         for folder in [".local/share/linphone", "linphone"] {
             try FileManager.default.createDirectory(
                 at: scratch.file("home").appendingPathComponent(folder), withIntermediateDirectories: true)
         }
         let home = scratch.file("home").path
         let settings = try scratch.write(text, to: "home/linphonerc")
-        // The library is driven by a script, because its command line clients have no command that shows presence.
+        // A script uses the library, because its command-line clients cannot show presence.
         process = try ChildProcess(
             try PeerPrograms.python.required(package: "python3"), [files.appendingPathComponent("watch.py").path, settings.path],
             in: scratch.url, name: "linphone", environment: ["HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home])
     }
 
-    /// Everything that it was shown, oldest first.
+    /// All reported presence, oldest first.
     func seen() -> [Seen] {
         process.outputText.split(separator: "\n").compactMap { try? JSONDecoder().decode(Seen.self, from: Data($0.utf8)) }
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Ports and plain sockets on 127.0.0.1 for tests.
+/// Ports and plain sockets on 127.0.0.1.
 enum Loopback {
     struct SocketError: Error { var what: String }
 
-    /// A port that was free a moment ago for both UDP and TCP.
+    /// Returns a port that is free for both UDP and TCP at the time of the call.
     static func freePort() throws -> Int {
         for _ in 0..<50 {
             let datagram = try LoopbackSocket(.datagram, port: 0)
@@ -22,7 +22,7 @@ enum Loopback {
     }
 }
 
-/// One blocking socket with a time limit on every read; the tests' own, so that it shares no code with the transport under test.
+/// Blocking socket with a time limit for every read; independent of the transport under test.
 final class LoopbackSocket {
     enum Kind { case datagram, stream, listener }
 
@@ -30,13 +30,13 @@ final class LoopbackSocket {
     let port: Int
 
     /// - Parameters:
-    ///   - wanted: where it listens, or for a stream whereto it connects.
-    ///   - host: its own address, within 127.0.0.0/8.
+    ///   - wanted: Port to listen on, or for a stream the port to connect to.
+    ///   - host: Its address, within 127.0.0.0/8.
     init(_ kind: Kind, port wanted: Int, at host: String = "127.0.0.1") throws {
         let type = kind == .datagram ? SOCK_DGRAM.rawValue : SOCK_STREAM.rawValue
         let opened = socket(AF_INET, Int32(type | SOCK_CLOEXEC.rawValue), 0)
         guard opened >= 0 else { throw Loopback.SocketError(what: "socket: \(errno)") }
-        // Connections of a server that was there before may still be ending.
+        // Connections of an earlier server may still be closing.
         var reuse: Int32 = 1
         if kind == .listener { setsockopt(opened, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size)) }
         var done = Self.with(Loopback.address(kind == .stream ? 0 : wanted, at: host)) { bind(opened, $0, $1) } == 0
@@ -79,7 +79,7 @@ final class LoopbackSocket {
         }
     }
 
-    /// What arrives next, nil when nothing does within the limit or the connection ended.
+    /// Returns the next input; nil after the time limit or at the end of the connection.
     func receive(atMost milliseconds: Int = 5000) -> [UInt8]? {
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&wait, 1, Int32(milliseconds)) > 0 else { return nil }
@@ -88,7 +88,7 @@ final class LoopbackSocket {
         return count > 0 ? Array(buffer[..<count]) : nil
     }
 
-    /// Reads until the text holds a fragment or the limit has passed; returns what was read.
+    /// Reads until the text contains a fragment or the time limit has passed; returns the text.
     func receive(until fragment: String, atMost milliseconds: Int = 5000) -> String {
         let end = ContinuousClock.now + .milliseconds(milliseconds)
         var text = ""

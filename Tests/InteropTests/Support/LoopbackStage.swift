@@ -5,9 +5,9 @@ import NIOCore
 import SIPCore
 import SIPTransport
 
-/// The stage of real sockets: every endpoint of a conversation behind a `SIPServer` of its own on 127.0.0.1.
+/// Stage with real sockets: every endpoint of a conversation has its own `SIPServer` on 127.0.0.1.
 ///
-/// One lock guards all endpoints, so that a script may look at its peers while their event loops run.
+/// One lock protects all endpoints, so that a script may read its peers while their event loops run.
 final class LoopbackStage: Stage {
     let seed: UInt64
     private let lock = NSLock()
@@ -16,7 +16,7 @@ final class LoopbackStage: Stage {
     private var servers: [SIPServer] = []
     private let started = ContinuousClock.now
 
-    /// The start lines that were seen, for the report of a failure.
+    /// Observed start lines, for a failure report.
     private final class Notes: @unchecked Sendable {
         var lines: [String] = []
     }
@@ -44,7 +44,7 @@ final class LoopbackStage: Stage {
         func takeOutput() -> [OutboundMessage] { lock.withLock { inner.takeOutput() } }
     }
 
-    /// Hands an endpoint over to its event loop.
+    /// Transfers an endpoint to its event loop.
     private struct Handover: @unchecked Sendable {
         var endpoint: any SansIOEndpoint
     }
@@ -77,7 +77,7 @@ final class LoopbackStage: Stage {
         await eventually(within: min(30, Double(span.nanoseconds) / 1e9)) { lock.withLock { condition() } }
     }
 
-    /// What the script sees now.
+    /// Reads state under the lock.
     func look<Value>(_ body: () -> Value) async throws -> Value { lock.withLock(body) }
 
     func pass(_ span: TimeSpan) async throws {

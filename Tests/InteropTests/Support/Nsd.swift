@@ -5,7 +5,7 @@ final class Nsd: Sendable {
     let port: Int
     private let process: ChildProcess
 
-    /// - Parameter zones: the records of each domain besides its SOA and NS, as a zone file writes them.
+    /// - Parameter zones: Records of each domain in zone-file form, besides SOA and NS.
     init(_ zones: [String: String], in scratch: ScratchDirectory) async throws {
         let program = try PeerPrograms.nsd.required(package: "nsd")
         port = try Loopback.freePort()
@@ -37,10 +37,10 @@ final class Nsd: Sendable {
         }
     }
 
-    /// The value of `dns:` for a gateway that asks this server and nobody else.
+    /// Value of `dns:` for a gateway that queries only this server.
     var settings: String { "dns: { servers: [ \"127.0.0.1:\(port)\" ], timeout-ms: 1000, tries: 2, hosts: false }" }
 
-    /// Asks for the address of `ns.NAME` until there is an answer.
+    /// Queries the address of `ns.NAME` until there is an answer.
     private func answers(_ name: String) async -> Bool {
         guard let socket = try? LoopbackSocket(.datagram, port: 0) else { return false }
         var question: [UInt8] = [0x1D, 0x0E, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
@@ -48,7 +48,7 @@ final class Nsd: Sendable {
         question += [0, 0, 1, 0, 1]
         return await eventually(within: 10) {
             socket.send(question, to: port)
-            // An answer without an error, and with something in it.
+            // A successful answer with at least one record.
             guard process.isRunning, let answer = socket.receive(atMost: 100), answer.count > 12 else { return false }
             return answer[3] & 0x0F == 0 && answer[7] > 0
         }

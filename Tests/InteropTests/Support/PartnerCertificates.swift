@@ -1,6 +1,6 @@
 import Foundation
 
-/// The throw-away authorities of `Tests/Support/make-partner-certificates`, in a directory that goes with the scratch directory.
+/// Temporary authorities of `Tests/Support/make-partner-certificates`, in the scratch directory.
 struct PartnerCertificates {
     private let folder: URL
 
@@ -18,12 +18,12 @@ struct PartnerCertificates {
     func certificate(_ name: String) -> URL { folder.appendingPathComponent("\(name).pem") }
     func key(_ name: String) -> URL { folder.appendingPathComponent("\(name).key") }
 
-    /// The value of `tls:` for a gateway that is this one.
+    /// Value of `tls:` for a gateway with this certificate.
     func settings(_ name: String) -> String {
         "tls: { certificate: \(certificate(name).path), key: \(key(name).path), trust: \(roots.path) }"
     }
 
-    /// Puts one certificate in the place of another, as a renewal does.
+    /// Replaces one certificate by another, as a renewal does.
     func replace(_ name: String, by other: String) throws {
         try Data(contentsOf: certificate(other)).write(to: certificate(name))
         try Data(contentsOf: key(other)).write(to: key(name))

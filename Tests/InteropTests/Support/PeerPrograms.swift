@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the programs are that the suite talks to, and whether a test may go without one.
+/// Locations of the peer programs, and whether a test may be skipped without one.
 enum PeerPrograms {
     static let kamailio = find("kamailio")
     static let sipp = find("sipp")
@@ -18,7 +18,7 @@ enum PeerPrograms {
     static let openSSL = find("openssl")
     static let ldapmodify = find("ldapmodify")
 
-    /// The newest one that is installed.
+    /// Newest installed version.
     static let postgres: URL? = {
         let root = URL(fileURLWithPath: "/usr/lib/postgresql")
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
@@ -27,15 +27,15 @@ enum PeerPrograms {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }()
 
-    /// In continuous integration a missing peer is a failure, elsewhere a skip with its reason.
+    /// In continuous integration a missing peer is a failure; elsewhere the test is skipped with a reason.
     static let mustBePresent = ProcessInfo.processInfo.environment["CI"] == "true"
 
-    /// Whether a suite that needs these programs is to run: it is not when one is absent, except where it must be present.
+    /// Whether a suite that needs these programs runs: not when one is missing, except where it is required.
     static func areReady(_ programs: URL?...) -> Bool {
         mustBePresent || programs.allSatisfy { $0 != nil }
     }
 
-    /// The files of this suite: configurations and scenarios.
+    /// Configurations and scenarios of this suite.
     static let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Peers")
 
@@ -51,13 +51,13 @@ enum PeerPrograms {
     }
 }
 
-/// Why a peer could not be used.
+/// Error of a peer program.
 struct PeerError: Error, CustomStringConvertible {
     var description: String
 }
 
 extension Optional where Wrapped == URL {
-    /// The program, or the error that names its Debian package.
+    /// Returns the program; throws an error with its Debian package when it is missing.
     func required(package: String) throws -> URL {
         guard let program = self else { throw PeerError(description: "the Debian package \(package) is not installed") }
         return program

@@ -55,6 +55,6 @@ final class PostgreSQL {
         guard await run.exit(within: 60) == 0 else { throw PeerError(description: "psql: \(run.errorText.suffix(1000))") }
     }
 
-    /// A fast shutdown: it waits for nobody.
+    /// Fast shutdown, without waiting for clients.
     func stop() async { await process.stop(signal: SIGINT) }
 }

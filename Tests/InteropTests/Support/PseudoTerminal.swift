@@ -1,12 +1,12 @@
 import Dispatch
 import Foundation
 
-/// A terminal without a screen, for a program that insists on one: the test may type, and what the program draws is read away.
+/// Terminal for a program that needs one: the test can type, and the output is discarded.
 final class PseudoTerminal: Sendable {
-    /// The device that the program is to open. A session whose terminal it is gets SIGHUP when this value, or the test, is gone.
+    /// Device for the program. A session with this terminal gets SIGHUP when this value, or the test, ends.
     let device: String
     private let descriptor: Int32
-    /// Made once and cancelled once; only its own queue runs it.
+    /// Created once and cancelled once; runs only on its own queue.
     private nonisolated(unsafe) let drain: any DispatchSourceRead
 
     init() throws {
@@ -19,7 +19,7 @@ final class PseudoTerminal: Sendable {
         device = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         descriptor = own
         drain = DispatchSource.makeReadSource(fileDescriptor: own, queue: DispatchQueue(label: "pseudo-terminal"))
-        // The far end stays open here too, so that there is no end of file when the program goes.
+        // The slave side stays open here too, so that the end of the program causes no end of file.
         drain.setCancelHandler { @Sendable [own, far] in
             close(own)
             close(far)

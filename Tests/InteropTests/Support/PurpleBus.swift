@@ -1,6 +1,6 @@
 import Foundation
 
-/// What libpurple offers on a message bus: its own functions, called by `dbus-send` one after the other. Its objects are numbers there.
+/// Functions of libpurple on a message bus, called in turn by `dbus-send`. Its objects are numbers.
 final class PurpleBus: Sendable {
     enum Argument: ExpressibleByIntegerLiteral, ExpressibleByStringInterpolation {
         case number(Int)
@@ -27,13 +27,13 @@ final class PurpleBus: Sendable {
     }
 
     /// Calls a function and returns what `dbus-send` prints of its answer, without white space around it.
-    /// - Throws: `PeerError` when there is no such function, or nobody there to answer within ten seconds.
+    /// - Throws: `PeerError` when there is no such function, or no answer within 10 s.
     @discardableResult
     func text(_ function: String, _ arguments: Argument...) async throws -> String {
         try await call(function, arguments)
     }
 
-    /// The same for a function whose answer is a number or an object; 0 is no object.
+    /// As above for a function that returns a number or an object; 0 is no object.
     @discardableResult
     func number(_ function: String, _ arguments: Argument...) async throws -> Int {
         let answer = try await call(function, arguments)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// One run of a SIPp scenario; its messages and log lines are read from the files that it writes as it goes.
+/// One run of a SIPp scenario; its messages and log lines are read from the files that it writes.
 final class SIPp: Sendable {
     private let process: ChildProcess
     private let messageFile: URL
     private let logFile: URL
     private let errorFile: URL
 
-    /// What a scenario signs in with.
+    /// Credentials of a scenario.
     struct Credentials {
         var user: String
         var password: String
@@ -15,7 +15,7 @@ final class SIPp: Sendable {
         var uri: String
     }
 
-    /// - Parameter keys: the scenario's `-key` values.
+    /// - Parameter keys: Values for `-key` of the scenario.
     init(
         _ scenario: String, name: String, to port: Int, transport: String, keys: [String: String], limit seconds: Int = 60,
         localPort: Int? = nil, credentials: Credentials? = nil, in scratch: ScratchDirectory
@@ -40,7 +40,7 @@ final class SIPp: Sendable {
     var errors: String { (try? String(decoding: Data(contentsOf: errorFile), as: UTF8.self)) ?? "" }
     var isRunning: Bool { process.isRunning }
 
-    /// The bodies of the NOTIFYs received so far, and of 200s with a body, oldest first.
+    /// Bodies of the NOTIFYs and 200s received so far, oldest first.
     var bodies: [String] {
         messages.components(separatedBy: "message received").dropFirst().compactMap { block in
             let message = block.components(separatedBy: "\n-----------------------------------------------")[0]
@@ -51,14 +51,14 @@ final class SIPp: Sendable {
         }
     }
 
-    /// Waits for a line of the log that starts so and has more after it: the scenario has reached that state.
+    /// Waits for a complete log line with this beginning, which shows that the scenario reached the state.
     func reaches(_ state: String, within seconds: Double = 30) async -> Bool {
         await eventually(within: seconds) {
             log.split(separator: "\n").contains { $0.hasPrefix("\(state): ") && $0.count > state.count + 2 }
         }
     }
 
-    /// Waits until a first NOTIFY has come and an answer after it: SIPp cannot take a NOTIFY that comes while it sends.
+    /// Waits for a first NOTIFY and its response: SIPp cannot receive a NOTIFY while it sends.
     func answersFirstNotify(within seconds: Double = 30) async -> Bool {
         await eventually(within: seconds) {
             let messages = messages

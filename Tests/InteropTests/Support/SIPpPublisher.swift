@@ -1,6 +1,6 @@
 import Foundation
 
-/// The states that the interop conversations publish, as PIDF.
+/// States of the interop conversations, as PIDF.
 enum PublishedState: String, CustomStringConvertible {
     case open, busy, onThePhone, away, closed
 
@@ -25,7 +25,7 @@ enum PublishedState: String, CustomStringConvertible {
     }
 }
 
-/// A source that publishes one state after another, each with the entity-tag of the one before.
+/// PIDF publisher that publishes successive states, each with the entity-tag of the previous one.
 final class SIPpPublisher {
     let presentity: String
     private let port: Int

@@ -1,12 +1,12 @@
 import Foundation
 
-/// OpenSSL's own client: one TLS connection with the certificate that the test gives it, which says word for word what it is given.
+/// OpenSSL's client: one TLS connection with a given certificate that sends a given text unchanged.
 final class SecureLine: Sendable {
     private let process: ChildProcess
 
     /// - Parameters:
-    ///   - name: of the certificate with which it comes; nil: with none.
-    ///   - text: what it says once it is connected.
+    ///   - name: Name of the client certificate; nil for none.
+    ///   - text: Text sent after the handshake.
     init(
         to port: Int, as name: String?, of certificates: PartnerCertificates, saying text: String, named file: String,
         in scratch: ScratchDirectory
@@ -18,19 +18,19 @@ final class SecureLine: Sendable {
             URL(fileURLWithPath: "/bin/sh"), ["-c", "\(command) <'\(words.path)'"], in: scratch.url, name: file)
     }
 
-    /// Whatever came back, what the handshake showed included.
+    /// All output, including that of the handshake.
     var text: String { process.outputText }
 
-    /// What OpenSSL says of the end, alerts included.
+    /// Error output of OpenSSL, including alerts.
     var errors: String { process.errorText }
 
-    /// Statuses of the answers, in order.
+    /// Status codes of the responses, in order.
     var statuses: [Int] {
-        // The first one may follow what the handshake showed without a new line.
+        // The first response may follow the handshake's output without a new line.
         text.components(separatedBy: "SIP/2.0 ").dropFirst().compactMap { Int($0.prefix(3)) }
     }
 
-    /// Whether the other side has ended it.
+    /// Whether the other side closed the connection.
     var isOver: Bool { !process.isRunning }
 
     func stop() async { await process.stop(signal: SIGKILL) }

@@ -7,21 +7,21 @@ final class Slapd {
     static let password = "correct horse"
 
     let port: Int
-    /// Where it speaks TLS from the first octet on, if it has a certificate.
+    /// Port for LDAP over TLS, if it has a certificate.
     let securePort: Int
     private let scratch: ScratchDirectory
     private var process: ChildProcess
 
     var url: String { "ldap://127.0.0.1:\(port)" }
     var secureURL: String { "ldaps://127.0.0.1:\(securePort)" }
-    /// A file with the manager's password.
+    /// File with the manager's password.
     var passwordFile: String { scratch.file("password").path }
-    /// The certificate that the server shows, which is its own authority.
+    /// Certificate of the server, which is its own authority.
     var certificate: String { scratch.file("slapd.pem").path }
 
     /// - Parameters:
-    ///   - entries: LDIF of what is below the base.
-    ///   - certificate: files of the certificate that it shows and of its key; nil: one that it has issued itself.
+    ///   - entries: LDIF of the entries below the base.
+    ///   - certificate: Files of its certificate and key; nil uses a self-signed one.
     init(
         in scratch: ScratchDirectory, entries: String, isEncrypted: Bool = false, certificate: (file: String, key: String)? = nil
     ) async throws {
@@ -86,7 +86,7 @@ final class Slapd {
         guard await make.exit(within: 30) == 0 else { throw PeerError(description: "openssl: \(make.errorText.suffix(1000))") }
     }
 
-    /// Changes entries as an administrator does; the text is LDIF with changetypes.
+    /// Changes entries; the text is LDIF with changetypes.
     func modify(_ changes: String) async throws {
         let file = try scratch.write(changes, to: "changes.ldif")
         let modify = try ChildProcess(
@@ -97,7 +97,7 @@ final class Slapd {
 
     func stop() async { await process.stop() }
 
-    /// One user, as a directory that knows nothing of SIP has him.
+    /// Entry of one user in a directory without SIP attributes.
     static func entry(_ name: String, _ lines: String = "") -> String {
         "dn: uid=\(name),\(base)\nobjectClass: inetOrgPerson\nuid: \(name)\nsn: \(name)\ncn: \(name)\nlabeledURI: sip:\(name)@contoso.com\n"
             + lines + "\n"

@@ -1,13 +1,13 @@
 import Foundation
 
-/// sngrep without its screen, as a capture server: it takes HEP and keeps what it read.
+/// sngrep without its user interface, as a capture server: it receives HEP and stores the messages.
 final class Sngrep: Sendable {
     let port: Int
     private let process: ChildProcess
     private let file: URL
     private let scratch: ScratchDirectory
 
-    /// Returns once it listens.
+    /// Starts it and returns when it listens.
     init(in scratch: ScratchDirectory) async throws {
         let program = try PeerPrograms.sngrep.required(package: "sngrep")
         port = try Loopback.freePort()
@@ -21,7 +21,7 @@ final class Sngrep: Sendable {
         else { throw PeerError(description: "sngrep does not listen: \(account)") }
     }
 
-    /// Ends the capture and tells what it kept: the CSeq of every message by Call-ID, in order, as another decoder reads the file.
+    /// Ends the capture and returns the CSeq of every stored message by Call-ID, in order, as read by another decoder.
     func flows(ports: [Int]) async throws -> [String: [String]] {
         await process.stop(signal: SIGINT)
         let program = try PeerPrograms.tshark.required(package: "tshark")

@@ -1,8 +1,8 @@
 import Testing
 
 extension RealSockets {
-    /// An enterprise watcher sees open, busy and closed of a presentity at a standard server, with a refresh in between.
-    /// - Returns: The watcher, when it is done.
+    /// An enterprise watcher sees open, busy and closed of a presentity at a SIMPLE server, with a refresh in between.
+    /// - Returns: The watcher, after its end.
     @discardableResult
     static func followThreeStates(of publisher: SIPpPublisher, at gateway: IsthmusProgram, in scratch: ScratchDirectory) async throws
         -> SIPp

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A capture of some ports of the loopback interface, judged afterwards by an independent decoder.
+/// Capture of some loopback ports, checked afterwards by an independent decoder.
 final class Tshark: Sendable {
     struct Verdict: Sendable {
         /// Frames that hold SIP.
@@ -30,8 +30,7 @@ final class Tshark: Sendable {
         guard try await mark("capture-begins") else { throw PeerError(description: "tshark captures nothing: \(process.errorText)") }
     }
 
-    /// Sends datagrams with this text to a port that nobody speaks SIP on until one shows up in the file: whatever was on the wire
-    /// before it is in the file too.
+    /// Sends datagrams with this text to an unused port until one appears in the file: earlier packets are then in the file too.
     private func mark(_ text: String) async throws -> Bool {
         let marker = Array("\(text)-\(probe)".utf8)
         let socket = try LoopbackSocket(.datagram, port: 0)
@@ -41,7 +40,7 @@ final class Tshark: Sendable {
         }
     }
 
-    /// Ends the capture and judges it.
+    /// Ends the capture and checks it.
     func verdict() async throws -> Verdict {
         guard try await mark("capture-ends") else { throw PeerError(description: "tshark stopped: \(process.errorText)") }
         await process.stop(signal: SIGINT)

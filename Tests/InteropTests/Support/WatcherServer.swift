@@ -6,8 +6,8 @@ import SIPCore
 import SIPSecurity
 import SIPTransport
 
-/// The server of a domain with several watchers: all speak from one address, and over one connection where there is one. It can be away for
-/// a while; its watchers keep their dialogs.
+/// Server of a domain with several watchers: all use one address, and one connection where there is one. It can be stopped for a while; its
+/// watchers keep their dialogs.
 final class WatcherServer {
     let watchers: [SimpleWatcher]
     private let address: TransportAddress
@@ -16,9 +16,9 @@ final class WatcherServer {
     private var server: SIPServer?
 
     /// - Parameters:
-    ///   - domain: of the watchers.
-    ///   - gateway: where they send their requests, with the name that it has to prove over TLS.
-    ///   - secure: the certificate of the server, with its name, and those that it trusts; nil: without TLS.
+    ///   - domain: Domain of the watchers.
+    ///   - gateway: Address for their requests, with the name that it must prove over TLS.
+    ///   - secure: Certificates, and the name of the server's own; nil for no TLS.
     init(
         _ count: Int, of presentity: String, in domain: String, at port: Int, gateway: TransportAddress,
         secure: (PartnerCertificates, name: String)? = nil
@@ -41,7 +41,7 @@ final class WatcherServer {
         }
     }
 
-    /// Begins to listen, again after ``leave()``.
+    /// Starts listening, also again after ``leave()``.
     func come() async throws {
         let logger = Logger(label: "watchers", factory: { _ in SwiftLogNoOpLogHandler() })
         let crowd = crowd
@@ -62,7 +62,7 @@ final class WatcherServer {
         try await server.shards[0].perform { _, now in crowd.each { body($0, now) } }.get()
     }
 
-    /// Waits until something is so of every watcher.
+    /// Waits until a condition holds for every watcher.
     func all(within seconds: Double = 60, _ condition: (SimpleWatcher) -> Bool) async -> Bool {
         await eventually(within: seconds) {
             var holds = true
@@ -78,7 +78,7 @@ final class WatcherServer {
     }
 }
 
-/// Several peers at one address: each gets the answers to its requests, and the requests of its dialogs.
+/// Several peers at one address: each receives the responses to its requests, and the requests of its dialogs.
 private final class Crowd: SansIOEndpoint, @unchecked Sendable {
     private let peers: [SimpleWatcher]
     private let gateway: TransportAddress
@@ -128,7 +128,7 @@ private final class Crowd: SansIOEndpoint, @unchecked Sendable {
         }
     }
 
-    /// Whatever a Contact says, the gateway proves the same name.
+    /// The gateway must prove the same name for every Contact.
     private func proven(_ destination: Destination) -> Destination {
         func proven(_ address: TransportAddress) -> TransportAddress {
             var address = address

@@ -8,13 +8,13 @@ import Testing
 
 @testable import isthmus
 
-/// `partners`, and what health and metrics say of them, at a gateway on real sockets.
+/// `partners`, health and metrics of partners, for a gateway on real sockets.
 @Suite(.timeLimit(.minutes(10))) struct PartnersTests {
     private static func start(_ text: String) async throws -> RunningGateway {
         try await RunningGateway.start(try ConfigurationReader.read(text, file: "x.yaml"), logger: RunningGatewayTests.quiet)
     }
 
-    /// One subscription of Bob's at the first listener.
+    /// Starts a subscription of Bob at the first listener.
     private static func watch(_ presentity: String, at gateway: RunningGateway, seed: UInt64) async throws -> SIPServer {
         let via = gateway.server.listeners[0]
         return try await RunningGatewayTests.client(via) {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// The rows once this holds of them.
+    /// Waits until a condition holds for the rows, and returns them.
     static func rows(
         from address: AdministrationAddress, until isThere: ([String: PartnerRow]) -> Bool
     ) async throws -> [String: PartnerRow] {
@@ -86,7 +86,7 @@ import Testing
         #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--json"]) == 0)
         #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--state", "up"]) == 0)
         #expect(await Isthmus.run(["partners", "--admin", "unix:\(socket)", "--state", "sideways"]) == 2)
-        // One partner's connections are closed, over the socket alone.
+        // Connections of a partner are closed through the Unix socket only.
         let close = AdministrationRequest(path: "/partners/close", parameters: [.init("name", "example.org")], isAction: true)
         let http = gateway.addresses.compactMap { AdministrationAddress(argument: $0) }.first { if case .http = $0 { true } else { false } }
         #expect(try await AdministrationClient.get(close, from: try #require(http)).status == 405)

@@ -10,9 +10,9 @@ import ThrowAwayCertificates
 
 @testable import isthmus
 
-/// `check --probe` against partners on real sockets: over TCP and TLS, dead ones and wrong ones.
+/// `check --probe` with partners on real sockets: over TCP and TLS, unreachable ones, and ones with wrong certificates.
 @Suite(.timeLimit(.minutes(10))) struct ProbeTests {
-    /// Throw-away certificates in a folder of their own, and a partner that shows those of contoso.com.
+    /// Runs a partner with the certificates of contoso.com, in a temporary folder.
     private static func withPartner(_ body: (_ folder: URL, _ tls: Int, _ tcp: Int) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-probe-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -30,7 +30,7 @@ import ThrowAwayCertificates
         await partner.stop(drain: .zero)
     }
 
-    /// A file in that folder.
+    /// Writes a configuration file in that folder.
     private static func file(_ domains: [String], showing own: String = "example", top: String = "", in folder: URL) throws -> String {
         let text = """
             node: { name: edge.example.net }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A TLS client without a certificate that trusts everybody.
+/// TLS client without a certificate that accepts any server.
 final class BareClient: Sendable {
     private let channel: any Channel
     private let inbox: EventLoopFuture<String>
@@ -35,10 +35,10 @@ final class BareClient: Sendable {
 
     func send(_ text: String) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
 
-    /// Sends close_notify (RFC 8446 6.1): nothing more is sent, what arrives is still read.
+    /// Sends close_notify (RFC 8446 6.1): nothing more can be sent, input is still read.
     func closeOutput() async throws { try await channel.close(mode: .output).get() }
 
-    /// Everything that arrived until the connection ended.
+    /// Returns all input until the end of the connection.
     func received() async throws -> String { try await inbox.get() }
 
     private final class Collector: ChannelInboundHandler {

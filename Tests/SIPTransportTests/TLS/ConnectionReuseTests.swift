@@ -5,13 +5,13 @@ import Testing
 
 /// Requests over the connections that partners opened (RFC 5923).
 @Suite(.timeLimit(.minutes(10))) struct ConnectionReuseTests {
-    /// A request whose Via names a server of example.net.
+    /// Request with a Via that names a server of example.net.
     private func request(at port: Int, host: String = "sip.example.net", _ parameters: String = ";alias") -> String {
         SIPTransportTests.request(via: "TLS")
             .replacing("192.0.2.1:5060;branch", with: "\(host):\(port)\(parameters);branch")
     }
 
-    /// Where somebody listens who is never asked.
+    /// Returns a port without a listener.
     private func closedPort() throws -> Int {
         let socket = try PlainSocket(.tcpListener)
         defer { socket.close() }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// A TCP relay in front of a server that passes the client's first octets on (the ClientHello) and keeps the rest until it is released.
+/// TCP relay that forwards the client's first octets (the ClientHello) to a server and holds the rest until it is released.
 final class HoldingRelay: Sendable {
     private let listener: any Channel
     private let gate: Gate
@@ -13,7 +13,7 @@ final class HoldingRelay: Sendable {
 
     var port: Int { listener.localAddress!.port! }
 
-    /// - Parameter server: the server's port on the loopback.
+    /// - Parameter server: Port of the server on loopback.
     static func start(before server: Int) async throws -> HoldingRelay {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let gate = Gate(loop)
@@ -30,12 +30,12 @@ final class HoldingRelay: Sendable {
                         try client.pipeline.syncOperations.addHandler(Forwarder(to: backend, through: gate))
                     }
             }
-            // Client and server are on one loop, so that the gate needs no lock.
+            // Client and server share one loop, so the gate needs no lock.
             .bind(host: "127.0.0.1", port: 0).get()
         return HoldingRelay(listener: listener, gate: gate)
     }
 
-    /// Completes once octets of the client are being kept.
+    /// Completes once octets of the client are held.
     func isHolding() async throws { try await gate.holding.futureResult.get() }
 
     func release() async throws { try await gate.loop.submit { [gate] in gate.release() }.get() }

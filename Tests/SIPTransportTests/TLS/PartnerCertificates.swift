@@ -3,7 +3,7 @@ import SIPSecurity
 import SIPTransport
 import ThrowAwayCertificates
 
-/// Certificates of throw-away authorities, made once by OpenSSL's command; no key of them stays on the disk.
+/// Certificates of temporary authorities, made once by OpenSSL's command; no private key stays on disk.
 struct PartnerCertificates: Sendable {
     static let made = Result { try PartnerCertificates() }
 
@@ -15,14 +15,14 @@ struct PartnerCertificates: Sendable {
 
     func certificates(_ name: String) -> [Certificate] { Certificate.all(inPEM: self[name + ".pem"]) }
 
-    /// An identity as it was good on its first day, whatever became of it.
+    /// An identity, valid on its first day even when it has expired since.
     func identity(_ name: String) throws -> TLSSettings.Identity {
         let first = certificates(name)[0].notBefore
         return try TLSSettings.Identity(
             chainPEM: self[name + ".pem"], keyPEM: self[name + ".key"], at: Instant(secondsSince1970: first + 1))
     }
 
-    /// Settings with this identity that trust the first authority and nobody else.
+    /// Settings with this identity that trust only the first authority.
     func settings(_ name: String, names: [String: String] = [:]) throws -> TLSSettings {
         TLSSettings(
             identity: try identity(name), names: try names.mapValues { try identity($0) },

@@ -1,9 +1,9 @@
 import Foundation
 
-/// OpenSSL's command as a client that keeps its session and resumes it.
+/// OpenSSL's command as a client that resumes its session.
 enum ResumingClient {
-    /// Sends a request over each of two connections, the second of which resumes the session of the first.
-    /// - Returns: what the second said.
+    /// Sends a request over each of two connections; the second resumes the session of the first.
+    /// - Returns: Output of the second connection.
     static func connectTwice(to port: Int, as name: String, version: String) async throws -> String {
         let made = try PartnerCertificates.made.get()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-resuming-\(UUID().uuidString)")
@@ -19,7 +19,7 @@ enum ResumingClient {
         return try await exchange(common + ["-sess_in", "session"], in: folder)
     }
 
-    /// Runs until the answer is there; on a thread of its own, since it reads with blocking calls.
+    /// Runs until the response arrives; on its own thread, since it reads with blocking calls.
     private static func exchange(_ arguments: [String], in folder: URL) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -43,7 +43,7 @@ enum ResumingClient {
         while !text.contains("X-Shard"), case let more = output.fileHandleForReading.availableData, !more.isEmpty {
             text += String(decoding: more, as: UTF8.self)
         }
-        // The end of its input is the end of the connection.
+        // Closing its input ends the connection.
         try input.fileHandleForWriting.close()
         process.waitUntilExit()
         return text

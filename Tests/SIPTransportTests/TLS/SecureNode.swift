@@ -3,13 +3,13 @@ import SIPCore
 import SIPTransport
 import Synchronization
 
-/// An echo server with a TLS listener, as one of two partners.
+/// Echo server with a TLS listener, as one of two partners.
 struct SecureNode {
     let echo: EchoServer
     let tls: TLSService
     let logs: RecordedLogs
 
-    /// - Parameter isStrict: Whether clients need a certificate.
+    /// - Parameter isStrict: Whether a client certificate is required.
     init(_ settings: TLSSettings, isStrict: Bool = true, options: TransportOptions = TransportOptions(), shards: Int = 1) async throws {
         let logs = RecordedLogs()
         var logger = Logger(label: "test") { _ in logs }
@@ -26,7 +26,7 @@ struct SecureNode {
         try await self.init(try PartnerCertificates.made.get().settings(name), isStrict: isStrict, options: options)
     }
 
-    /// Where this node listens, for somebody who wants it to prove a name.
+    /// Address of this node, with the name that it must prove.
     func address(proving name: String?) -> TransportAddress { TransportAddress(.tls, "127.0.0.1", echo.port(.tls), proving: name) }
 
     func send(_ text: String = request(via: "TLS"), to node: SecureNode, proving name: String?, token: UInt64 = 7) async throws {
@@ -34,7 +34,7 @@ struct SecureNode {
         _ = try await echo.look { endpoint, _ in endpoint.send(text, to: target, token: token) }
     }
 
-    /// What became of the message with the token: the answer's sender, or the reason of its failure.
+    /// Outcome of the message with the token: the identity of the response's sender, or the reason of the failure.
     func outcome(token: UInt64 = 7) async throws -> (peer: PeerIdentity?, failure: String?) {
         @Sendable func failure(_ endpoint: EchoEndpoint) -> String? {
             for case .failed(token, let reason) in endpoint.notices { return reason }
@@ -57,7 +57,7 @@ struct SecureNode {
         tls.statistics.failures[TLSStatistics.FailureKey(kind, party)] ?? 0
     }
 
-    /// Waits for a handshake to fail in this way; a test that waits for what never comes fails at its time limit.
+    /// Waits for a handshake failure of this kind; when there is none, the test fails at its time limit.
     func waitForFailure(_ kind: HandshakeFailure.Kind, _ party: HandshakeFailure.Party) async throws {
         while failures(kind, party) == 0 { try await Task.sleep(for: .milliseconds(2)) }
     }
@@ -65,7 +65,7 @@ struct SecureNode {
     func stop() async { await echo.server.stop() }
 }
 
-/// Everything that was logged, as text with its keys.
+/// Records all log messages as text with their keys.
 struct RecordedLogs: LogHandler {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])

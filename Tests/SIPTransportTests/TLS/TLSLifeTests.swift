@@ -5,7 +5,7 @@ import Testing
 
 @testable import SIPTransport
 
-/// Reload, bounds, expiry and what is shown of them.
+/// Reload, limits and expiry of TLS, and their log messages and statistics.
 @Suite(.timeLimit(.minutes(10))) struct TLSLifeTests {
     private func made() throws -> PartnerCertificates { try PartnerCertificates.made.get() }
 
@@ -20,7 +20,7 @@ import Testing
                 sent += 1
                 try await one.send(to: two, proving: "contoso.com", token: UInt64(sent))
             }
-            // Both sides, in the middle of what is under way.
+            // Reload both sides during the exchange.
             if round == 10 {
                 try two.tls.replace(renewed)
                 try one.tls.replace(try made().settings("example"))
@@ -52,7 +52,7 @@ import Testing
         var other = try made().settings("example")
         other.roots = [PeerIdentity.commonRoots: try made().certificates("stranger")]
         try one.tls.replace(other)
-        // The name is another address, and needs a connection of its own.
+        // Another name is another address, and needs its own connection.
         try await one.send(to: two, proving: "sip.contoso.com", token: 2)
         try await one.waitForFailure(.unknownRoot, .here)
         for node in [one, two] { await node.stop() }
@@ -143,7 +143,7 @@ import Testing
         }
         #expect(try await node.failure(token: 7).contains("the TLS handshake was not over after 50 ms"))
         #expect(try await node.echo.look { endpoint, _ in !endpoint.notices.contains { $0.isFailure(of: 8) } })
-        // Where the server is quick, patience changes nothing.
+        // With a fast server, the time limit changes nothing.
         let address = Destination.address(partner.address(proving: "contoso.com"), from: nil)
         _ = try await node.echo.look { endpoint, _ in
             endpoint.send(request(via: "TLS"), to: address, token: 9, patience: .seconds(30))
@@ -256,7 +256,7 @@ import Testing
         let two = try await SecureNode("example")
         try await one.send(to: two, proving: "example.net")
         _ = try await one.outcome()
-        // In the year 2100 the first certificate ends.
+        // The first certificate expires in the year 2100.
         let end = try made().certificates("soon")[0].notAfter
         let early = Instant(secondsSince1970: end - 29 * 86_400)
         #expect(two.tls.statistics.peers.map(\.certificate.notAfter) == [end])
@@ -276,7 +276,7 @@ import Testing
         one.tls.warnOfExpiry(at: Instant(secondsSince1970: end + 86_400))
         #expect(one.logs.all.contains { $0.contains("certificate has expired") })
         #expect(one.tls.statistics.ownExpiry.values.sorted() == [end])
-        // A peer that was not met for long is forgotten.
+        // A peer without recent handshakes is forgotten.
         two.tls.warnOfExpiry(at: early)
         #expect(warnings(two).isEmpty)
         #expect(two.tls.statistics.peers.isEmpty)

@@ -7,13 +7,13 @@ import Testing
 
 @testable import SIPTransport
 
-/// A certificate that must not be accepted, and what is to be said of it.
+/// Certificate that must be refused, with the expected diagnosis.
 struct WrongCertificate: CustomTestStringConvertible, Sendable {
     var name: String
     var kind: HandshakeFailure.Kind
-    /// What the diagnosis has to contain.
+    /// Text that the diagnosis must contain.
     var words: String
-    /// What the other side hears of it.
+    /// Name of the test case.
     var testDescription: String { name }
 }
 
@@ -52,7 +52,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         }
         try await two.echo.wait { $0.received.count == 4 }
         #expect(await two.echo.server.statistics().counters.connectionsOpened == 0)
-        // A name that this partner cannot prove is another address, whatever is open to the same host.
+        // A name that this partner cannot prove is another address, despite an open connection to the same host.
         try await one.send(to: two, proving: "fabrikam.com", token: 9)
         try await one.waitForFailure(.wrongName, .here)
         await one.stop()
@@ -88,7 +88,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         #expect(log.contains("kind=\(wrong.kind.rawValue) "), "\(log)")
         #expect(log.contains("peer-role=server"))
         #expect(log.contains("issuer=CN="))
-        // The other side hears that its certificate was refused, for whatever rule by this alert (RFC 8446 6.2), and got no message.
+        // The other side receives this alert for every rule (RFC 8446 6.2), and no message.
         try await two.waitForFailure(.badCertificate, .peer)
         #expect(two.logs.all.contains { $0.contains("alert certificate_unknown") }, "\(two.logs.all)")
         #expect(try await two.echo.look { endpoint, _ in endpoint.received.isEmpty })
@@ -138,7 +138,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         client.send(request(via: "TLS"))
         try await lenient.echo.wait { !$0.received.isEmpty }
         #expect(try await lenient.echo.look { endpoint, _ in endpoint.received[0].peer } == nil)
-        // A certificate that is shown has to be good all the same.
+        // A presented certificate must be valid even where none is required.
         let wrong = try await SecureNode("foreign")
         try await wrong.send(to: lenient, proving: "example.net")
         try await lenient.waitForFailure(.unknownRoot, .here)
@@ -191,7 +191,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         let other = try await SecureNode("pinned-fabrikam")
         try await one.send(to: other, proving: "fabrikam.com", token: 3)
         while one.failures(.otherRoots, .here) < 2 { try await Task.sleep(for: .milliseconds(2)) }
-        // A client may come from any of the sets; which one it was is told.
+        // A client may be trusted by any of the sets; its identity names the set.
         try await pinned.echo.look { endpoint, _ in endpoint.received.removeAll() }
         var reverse = try made().settings("pinned")
         reverse.expectations = [:]

@@ -6,16 +6,16 @@ import SIPCore
 import SIPTransport
 import Testing
 
-/// The messages of RFC 4475 and RFC 5118 as they are in Tests/Torture, each sent to one process for each transport.
+/// Messages of RFC 4475 and RFC 5118 from Tests/Torture, each sent to one process for each transport.
 ///
-/// The node hosts example.com, knows no other domain, and takes no calls: an INVITE that can be read is 480 or 405 here.
+/// The node hosts example.com, knows no other domain, and takes no calls: a readable INVITE gets 480 or 405.
 @Suite(.timeLimit(.minutes(10))) struct TortureTableTests {
     struct Row: CustomTestStringConvertible {
         var name: String
-        /// Statuses of the answers, in order.
+        /// Expected status codes, in order.
         var datagram: [Int]
         var stream: [Int]
-        /// Where an answer over UDP goes (RFC 3261 18.2.2): the port of sent-by.
+        /// Port that receives the response over UDP (RFC 3261 18.2.2): that of sent-by.
         var port = 5060
 
         init(_ name: String, _ both: Int..., port: Int = 5060) {
@@ -34,11 +34,11 @@ import Testing
         // A datagram is one message; on a stream the second request is one more.
         Row("dblreq", udp: [200], tcp: [200, 480]),
         Row("semiuri", 200), Row("transports", 200), Row("mpart01", 405),
-        // Responses to nothing that was asked.
+        // Responses without a request.
         Row("unreason"), Row("noreason"),
         // 3.1.2 Invalid messages.
         Row("badinv01", 400),
-        // On a stream the rest of what is incomplete may come yet.
+        // On a stream, the rest of an incomplete message may still arrive.
         Row("clerr", udp: [400], tcp: []),
         Row("ncl", 400), Row("scalar02", 400), Row("scalarlg"), Row("quotbal", 400, port: 5050), Row("ltgtruri", 400), Row("lwsruri", 400),
         Row("lwsstart", 400), Row("trws", 400), Row("escruri", 480), Row("baddate", 480), Row("regbadct", 400), Row("badaspec", 400),
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: the process and its peer
 
-    /// - Parameter host: of the peer over UDP, which needs ports that are not free to choose: 127 and these three octets.
+    /// - Parameter host: Last three octets of the UDP peer's address in 127.0.0.0/8, since its ports are fixed.
     private static func play(_ rows: [Row], _ folder: String, over transport: TransportProtocol, from host: UInt32) async throws {
         let server = try await SIPServer.start(
             listening: [TransportAddress(transport, "127.0.0.1", 0)], logger: .quiet,
@@ -102,7 +102,7 @@ import Testing
         await server.stop()
     }
 
-    /// Sends a datagram, and after it an OPTIONS whose answer says that what there was to answer has been answered.
+    /// Sends a datagram and then an OPTIONS; its response shows that the datagram was handled.
     private static func ask(_ bytes: [UInt8], from own: Int, of host: UInt32, at port: Int) throws -> [Int] {
         let client = try PlainSocket(.udp, port: own, from: host)
         client.send(bytes, to: port)
@@ -115,7 +115,7 @@ import Testing
         return statuses
     }
 
-    /// The same on a stream; the OPTIONS comes over another, since this one may be over or wait for more.
+    /// As above on a stream; the OPTIONS uses another connection, since this one may be closed or wait for more input.
     private static func ask(_ bytes: [UInt8], at port: Int) throws -> [Int] {
         let client = try PlainSocket(.tcp, peer: port)
         client.send(bytes)
