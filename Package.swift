@@ -81,7 +81,9 @@ var targets: [Target] = [
             "FederationRouting", "Registration", "UserDirectory",
         ]),
     // tests
-    room("GatewayTesting", ["PresenceGateway", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
+    room(
+        "GatewayTesting",
+        ["PresenceGateway", "FederationRouting", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore"]),
     room("GoldenVectors", ["PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
 
     // Beside the scripts that it runs; for test targets alone.

@@ -106,10 +106,19 @@ public class SIPPeer: SansIOEndpoint {
         let bytes = request.serialized()
         let goal = destination ?? .address(nextHop, from: address.transport == .udp ? address : nil)
         let isReliable = isReliable(goal)
+        var connection: ConnectionID?
+        if case .connection(let named, _) = goal { connection = named }
         client[branch] = ClientTransaction(
             bytes: bytes, destination: goal, resendAt: isReliable ? nil : now + .milliseconds(500), interval: .milliseconds(500),
-            timeoutAt: now + .seconds(32), token: counter, completion: completion)
+            timeoutAt: now + .seconds(32), token: counter, connection: connection, completion: completion)
         emit(bytes, to: goal, token: counter)
+    }
+
+    /// Ends the requests that wait for an answer over a connection that ended (RFC 3261 17.1.4).
+    final func failTransactions(over connection: ConnectionID, at now: Instant) {
+        for branch in client.filter({ $0.value.connection == connection }).keys.sorted() {
+            finish(branch, .unreachable("connection closed"), at: now)
+        }
     }
 
     /// Sends a request that is never answered nor repeated (BENOTIFY, MS-SIP 3.5).
@@ -237,6 +246,8 @@ public class SIPPeer: SansIOEndpoint {
             unanswered.removeValue(forKey: token)?()
             let branches = client.filter { $0.value.token == token }.keys.sorted()
             for branch in branches { finish(branch, .unreachable(reason), at: now) }
+        case .carried(let token, .connection(let connection)):
+            for branch in client.filter({ $0.value.token == token }).keys { client[branch]?.connection = connection }
         case .late, .answered, .carried:
             break
         }

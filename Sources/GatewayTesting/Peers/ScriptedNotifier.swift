@@ -88,6 +88,8 @@ public class ScriptedNotifier: SIPPeer {
 
     public var manners = Manners()
     private(set) var dialogs: [Dialog] = []
+    /// Dialogs that it lost while nothing told the other side: it was not away, and has no connection that ended.
+    private var lostUnheard: [Dialog] = []
     /// The dialogs that live now.
     public var dialogCount: Int { dialogs.count }
     /// The watchers that have a dialog, one entry each.
@@ -151,8 +153,18 @@ public class ScriptedNotifier: SIPPeer {
     /// Loses every dialog without a word, as after a restart: refreshes get 481.
     public final func forgetDialogs() {
         for dialog in dialogs { cancel(dialog.expiryAlarm) }
+        for dialog in dialogs { loseUnheard(dialog) }
         dialogs = []
     }
+
+    private func loseUnheard(_ dialog: Dialog) {
+        guard !address.transport.isReliable else { return }
+        lostUnheard = lostUnheard.suffix(255) + [dialog]
+    }
+
+    /// Whether it lost a dialog about a presentity while nothing told the other side, which has asked for nothing since: over UDP only the
+    /// next refresh shows that (RFC 6665 4.1.2.2).
+    final func hasLostUnheard(_ presentity: String) -> Bool { lostUnheard.contains { watches($0, presentity) } }
 
     /// Takes a dialog out without a word.
     final func drop(_ dialog: Dialog) {
@@ -193,6 +205,7 @@ public class ScriptedNotifier: SIPPeer {
         if let status = change(dialog, by: request) { return SIPResponse(to: request, status: status, toTag: token()) }
         acceptedCount += 1
         dialogs.append(dialog)
+        lostUnheard.removeAll { $0.watcher == dialog.watcher && same($0.presentity, dialog.presentity) }
         return accept(request, dialog, granted: granted, from: source, at: now)
     }
 
@@ -319,6 +332,7 @@ public class ScriptedNotifier: SIPPeer {
             } else {
                 failedNotifications += 1
                 dialog.forgetSaid()
+                if answer.status == nil { loseUnheard(dialog) }
                 if answer.status.map({ $0 != .serverInternalError && $0 != .serviceUnavailable }) ?? true {
                     cancel(dialog.expiryAlarm)
                     dialogs.removeAll { $0 === dialog }
@@ -335,5 +349,6 @@ public class ScriptedNotifier: SIPPeer {
             // What was on its way and awaits no answer may be lost with it.
             dialog.forgetSaid()
         }
+        failTransactions(over: connection, at: now)
     }
 }

@@ -6,6 +6,8 @@ final class SimulatedPresentity {
     enum Home {
         case enterprise(EnhancedServer)
         case simple(SimplePresenceServer)
+        /// Several servers with the same presentities.
+        case pair([SimplePresenceServer])
         /// At the gateway, by PUBLISH or by SERVICE.
         case source(PIDFPublisher)
         case endpoint(CategoryPublisher)
@@ -41,7 +43,7 @@ final class SimulatedPresentity {
     /// Whether he publishes at the gateway, and may be refused there.
     var isPublishing: Bool {
         switch home {
-        case .enterprise, .simple: false
+        case .enterprise, .simple, .pair: false
         case .source, .endpoint: true
         }
     }
@@ -53,15 +55,25 @@ final class SimulatedPresentity {
     var isOfEnterprise: Bool {
         switch home {
         case .enterprise: true
-        case .simple, .endpoint: false
+        case .simple, .pair, .endpoint: false
         case .source: isCarried
+        }
+    }
+
+    /// The servers of other domains that are asked for him.
+    var farServers: [ScriptedNotifier] {
+        switch home {
+        case .enterprise(let server): [server]
+        case .simple(let server): [server]
+        case .pair(let servers): servers
+        case .source, .endpoint: []
         }
     }
 
     /// Whether no publication waits for its answer; one at a time, so that their order is certain.
     private var isIdle: Bool {
         switch home {
-        case .enterprise, .simple: true
+        case .enterprise, .simple, .pair: true
         case .source(let publisher): !publisher.isBusy
         case .endpoint(let publisher): publisher.awaited == 0
         }
@@ -70,7 +82,7 @@ final class SimulatedPresentity {
     /// Whether the last publication was taken.
     var isTaken: Bool {
         switch home {
-        case .enterprise, .simple: true
+        case .enterprise, .simple, .pair: true
         case .source(let publisher): isIdle && publisher.lastAnswer?.status?.isSuccess ?? false
         case .endpoint(let publisher): isIdle && publisher.lastAnswer?.status?.isSuccess ?? false
         }
@@ -119,6 +131,7 @@ final class SimulatedPresentity {
         switch home {
         case .enterprise(let server): server.set(uri, EnhancedState(mood.availability, note: note), at: now)
         case .simple(let server): server.set(uri, document(mood, note), at: now)
+        case .pair(let servers): for server in servers { server.set(uri, document(mood, note), at: now) }
         case .source(let publisher):
             refreshAt = now + .seconds(100)
             publisher.publish(document(mood, note), expires: Self.sourceLifetime, at: now)
@@ -132,6 +145,7 @@ final class SimulatedPresentity {
         switch home {
         case .enterprise(let server): server.set(uri, nil, at: now)
         case .simple(let server): server.set(uri, nil, at: now)
+        case .pair(let servers): for server in servers { server.set(uri, nil, at: now) }
         case .source(let publisher): publisher.remove(at: now)
         case .endpoint: return
         }

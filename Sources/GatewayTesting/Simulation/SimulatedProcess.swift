@@ -15,15 +15,18 @@ final class SimulatedProcess: SansIOEndpoint {
     /// How far the wall clock was ahead of the network's when the process started; it counts evenly from there on.
     private let lead: TimeSpan
     private let forger: SimulatedForger
+    private let sequences: SimulatedSequences
     private(set) var isDead = false
     private var death: Death?
     private var inputs = 0
 
     /// - Parameter forger: overhears what leaves, and is told which of its answers were believed.
-    init(_ gateway: Gateway, lead: TimeSpan, forger: SimulatedForger) {
+    /// - Parameter sequences: sees everything that leaves, of this process and of those before it.
+    init(_ gateway: Gateway, lead: TimeSpan, forger: SimulatedForger, sequences: SimulatedSequences) {
         self.gateway = gateway
         self.lead = lead
         self.forger = forger
+        self.sequences = sequences
     }
 
     func die(_ death: Death) {
@@ -43,6 +46,9 @@ final class SimulatedProcess: SansIOEndpoint {
 
     /// SIGHUP.
     func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) { gateway.reconfigure(configuration, at: now + lead) }
+
+    /// What the program calls once after the start.
+    func keepPartnersAlive(at now: Instant) { gateway.keepPartnersAlive(at: now + lead) }
 
     /// - Returns: what was restored of the store.
     func restore(at now: Instant) throws -> RestoredState { try gateway.restore(at: now + lead) }
@@ -75,6 +81,8 @@ final class SimulatedProcess: SansIOEndpoint {
 
     var nextDeadline: Instant? { isDead ? nil : gateway.nextDeadline.map { $0 - lead } }
 
+    func takeQuestions() -> [NameQuestion] { isDead ? [] : gateway.takeQuestions() }
+
     func takeOutput() -> [OutboundMessage] {
         guard !isDead else { return [] }
         switch death {
@@ -88,7 +96,10 @@ final class SimulatedProcess: SansIOEndpoint {
         default:
             _ = gateway.takeLogs()
             let output = gateway.takeOutput()
-            for message in output { forger.overhear(message) }
+            for message in output {
+                forger.overhear(message)
+                sequences.note(message)
+            }
             return output
         }
     }

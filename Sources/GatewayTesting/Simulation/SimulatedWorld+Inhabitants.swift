@@ -11,6 +11,7 @@ extension SimulatedWorld {
             SimulatedPresentity("sip:ben@fabrikam.com", home: .enterprise(inside)),
             SimulatedPresentity("sip:alice@example.org", home: .simple(standard)),
             SimulatedPresentity("sip:anna@example.org", home: .simple(standard)),
+            SimulatedPresentity("sip:pia@\(SimulatedPair.domain)", home: .pair(pair.servers)),
             SimulatedPresentity("sip:dora@example.net", home: source("source", "sip:dora@example.net")),
             SimulatedPresentity("sip:dave@example.net", home: endpoint("endpoint", "sip:dave@example.net")),
         ]

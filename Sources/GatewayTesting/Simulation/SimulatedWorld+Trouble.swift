@@ -31,10 +31,9 @@ extension SimulatedWorld {
         try start()
     }
 
-    /// Longer than a datagram is on its way: nothing orders datagrams of two processes.
     private func anyDowntime() -> TimeSpan {
         random.chance(0.1)
-            ? .seconds(Int.random(in: 20...300, using: &random)) : .milliseconds(max(1_500, Int.random(in: 0...8000, using: &random)))
+            ? .seconds(Int.random(in: 20...300, using: &random)) : .milliseconds(Int.random(in: 0...8000, using: &random))
     }
 
     private func anyMood() -> SimulatedMood { SimulatedMood.allCases.randomElement(using: &random) ?? .available }
@@ -122,9 +121,12 @@ extension SimulatedWorld {
         let now = network.now
         switch Int.random(in: 0..<14, using: &random) {
         case 0..<2:
+            // A process that forgot them has begun anew, and its connections have ended.
             network.remark("\(server.name) forgets its dialogs")
             server.forgetDialogs()
+            network.closeConnections(of: server.name)
         case 2..<4:
+            guard server !== pair.dead else { return }
             network.remark("\(server.name) is down")
             network.takeDown(server.name)
             try live(for: anyDowntime())

@@ -6,6 +6,7 @@ import SIPCore
 ///     contoso.com     enterprise presentities of a partner      fabrikam.com    of our own enterprise
 ///     example.org     SIMPLE presentities                       example.net     users at the gateway, by PUBLISH and by SERVICE
 ///                     of both some may publish through the gateway
+///     pair.example.org  SIMPLE presentities of a partner with two servers, found by SRV
 ///     example.com     SIMPLE watchers      partner.example.com, inside.example.com    enterprise watchers
 final class SimulatedWorld {
     let seed: UInt64
@@ -15,6 +16,9 @@ final class SimulatedWorld {
     let clock: SimulatedWallClock
     var configuration: GatewayConfiguration
     let forger: SimulatedForger
+    let sequences = SimulatedSequences()
+    /// A partner that is found by SRV, with two servers.
+    let pair: SimulatedPair
     private(set) var process: SimulatedProcess
     private(set) var partner: EnhancedServer
     private(set) var inside: EnhancedServer
@@ -57,6 +61,7 @@ final class SimulatedWorld {
                 "inside.example.com": DomainConfiguration(side: .enterprise, route: insidePlace, network: .sameEnterprise),
                 "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
             ])
+        pair = SimulatedPair(seed: seed, hosts: &hosts, gateway: gatewayPlace, configuration: &configuration)
         // Watchers and users have addresses of their own.
         configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.timing.retryMaximum = .seconds(60)
@@ -74,7 +79,8 @@ final class SimulatedWorld {
         let hop = gatewayPlace
         forger = SimulatedForger(target: hop, seed: seed)
         process = SimulatedProcess(
-            Gateway(configuration: configuration, key: .seeded(seed), store: store), lead: clock.lead, forger: forger)
+            Gateway(configuration: configuration, key: .seeded(seed), store: store), lead: clock.lead, forger: forger,
+            sequences: sequences)
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerPlace, nextHop: stream, seed: seed)
         inside = EnhancedServer(name: "inside", address: insidePlace, nextHop: stream, seed: seed)
@@ -82,6 +88,7 @@ final class SimulatedWorld {
             name: "standard", address: standardPlace, nextHop: standardPlace.transport == .udp ? hop : stream, seed: seed)
         attach(process, Self.gatewayName, gatewayPlace)
         for impostor in [forger.datagrams, forger.stream] { network.attach(impostor, name: "forger", at: [impostor.address]) }
+        pair.name(in: &network.names)
         for server in servers {
             server.manners.longestExpiry = UInt32.random(in: 600...1200, using: &random)
             join(server)
@@ -99,10 +106,11 @@ final class SimulatedWorld {
         makePresentities()
         if carries { makeCarriedPresentities() }
         makeFollowers()
+        process.keepPartnersAlive(at: network.now)
     }
 
     var gateway: Gateway { process.gateway }
-    var servers: [ScriptedNotifier] { [partner, inside, standard] }
+    var servers: [ScriptedNotifier] { [partner, inside, standard] + (pair.servers as [ScriptedNotifier]) }
     var faults: [String] { peers.flatMap(\.faults) }
 
     // MARK: stations
@@ -134,11 +142,12 @@ final class SimulatedWorld {
         // A store that cannot be read stops the start; whoever starts it again has mended that.
         store.failure = nil
         let gateway = Gateway(configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store)
-        let process = SimulatedProcess(gateway, lead: clock.lead, forger: forger)
+        let process = SimulatedProcess(gateway, lead: clock.lead, forger: forger, sequences: sequences)
         let restored = try process.restore(at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }
         self.process = process
+        process.keepPartnersAlive(at: network.now)
         network.bringUp(Self.gatewayName, with: process)
     }
 }

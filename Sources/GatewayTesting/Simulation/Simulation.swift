@@ -64,6 +64,7 @@ public struct Simulation {
         for _ in 0..<Int.random(in: 15...45, using: &world.random) {
             kills += try world.disturb()
             world.setClock()
+            world.pair.maybeStrike(world.network)
             try world.live(for: Self.pause(&world.random))
         }
         try world.heal()
