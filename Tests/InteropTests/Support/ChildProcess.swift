@@ -78,6 +78,11 @@ final class ChildProcess: Sendable {
         if isRunning { kill(processID, signal) }
     }
 
+    /// The same to what it forked.
+    func sendToAll(signal: Int32) {
+        if isRunning { kill(-processID, signal) }
+    }
+
     /// Asks it to end, and forces it when it has not done so in time; returns the exit code of an orderly end.
     @discardableResult
     func stop(signal: Int32 = SIGTERM, within seconds: Double = 8) async -> Int32? {

@@ -147,4 +147,14 @@ final class Kamailio: Sendable {
     }
 
     func stop() async { await process.stop() }
+
+    /// SIGKILL to all its processes: connections end, and what it knew is gone.
+    func kill() async {
+        process.sendToAll(signal: SIGKILL)
+        await process.stop(signal: SIGKILL)
+    }
+
+    /// All its processes stand still: connections are accepted, and nothing is answered.
+    func pause() { process.sendToAll(signal: SIGSTOP) }
+    func resume() { process.sendToAll(signal: SIGCONT) }
 }

@@ -36,6 +36,9 @@ final class LoopbackSocket {
         let type = kind == .datagram ? SOCK_DGRAM.rawValue : SOCK_STREAM.rawValue
         let opened = socket(AF_INET, Int32(type | SOCK_CLOEXEC.rawValue), 0)
         guard opened >= 0 else { throw Loopback.SocketError(what: "socket: \(errno)") }
+        // Connections of a server that was there before may still be ending.
+        var reuse: Int32 = 1
+        if kind == .listener { setsockopt(opened, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size)) }
         var done = Self.with(Loopback.address(kind == .stream ? 0 : wanted, at: host)) { bind(opened, $0, $1) } == 0
         if done, kind == .listener { done = listen(opened, 4) == 0 }
         if done, kind == .stream { done = Self.with(Loopback.address(wanted)) { connect(opened, $0, $1) } == 0 }

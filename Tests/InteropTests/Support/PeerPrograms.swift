@@ -14,6 +14,7 @@ enum PeerPrograms {
     static let compiler = find("gcc")
     static let slapd = find("slapd")
     static let nsd = find("nsd")
+    static let openSSL = find("openssl")
     static let ldapmodify = find("ldapmodify")
 
     /// The newest one that is installed.
