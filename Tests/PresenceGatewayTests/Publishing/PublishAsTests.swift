@@ -2,6 +2,7 @@ import PresenceDocuments
 import PresenceGateway
 import SIPCore
 import Testing
+import XMLCore
 
 /// F3 with several devices: how the state of one identity stands at its enterprise home (`publish-as`, MS-PRES 3.8.5).
 @Suite struct PublishAsTests {
