@@ -32,6 +32,7 @@ extension Gateway {
         }
         advanceTimedMoments(of: upstream, at: now)
         askListAgain(upstream, at: now)
+        askToRead(upstream, at: now)
         if let startsAt = upstream.startsAt, now >= startsAt {
             guard upstream.hasSink else {
                 // Of an earlier process, and nobody watches any more.

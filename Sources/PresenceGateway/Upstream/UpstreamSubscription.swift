@@ -63,6 +63,8 @@ final class UpstreamSubscription {
     var unverifiedSince: Instant?
     /// Why its last document could not be read; nil: it was read.
     var unreadable: String?
+    /// When the whole state is asked for again after that.
+    var asksToReadAt: Instant?
     var verifiedAt: Instant?
     /// Where its last SUBSCRIBE was accepted.
     var server: TransportAddress?
@@ -105,6 +107,7 @@ final class UpstreamSubscription {
         guard unreadable != nil else { return }
         unreadable = nil
         unverifiedSince = nil
+        asksToReadAt = nil
     }
 
     /// On whose behalf it asks.
@@ -131,7 +134,7 @@ final class UpstreamSubscription {
     }
 
     var nextDeadline: Instant? {
-        var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil, list?.asksAgainAt)
+        var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil, Instant.earliest(list?.asksAgainAt, asksToReadAt))
         for resource in resources {
             if let staleAt = resource.staleAt { next = min(next ?? staleAt, staleAt) }
             if let moment = resource.timedMoments.first { next = min(next ?? moment, moment) }

@@ -62,7 +62,7 @@ import Testing
         #expect(try bench.takeNotifies().isEmpty)
     }
 
-    @Test("a far side that goes on being unreadable is not asked without end, and its presentity counts as offline after stale-after-ms")
+    @Test("a far side that goes on being unreadable is asked once in 30 s, and its presentity ends as offline")
     func staysUnreadable() throws {
         let upstream = try watch()
         _ = try bench.takeNotifies()
@@ -76,7 +76,11 @@ import Testing
             }
         }
         #expect(bench.gateway.counters.documentsUnreadable == 7)
-        bench.pass(.seconds(101))
+        bench.pass(.seconds(29))
+        #expect(bench.isQuiet(at: Bench.simple))
+        bench.pass(.seconds(2))
+        _ = try bench.nextRequest(.subscribe, at: Bench.simple)
+        bench.pass(.seconds(70))
         #expect(try bench.takeNotifies().last?.text.contains("<availability>18500</availability>") == true)
     }
 

@@ -38,17 +38,28 @@ extension Gateway {
         note(.flawed, upstream, rule: words, at: now)
     }
 
-    /// The far side said something that cannot be read: what is known is unverified, is shown for as long as that of a lost leg, and a
-    /// refresh asks for the whole state. Three in a row that do not help are the last (``FullStateDemand``); the presentity then counts as
-    /// lost, and `when-lost` says what watchers see.
+    /// A document cannot be read: the known state is unverified, is shown for as long as that of a lost leg, and a refresh asks for the whole
+    /// state. Three that follow each other at once are the last (``FullStateDemand``): from then on `when-lost` says what watchers see, and
+    /// one refresh in ``readingPause`` asks, since a notifier drops a subscription whose NOTIFY is refused (RFC 6665 4.2.2).
     private func couldNotRead(_ problem: String, of upstream: UpstreamSubscription, at now: Instant) {
         counters.documentsUnreadable += 1
         log(.notice, "notified document cannot be read", ["call-id": upstream.callID, "rule": problem])
         note(.unreadable, upstream, rule: problem, at: now)
         upstream.unreadable = problem
         if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
+        if upstream.asksToReadAt == nil { upstream.asksToReadAt = now + Self.readingPause }
         upstream.fullState.miss()
         showUnvouched(upstream, isDown: upstream.fullState.isExhausted, at: now)
         schedule(upstream)
+    }
+
+    /// From one refresh to the next while documents cannot be read.
+    private static let readingPause = TimeSpan.seconds(30)
+
+    func askToRead(_ upstream: UpstreamSubscription, at now: Instant) {
+        guard let moment = upstream.asksToReadAt, now >= moment else { return }
+        upstream.asksToReadAt = upstream.unreadable == nil ? nil : now + Self.readingPause
+        guard upstream.unreadable != nil, upstream.hasSink, !upstream.subscriber.isFetch else { return }
+        perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }
 }
