@@ -63,8 +63,11 @@ final class UpstreamSubscription {
     var unverifiedSince: Instant?
     /// Why its last document could not be read; nil: it was read.
     var unreadable: String?
+    /// When it was verified, or made anew because the partner was back.
     var verifiedAt: Instant?
-    /// Where its last SUBSCRIBE was accepted.
+    /// It is refreshed for others too.
+    var sample: Sample?
+    /// Where its last SUBSCRIBE was accepted; see ``UpstreamTable/note(_:acceptedBy:)``.
     var server: TransportAddress?
     /// Over which it is heard; two at most.
     var connections: [ConnectionID] = []

@@ -48,7 +48,7 @@ extension Gateway {
         upstream.unreadable = problem
         if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
         upstream.fullState.miss()
-        showUnvouched(upstream, isDown: upstream.fullState.isExhausted, at: now)
+        applyWhenLost(upstream, isDown: upstream.fullState.isExhausted, at: now)
         schedule(upstream)
     }
 }
