@@ -92,6 +92,9 @@ extension Gateway {
         }
     }
 
+    /// Why a request did not leave that depends on a change that was not kept.
+    static let notKeptReason = "not kept"
+
     private func takeBack(_ entry: Staged, at now: Instant) {
         switch entry {
         case .answer(let response, let transaction):
@@ -109,8 +112,10 @@ extension Gateway {
             notSent(subscription, at: now)
         case .request(_, _, .publication(let bridge, _)):
             notCarried(bridge, at: now)
+        case .request(_, _, .keepAlive(let name, _)):
+            keepAliveEnded(name)
         case .request(_, _, let purpose):
-            handleSilence(of: Awaited(purpose: purpose, sentAt: now), "not kept", .transport, at: now)
+            handleSilence(of: Awaited(purpose: purpose, sentAt: now), Self.notKeptReason, .transport, at: now)
         case .unanswered(_, _, let tag):
             if let watcher = dialogs[tag] { notSent(watcher, at: now) }
             if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }

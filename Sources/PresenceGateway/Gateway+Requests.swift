@@ -28,14 +28,19 @@ extension Gateway {
                 {
                     noteVerified(leg, by: source, at: now)
                 }
+                if case .keepAlive(let name, _) = awaited.purpose { watchConnection(source.connection, ofDomain: name) }
                 handle(response, of: awaited.purpose, at: now)
             case .timeout(let transaction):
-                guard failed(transaction, "no answer", at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
-                noteSilence(of: awaited.purpose, "no answer", at: now)
+                guard failed(transaction, "no answer", .silence, at: now), let awaited = awaiting.removeValue(forKey: transaction) else {
+                    continue
+                }
+                noteSilence(of: awaited.purpose, "no answer", .silence, at: now)
                 handleSilence(of: awaited, "no answer", .silence, at: now)
             case .transportFailed(let transaction, let reason):
-                guard failed(transaction, reason, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
-                noteSilence(of: awaited.purpose, reason, at: now)
+                guard failed(transaction, reason, .transport, at: now), let awaited = awaiting.removeValue(forKey: transaction) else {
+                    continue
+                }
+                noteSilence(of: awaited.purpose, reason, .transport, at: now)
                 handleSilence(of: awaited, reason, .transport, at: now)
             case .refused(let error, let source):
                 counters.malformedReceived += 1
@@ -111,7 +116,7 @@ extension Gateway {
         case .categoryPublication(let bridge, let attempt):
             receiveAnswer(response, for: bridge, attempt: attempt, at: now)
         case .keepAlive(let name, let server):
-            keepAliveEnded(name, at: server, because: nil, at: now)
+            keepAliveAnswered(name, by: server, response, at: now)
         }
     }
 
@@ -125,13 +130,15 @@ extension Gateway {
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
             upstream.obstacle = nil
+            let wasInDialog = upstream.dialog != nil
             perform(upstream.subscriber.subscribeFailed(at: now), on: upstream, at: now)
+            if wasInDialog, reason != Self.notKeptReason { wakeElsewhere(upstream, at: now) }
         case .publication(let bridge, let attempt):
             publishFailed(bridge, attempt: attempt, reason, at: now)
         case .categoryPublication(let bridge, let attempt):
             serviceFailed(bridge, attempt: attempt, reason, at: now)
         case .keepAlive(let name, let server):
-            keepAliveEnded(name, at: server, because: reason, at: now)
+            keepAliveFailed(name, at: server, because: reason, at: now)
         }
     }
 

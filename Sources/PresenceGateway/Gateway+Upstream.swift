@@ -49,6 +49,7 @@ extension Gateway {
     // MARK: asking
 
     private func subscribe(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
+        sampleLost(upstream, at: now)
         keep(upstream)
         upstreamsByTag[upstream.localTag] = nil
         upstream.localTag = tokens.tag()
@@ -171,6 +172,7 @@ extension Gateway {
             upstream.subscriber.receiveAnswer(
                 status: response.status.rawValue, minimumExpires: headers.minExpires.map { Int($0) }, retryAfter: retryAfter, at: now),
             on: upstream, at: now)
+        sampleFails(upstream, at: now)
     }
 
     // MARK: NOTIFY and BENOTIFY

@@ -74,7 +74,7 @@ public final class Gateway: SansIOEndpoint {
 
     /// By our tag.
     var dialogs: [String: WatcherDialog] = [:]
-    var upstreams: [UInt64: UpstreamSubscription] = [:]
+    var upstreams = UpstreamTable()
     /// By our tag of the current attempt; between two attempts by that of the last.
     var upstreamsByTag: [String: UpstreamSubscription] = [:]
     var lastUpstream: UInt64 = 0
@@ -117,8 +117,8 @@ public final class Gateway: SansIOEndpoint {
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
-    /// Far legs, by their number, that are to be verified, and what happened to their far side.
-    var doubts: ArraySlice<(UInt64, FarSideEvent)> = []
+    /// Far legs to whose far side something happened, until their turn.
+    var doubts = DoubtQueue()
     /// Far legs by the connections over which they are heard.
     var legsOfConnection: [ConnectionID: Set<UInt64>] = [:]
     /// BENOTIFYs of which the transport may say that it could not send them.
@@ -244,7 +244,7 @@ public final class Gateway: SansIOEndpoint {
         desk.now = now
         let actions = transactions.receive(notice, at: now)
         switch notice {
-        case .closed(let connection): connectionClosed(connection, actions, at: now)
+        case .closed(let connection, let end): connectionClosed(connection, end, actions, at: now)
         case .late(let span): work.lateness = span
         case .answered(let question, let answer): receive(answer, to: question, at: now)
         case .carried: perform(actions, at: now)

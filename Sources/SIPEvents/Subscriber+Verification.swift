@@ -5,14 +5,28 @@ extension Subscriber {
     /// Moves the refresh forward to `moment`, because the notifier may have lost the subscription; not before a refused refresh may
     /// be repeated.
     public mutating func verify(at moment: Instant) {
-        guard phase == .established, !isFetch, !wantsToLeave, !isAsking else { return }
+        guard isVerifiable else { return }
         let from = max(moment, refreshesFrom ?? moment)
-        refreshAt = min(refreshAt ?? from, from)
+        verifiesAt = .earliest(asksAt, from)
     }
+
+    /// Whether ``verify(at:)`` with `moment` moves the refresh forward.
+    public func verifiesSooner(at moment: Instant) -> Bool {
+        guard isVerifiable else { return false }
+        let from = max(moment, refreshesFrom ?? moment)
+        return asksAt.map { from < $0 } ?? true
+    }
+
+    private var isVerifiable: Bool { phase == .established && !isFetch && !wantsToLeave && !isAsking }
 
     /// Shortens the pause to `moment`, because the remote domain is reachable again; a pause that the notifier requested is kept.
     public mutating func wake(at moment: Instant) {
-        guard phase == .resting, restsUnheard, let restsUntil else { return }
-        self.restsUntil = min(restsUntil, moment)
+        guard wakesSooner(at: moment) else { return }
+        restsUntil = moment
+    }
+
+    /// Whether ``wake(at:)`` with `moment` shortens the pause.
+    public func wakesSooner(at moment: Instant) -> Bool {
+        phase == .resting && restsUnheard && restsUntil.map { moment < $0 } ?? false
     }
 }

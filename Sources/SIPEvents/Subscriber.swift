@@ -103,6 +103,8 @@ public struct Subscriber: Hashable, Sendable {
     private var timerN: Instant?
     /// Time of the next refresh; nil when none is planned.
     public internal(set) var refreshAt: Instant?
+    /// Time of the refresh that verifies the subscription; a lifetime in a NOTIFY moves ``refreshAt`` only, and a 2xx clears it.
+    public internal(set) var verifiesAt: Instant?
     /// Earliest time to repeat a refused refresh, whatever lifetime a NOTIFY reports.
     var refreshesFrom: Instant?
     /// Time at which the subscription expires; nil until a lifetime is granted.
@@ -128,6 +130,7 @@ public struct Subscriber: Hashable, Sendable {
         startedAt = refreshAt
         lapsesAt = expiry
         self.refreshAt = refreshAt
+        verifiesAt = refreshAt
     }
 
     /// Resumes a subscription that an earlier process lost and that restarts after a pause; `failures` is limited to 0...64.
@@ -246,6 +249,7 @@ public struct Subscriber: Hashable, Sendable {
                 let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 1), Self.longestPause)) } ?? configuration.retryMinimum
                 refreshesFrom = now + max(pause, Self.leastPause)
                 refreshAt = refreshesFrom
+                if verifiesAt != nil { verifiesAt = refreshesFrom }
                 return []
             }
         }
@@ -260,6 +264,7 @@ public struct Subscriber: Hashable, Sendable {
         }
         hasBriefRetry = false
         refreshesFrom = nil
+        verifiesAt = nil
         grant(expires ?? configuration.expires, at: now)
         if let piggybacked {
             let actions = receive(piggybacked, at: now)
@@ -309,7 +314,10 @@ public struct Subscriber: Hashable, Sendable {
     // MARK: time
 
     /// Time at which ``advance(to:)`` must be called; nil when no timer runs.
-    public var nextDeadline: Instant? { .earliest(timerN, isAsking ? nil : refreshAt, lapsesAt, restsUntil) }
+    public var nextDeadline: Instant? { .earliest(timerN, isAsking ? nil : asksAt, lapsesAt, restsUntil) }
+
+    /// Time of the next refresh, planned or to verify.
+    public var asksAt: Instant? { .earliest(refreshAt, verifiesAt) }
 
     /// Handles Timer N, refresh, expiry and the end of pauses at `now`.
     public mutating func advance(to now: Instant) -> [Action] {
@@ -324,7 +332,7 @@ public struct Subscriber: Hashable, Sendable {
         if phase == .established, let lapsesAt, now >= lapsesAt, !isFetch {
             return lose(.lapsed, .immediately, retryAfter: nil, at: now)
         }
-        if phase == .established, !isAsking, let refreshAt, now >= refreshAt {
+        if phase == .established, !isAsking, let asksAt, now >= asksAt {
             return [refresh(at: now)]
         }
         return []
@@ -416,6 +424,7 @@ public struct Subscriber: Hashable, Sendable {
     private mutating func forgetTimers() {
         timerN = nil
         refreshAt = nil
+        verifiesAt = nil
         refreshesFrom = nil
         lapsesAt = nil
         restsUntil = nil

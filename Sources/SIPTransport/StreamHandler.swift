@@ -100,7 +100,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             isResting = false
             takeMessages(isLast: true)
         }
-        host.wires.ended(connection, reason: "closed by the peer")
+        host.wires.ended(connection, reason: "closed by the peer", end: .byPeer)
         context.fireChannelInactive()
     }
 

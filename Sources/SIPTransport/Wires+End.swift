@@ -16,7 +16,7 @@ extension Wires {
         let bound = NIOLoopBound((self, connection), eventLoop: host.eventLoop)
         host.eventLoop.scheduleTask(in: host.options.lingerTimeout.amount) {
             let (wires, connection) = bound.value
-            wires.abandon(connection, reason: reason)
+            wires.abandon(connection, reason: reason, end: connection.isInputClosed ? .byPeer : .broken)
         }
         // Runs after the responses of this tick have been written.
         host.schedulePump()
@@ -31,7 +31,7 @@ extension Wires {
         guard connection.state == .open, connection.ending == .answering, connection.unanswered == 0, connection.queuedBytes == 0,
             let channel = connection.channel
         else { return }
-        guard !connection.isInputClosed else { return abandon(connection, reason: "closed by the peer") }
+        guard !connection.isInputClosed else { return abandon(connection, reason: "closed by the peer", end: .byPeer) }
         // Close only the sending half: closing with unread input would reset the connection and lose the responses.
         connection.ending = .flushed
         channel.close(mode: .output).assumeIsolated().whenFailure { _ in self.abandon(connection, reason: "closed by the peer") }
@@ -41,7 +41,7 @@ extension Wires {
     func inputClosed(_ connection: StreamConnection) {
         connection.isInputClosed = true
         endInput(connection, reason: "closed by the peer")
-        if connection.ending == .flushed { abandon(connection, reason: "closed by the peer") }
+        if connection.ending == .flushed { abandon(connection, reason: "closed by the peer", end: .byPeer) }
     }
 
     /// Stops using the connection for new requests to its address.

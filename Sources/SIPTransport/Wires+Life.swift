@@ -118,7 +118,9 @@ extension Wires {
     /// - Parameters:
     ///   - isOurs: Whether this node closed the connection.
     ///   - isDead: Whether messages written since the peer's last input count as lost.
-    func ended(_ connection: StreamConnection, reason: String, isOurs: Bool = false, isDead: Bool = false) {
+    func ended(
+        _ connection: StreamConnection, reason: String, isOurs: Bool = false, isDead: Bool = false, end: ConnectionEnd = .broken
+    ) {
         guard connection.state != .closed else { return }
         if !isOurs, !connection.isAccepted, !connection.wasEverHeard {
             // Accepted and closed without input, as by a load balancer without servers.
@@ -136,13 +138,13 @@ extension Wires {
         forget(connection)
         if wasOpen { host.counters.connectionsClosed &+= 1 }
         for (token, shard) in lost { fail(token, shard, reason) }
-        host.reportToAll(.closed(connection.id))
+        host.reportToAll(.closed(connection.id, end))
     }
 
     /// Closes a connection from this side.
-    func abandon(_ connection: StreamConnection, reason: String, isDead: Bool = false) {
+    func abandon(_ connection: StreamConnection, reason: String, isDead: Bool = false, end: ConnectionEnd = .broken) {
         let channel = connection.channel
-        ended(connection, reason: reason, isOurs: true, isDead: isDead)
+        ended(connection, reason: reason, isOurs: true, isDead: isDead, end: end)
         channel?.close(promise: nil)
     }
 

@@ -37,7 +37,7 @@ extension Wires {
                 continue
             }
             host.counters.idleCloses &+= 1
-            abandon(connection, reason: isStuck ? "a message that never ended" : "idle")
+            abandon(connection, reason: isStuck ? "a message that never ended" : "idle", end: isStuck ? .broken : .idle)
         }
     }
 }

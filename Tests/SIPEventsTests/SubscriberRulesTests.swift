@@ -37,6 +37,30 @@ import Testing
         #expect(subscriber.receiveNotify(.active(expires: 140), at: start + .seconds(452)) == [.status(.active(expires: 140))])
     }
 
+    @Test("RFC 6665 4.1.2.2 a refresh that verifies the subscription is not put off by a NOTIFY with a lifetime, only by its 2xx")
+    func verification() {
+        var subscriber = established()
+        subscriber.verify(at: start + .seconds(30))
+        _ = subscriber.receiveNotify(.active(expires: 590), at: start + .seconds(10))
+        #expect(subscriber.nextDeadline == start + .seconds(30))
+        #expect(subscriber.advance(to: start + .seconds(30)) == [.subscribe(.refresh, expires: 600)])
+        // Refused for now: it is repeated, whatever a NOTIFY says meanwhile.
+        _ = subscriber.receiveAnswer(status: 503, retryAfter: 20, at: start + .seconds(31))
+        _ = subscriber.receiveNotify(.active(expires: 560), at: start + .seconds(40))
+        #expect(subscriber.nextDeadline == start + .seconds(51))
+        #expect(subscriber.advance(to: start + .seconds(51)) == [.subscribe(.refresh, expires: 600)])
+        _ = subscriber.receiveAnswer(status: 200, expires: 600, at: start + .seconds(52))
+        _ = subscriber.receiveNotify(.active(expires: 600), at: start + .seconds(52))
+        #expect(subscriber.nextDeadline == start + .seconds(52 + 450))
+    }
+
+    @Test("a subscription of an earlier process is refreshed in its turn, whatever is notified before")
+    func resumed() {
+        var subscriber = Subscriber(resuming: .init(expires: 600), expiry: start + .seconds(500), refreshAt: start + .seconds(20))
+        _ = subscriber.receiveNotify(.active(expires: 480), at: start + .seconds(10))
+        #expect(subscriber.advance(to: start + .seconds(20)) == [.subscribe(.refresh, expires: 600)])
+    }
+
     @Test("RFC 3261 12.2.1.2 a refresh answered 408, or not at all, is made anew after a pause")
     func refreshSilent() {
         var refused = established()

@@ -51,7 +51,7 @@ import Testing
         _ = try client.receive()
         let id = try await echo.look { endpoint, _ in endpoint.received[0].connection! }
         client.close()
-        try await echo.wait { $0.notices.contains(.closed(id)) }
+        try await echo.wait { $0.notices.contains(.closed(id, .byPeer)) }
         let peer = try PlainSocket(.tcpListener)
         try await echo.look { endpoint, _ in
             endpoint.send("FALLBACK", to: .connection(id, fallback: TransportAddress(.tcp, "127.0.0.1", peer.port)))

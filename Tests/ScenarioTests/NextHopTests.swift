@@ -17,7 +17,8 @@ final class Border {
     private static let home = "198.51.100.1"
 
     init(
-        transport: TransportProtocol = .tcp, seed: UInt64 = 7, configure: (inout GatewayConfiguration) -> Void = { _ in }
+        transport: TransportProtocol = .tcp, seed: UInt64 = 7, store: (any GatewayStore)? = nil,
+        configure: (inout GatewayConfiguration) -> Void = { _ in }
     ) {
         network = SimulatedNetwork(seed: seed, transcriptLimit: 20_000)
         var partner = DomainConfiguration(side: .simple)
@@ -34,7 +35,7 @@ final class Border {
         configure(&configuration)
         // Where its servers are is what these tests are about; that they may speak for it is taken for granted.
         configuration.trust(DomainTrust(peers: "0.0.0.0/0"))
-        gateway = Gateway(configuration: configuration, key: .seeded(seed))
+        gateway = Gateway(configuration: configuration, key: .seeded(seed), store: store)
         let hop = TransportAddress(transport, Self.node, 5060)
         first = SimplePresenceServer(name: "first", address: TransportAddress(transport, "203.0.113.1", 5060), nextHop: hop, seed: seed)
         second = SimplePresenceServer(name: "second", address: TransportAddress(transport, "203.0.113.2", 5060), nextHop: hop, seed: seed)

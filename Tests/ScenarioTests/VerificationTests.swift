@@ -94,7 +94,7 @@ import Testing
         #expect(watcher.subscriptionState?.state == .active && watcher.presence?.notes == ["first"])
     }
 
-    @Test("a partner that answers some requests with 503 and others with 200 is not asked faster than every 30 s")
+    @Test("a partner that closes its connections every second is not asked faster than every 30 s")
     func flapping() async throws {
         let stage = SimulatedStage(seed: 34)
         let network = stage.network

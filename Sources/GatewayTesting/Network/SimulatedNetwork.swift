@@ -106,9 +106,9 @@ public final class SimulatedNetwork {
     }
 
     /// Closes all connections of a station; both ends receive a notice.
-    public func closeConnections(of name: String) {
+    public func closeConnections(of name: String, _ end: ConnectionEnd = .broken) {
         let ids = streams.filter { stations[$0.value.owner].name == name }.keys.sorted { $0.rawValue < $1.rawValue }
-        for id in ids { close(id) }
+        for id in ids { close(id, end) }
     }
 
     /// Number of open connections, each counted once.
@@ -279,7 +279,7 @@ public final class SimulatedNetwork {
         record(.sent, from: name, to: farName, stream.local.transport, message.bytes)
         if random.chance(link.connectionDeath) {
             record(.lost, from: name, to: farName, stream.local.transport, message.bytes)
-            close(id)
+            close(id, .broken)
             return
         }
         let arrival = max(now + travelTime(link), stream.lastArrival)
@@ -316,12 +316,12 @@ public final class SimulatedNetwork {
         return near
     }
 
-    private func close(_ id: ConnectionID) {
+    private func close(_ id: ConnectionID, _ end: ConnectionEnd) {
         guard let stream = streams.removeValue(forKey: id) else { return }
         let far = streams.removeValue(forKey: stream.twin)
         record(.closed, from: stations[stream.owner].name, to: far.map { stations[$0.owner].name } ?? "", stream.local.transport, [])
-        events.add(.notice(.closed(id), station: stream.owner), at: now + conditions.delay)
-        if let far { events.add(.notice(.closed(stream.twin), station: far.owner), at: now + conditions.delay) }
+        events.add(.notice(.closed(id, end), station: stream.owner), at: now + conditions.delay)
+        if let far { events.add(.notice(.closed(stream.twin, end), station: far.owner), at: now + conditions.delay) }
     }
 
     // MARK: Chance and record

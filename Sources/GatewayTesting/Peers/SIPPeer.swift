@@ -247,7 +247,7 @@ public class SIPPeer: SansIOEndpoint {
     /// Fails requests that could not be sent, and reports closed connections to the subclass.
     public final func receive(_ notice: TransportNotice, at now: Instant) {
         switch notice {
-        case .closed(let connection):
+        case .closed(let connection, _):
             lost(connection, at: now)
         case .failed(let token, let reason):
             unanswered.removeValue(forKey: token)?()

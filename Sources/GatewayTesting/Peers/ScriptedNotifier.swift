@@ -15,6 +15,10 @@ public class ScriptedNotifier: SIPPeer {
     public struct Manners: Sendable {
         /// Reaction to new subscriptions; `silence` applies to refreshes too.
         public var answer = Answer.accept
+        /// Reaction to every SUBSCRIBE for these presentities, in a dialog too.
+        public var answers: [String: Answer] = [:]
+        /// Reaction to OPTIONS; nil: 405.
+        public var answerToOptions: Answer?
         /// Whether the state is `pending` instead of `active`, without presence.
         public var isPending = false
         /// Maximum lifetime granted, in seconds.
@@ -186,15 +190,28 @@ public class ScriptedNotifier: SIPPeer {
     // MARK: SUBSCRIBE
 
     override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
+        if request.method == .options, let answer = manners.answerToOptions { return response(to: request, answer) }
         guard request.method == .subscribe else { return SIPResponse(to: request, status: .methodNotAllowed, toTag: token()) }
+        if let answer = manners.answers[watchedPresentity(request)] { return response(to: request, answer) }
         if let toTag = request.headers.toTag { return refresh(request, toTag, from: source, at: now) }
-        switch manners.answer {
+        if case .accept = manners.answer { return open(request, from: source, at: now) }
+        return response(to: request, manners.answer)
+    }
+
+    /// The presentity of the dialog, or of a SUBSCRIBE that opens one.
+    private func watchedPresentity(_ request: SIPRequest) -> String {
+        let known = dialogs.first { $0.callID == request.headers.callID && $0.localTag == request.headers.toTag }
+        return known?.presentity ?? presentity(of: request)
+    }
+
+    private func response(to request: SIPRequest, _ answer: Answer) -> SIPResponse? {
+        switch answer {
+        case .accept: return SIPResponse(to: request, status: .ok, toTag: token())
         case .silence: return nil
         case .refuse(let status, let headers):
             var response = SIPResponse(to: request, status: status, toTag: token())
             for (name, value) in headers { response.headers.set(name, value) }
             return response
-        case .accept: return open(request, from: source, at: now)
         }
     }
 

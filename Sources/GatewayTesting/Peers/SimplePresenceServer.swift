@@ -41,10 +41,11 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
     private var told: [String: Told] = [:]
 
-    /// Replaces a presentity's document and notifies its watchers; nil removes it.
-    public func set(_ presentity: String, _ document: String?, at now: Instant) {
+    /// Replaces a presentity's document; nil removes it.
+    /// - Parameter isTold: Whether its watchers are notified.
+    public func set(_ presentity: String, _ document: String?, isTold: Bool = true, at now: Instant) {
         documents[SIPURI.key(of: presentity)] = document.map { Array($0.utf8) }
-        changed(presentity, at: now)
+        if isTold { changed(presentity, at: now) }
     }
 
     override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {

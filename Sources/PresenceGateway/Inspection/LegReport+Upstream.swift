@@ -13,7 +13,7 @@ extension LegReport {
             localTag: leg.localTag, remoteTag: leg.dialog?.id.remoteTag,
             state: leg.restsUntil != nil ? .resting : leg.startsAt == nil ? State(leg.subscriber.standing) : .queued,
             unverifiedSince: leg.unverifiedSince.map { DateTime($0) }, unreadable: leg.unreadable,
-            refreshesAt: leg.subscriber.refreshAt.map { DateTime($0) },
+            refreshesAt: leg.subscriber.asksAt.map { DateTime($0) },
             lapsesAt: leg.subscriber.lapsesAt.map { DateTime($0) },
             retriesAt: (leg.subscriber.restsUntil ?? leg.restsUntil ?? leg.startsAt).map { DateTime($0) },
             failures: leg.subscriber.failures,

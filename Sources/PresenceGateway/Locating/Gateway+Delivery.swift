@@ -72,17 +72,19 @@ extension Gateway {
             if hops.health.succeeded(target) { log(.notice, "next hop is up again", ["target": target.description]) }
             return true
         }
-        noteDown(target, "503", retryAfter: response.headers.retryAfter.map { Int($0.seconds) }, at: now)
+        noteUnavailable(target, response, at: now)
         return !moveOn(delivery, from: transaction, at: now)
     }
 
     /// No answer, or no connection.
     /// - Returns: whether it is to be handed on; else the request has gone to another server.
-    func failed(_ transaction: ClientTransactionID, _ reason: String, at now: Instant) -> Bool {
+    func failed(
+        _ transaction: ClientTransactionID, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant
+    ) -> Bool {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return true }
         // Our own table is full: that says nothing of the server.
         guard reason != TransactionLayer.limitReason else { return true }
-        noteDown(target, reason, retryAfter: nil, at: now)
+        noteDown(target, reason, failure, at: now)
         return !moveOn(delivery, from: transaction, at: now)
     }
 
@@ -91,11 +93,11 @@ extension Gateway {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return }
         let failure: Notifier.DeliveryFailure = transactions.hasLeft(transaction) ? .silence : .transport
         let reason = failure == .silence ? "no answer" : "no connection"
-        noteDown(target, reason, retryAfter: nil, at: now)
+        noteDown(target, reason, failure, at: now)
         transactions.forget(transaction)
         if moveOn(delivery, from: transaction, at: now) { return }
         guard let awaited = awaiting.removeValue(forKey: transaction) else { return }
-        noteSilence(of: awaited.purpose, reason, at: now)
+        noteSilence(of: awaited.purpose, reason, failure, at: now)
         handleSilence(of: awaited, reason, failure, at: now)
     }
 
@@ -105,10 +107,22 @@ extension Gateway {
         return delivery
     }
 
-    func noteDown(_ target: TransportAddress, _ reason: String, retryAfter: Int?, at now: Instant) {
-        guard hops.noteDown(target, reason, retryAfter: retryAfter, at: now) else { return }
+    /// A server could not be reached, or had no answer to one request: others are tried first from now on, and the subscriptions that it
+    /// accepted are verified.
+    func noteDown(_ target: TransportAddress, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+        if notePassedOver(target, reason, at: now) { serverFailed(target, failure, at: now) }
+    }
+
+    /// A server answered 503: others are tried first until it may be asked again (RFC 3261 21.5.4). The subscriptions that it accepted stay.
+    func noteUnavailable(_ target: TransportAddress, _ response: SIPResponse, at now: Instant) {
+        _ = notePassedOver(target, "503", retryAfter: response.headers.retryAfter.map { Int($0.seconds) }, at: now)
+    }
+
+    /// - Returns: whether it was up before.
+    func notePassedOver(_ target: TransportAddress, _ reason: String, retryAfter: Int? = nil, at now: Instant) -> Bool {
+        guard hops.noteDown(target, reason, retryAfter: retryAfter, at: now) else { return false }
         log(.notice, "next hop is down", ["target": target.description, "reason": reason])
-        hopFailed(target, at: now)
+        return true
     }
 
     /// - Returns: whether there was another target, and time for it.

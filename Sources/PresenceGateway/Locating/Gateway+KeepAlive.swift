@@ -1,13 +1,11 @@
 import FederationRouting
 import SIPCore
 
-/// OPTIONS to the next hops of domains whose operator asked for it, and by default of those at which something is subscribed, so that a
-/// partner that forgot its subscriptions, or is down, is noticed (RFC 3261 11). Of several servers each is asked at which something is
-/// subscribed: that a reserve answers says nothing of the others.
+/// OPTIONS to the next hops of domains whose configuration names an interval, and by default of those at which something is subscribed, so
+/// that a partner that is down is noticed (RFC 3261 11). Of several servers each is asked at which something is subscribed, because an
+/// answer of the reserve does not show that the others are up.
 ///
-///     resting --time--> open (one request) --any outcome--> resting
-///
-/// What became of a request is noted as of any other to that partner; it is never repeated sooner for having failed.
+///     resting --time, or another request was not answered--> open (one request) --any outcome--> resting
 extension Gateway {
     struct KeepAlive: Equatable {
         var interval: TimeSpan
@@ -17,6 +15,8 @@ extension Gateway {
         var isDefault = false
         /// When it is asked next.
         var dueAt: Instant
+        /// Another request that is not answered is no reason to ask before.
+        var asksFrom = Instant(nanosecondsSince1970: 0)
     }
 
     /// From one request to the next, where the operator names no interval; while the partner is down; and how many servers are asked.
@@ -61,13 +61,14 @@ extension Gateway {
     func wakeKeepAlive(_ name: String, at now: Instant) {
         guard !isShuttingDown, var state = keepAlives[name] else { return }
         let subscribed =
-            state.isDefault || configuration.naming != nil ? upstreams.values.filter { $0.domain.name == name && $0.hasSink } : []
+            state.isDefault || configuration.naming != nil
+            ? upstreams.numbers(ofDomain: name).compactMap { upstreams[$0] }.filter(\.hasSink) : []
+        let isDown = partnerName(ofDomain: name).map { partners.isAway($0) } ?? false
         if state.isDefault {
             guard !subscribed.isEmpty else {
                 keepAlives[name] = nil
                 return
             }
-            let isDown = partnerName(ofDomain: name).map { partners.isDown($0) } ?? false
             state.interval = isDown ? Self.keepAliveIntervalDown : Self.keepAliveInterval
         }
         // Up to a tenth sooner, so that partners do not stay in step.
@@ -75,7 +76,8 @@ extension Gateway {
         keepAlives[name]?.dueAt = now + (state.interval - sooner)
         wakes.set(.keepAlive(name), at: now + (state.interval - sooner))
         guard state.open == 0, let hop = hop(toward: SIPURI(host: name)) else { return }
-        let known = servers(of: hop)
+        // Any server that answers shows that the partner is back.
+        let known = isDown ? [] : servers(of: hop)
         let places = subscribed.compactMap(\.server)
         let asked = known.count < 2 ? [] : known.filter { one in places.contains { Self.isSame($0, one) } }.prefix(Self.keptAliveServers)
         keepAlives[name]?.open = max(asked.count, 1)
@@ -95,22 +97,46 @@ extension Gateway {
         send(request, by: way, for: .keepAlive(name, server), at: now)
     }
 
-    /// - Parameters:
-    ///   - server: the one that was asked; nil: whichever answers.
-    ///   - obstacle: why there was no answer.
-    func keepAliveEnded(_ name: String, at server: TransportAddress?, because obstacle: String?, at now: Instant) {
+    /// One request is over.
+    func keepAliveEnded(_ name: String) {
         if let open = keepAlives[name]?.open, open > 0 { keepAlives[name]?.open = open - 1 }
+    }
+
+    /// - Parameter server: the one that was asked; nil: whichever answers.
+    func keepAliveAnswered(_ name: String, by server: TransportAddress?, _ response: SIPResponse, at now: Instant) {
+        keepAliveEnded(name)
         guard let server else { return }
-        if let obstacle, obstacle != TransactionLayer.limitReason {
-            noteDown(server, obstacle, retryAfter: nil, at: now)
-        } else if obstacle == nil, hops.health.succeeded(server) {
+        if response.status == .serviceUnavailable {
+            noteUnavailable(server, response, at: now)
+        } else if hops.health.succeeded(server) {
             log(.notice, "next hop is up again", ["target": server.description])
         }
     }
 
+    func keepAliveFailed(_ name: String, at server: TransportAddress?, because reason: String, at now: Instant) {
+        keepAliveEnded(name)
+        guard let server, reason != TransactionLayer.limitReason else { return }
+        _ = notePassedOver(server, reason, at: now)
+        serverIsDown(server, at: now)
+    }
+
+    /// Another request to the domain, or to one of its servers, was not answered: it is asked whether it lives.
+    /// - Returns: false: it is not asked, as the configuration has it.
+    func askNow(_ name: String, of server: TransportAddress? = nil, at now: Instant) -> Bool {
+        guard keepsPartnersAlive, !isShuttingDown, let state = keepAlives[name], let hop = hop(toward: SIPURI(host: name)) else {
+            return false
+        }
+        guard state.open == 0, now >= state.asksFrom else { return true }
+        keepAlives[name]?.open = 1
+        keepAlives[name]?.asksFrom = now + Self.keepAliveIntervalDown
+        askAlive(name, by: server.map { way(by: .fixed($0)) } ?? way(by: hop), of: server, at: now)
+        return true
+    }
+
     /// A partner is down: it is asked sooner whether it is back. A partner that goes down again and again does not put the question off.
     func keepAliveSoon(of partner: String, at now: Instant) {
-        for (name, state) in keepAlives where state.isDefault && partnerName(ofDomain: name) == partner {
+        for name in domains(ofPartner: partner, among: keepAlives.keys) {
+            guard let state = keepAlives[name], state.isDefault else { continue }
             let chance = tokens.repeatableNumber(for: "keep-alive down\n\(name)")
             let sooner = Int64(chance % UInt64(Self.keepAliveIntervalDown.nanoseconds / 10))
             let soon = now + TimeSpan(nanoseconds: Self.keepAliveIntervalDown.nanoseconds - sooner)

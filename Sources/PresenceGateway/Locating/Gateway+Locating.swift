@@ -186,7 +186,7 @@ extension Gateway {
                 "method": delivery.request.method.rawValue, "goal": delivery.goal.description, "reason": failure.description,
                 "call-id": delivery.request.headers.callID ?? "",
             ])
-        if case .answered(let purpose) = delivery.purpose { noteSilence(of: purpose, failure.description, at: now) }
+        if case .answered(let purpose) = delivery.purpose { noteSilence(of: purpose, failure.description, .transport, at: now) }
         switch delivery.purpose {
         case .unanswered(let tag):
             if let watcher = dialogs[tag] { notDelivered(watcher, .transport, failure.description, over: nil, at: now) }

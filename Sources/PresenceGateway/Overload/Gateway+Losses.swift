@@ -19,7 +19,7 @@ extension Gateway {
     /// A connection ended: dialogs that are reached over it alone wait for their endpoints, and so does what these published for as long as
     /// they are there.
     /// - Parameter actions: of the transactions that it takes with it.
-    func connectionClosed(_ connection: ConnectionID, _ actions: [TransactionAction], at now: Instant) {
+    func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, _ actions: [TransactionAction], at now: Instant) {
         let tags = (dialogsOfConnection.removeValue(forKey: connection) ?? []).sorted()
         let isBusy = !losses.isEmpty
         losses += actions.map { .request($0) }
@@ -28,7 +28,7 @@ extension Gateway {
         endpointsClosed(connection, at: now)
         homeDialogsLost(connection, at: now)
         bindingsLost(connection, at: now)
-        legsLost(connection, at: now)
+        legsLost(connection, end, at: now)
     }
 
     func workOffLosses(at now: Instant) {

@@ -1,5 +1,6 @@
 import FederationRouting
 import SIPCore
+import SIPEvents
 
 /// What becomes of requests of ours to partners' servers: noted by partner, for an operator who asks which of them is up.
 extension Gateway {
@@ -18,14 +19,27 @@ extension Gateway {
 
     /// The partners of the configuration, and those that were heard or asked, by name.
     public var partnerReports: [PartnerReport] {
-        partners.reports.map { report in
+        let unverified = unverifiedByPartner
+        return partners.reports.map { report in
             var report = report
-            let unverified = upstreams.values.filter { $0.unverifiedSince != nil && partnerName(ofDomain: $0.domain.name) == report.name }
-            report.unverified = unverified.count
-            report.unverifiedSince = unverified.compactMap(\.unverifiedSince).min()
+            if let (count, since) = unverified[report.name] { (report.unverified, report.unverifiedSince) = (count, since) }
             report.side = (configuration.domains[report.name] ?? configuration.domains[RoutingTable.fallbackName])?.side
             return report
         }
+    }
+
+    /// How many subscriptions at each partner are unverified, and since when the first of them.
+    private var unverifiedByPartner: [String: (count: Int, since: Instant)] {
+        func sum(_ one: (count: Int, since: Instant), _ other: (count: Int, since: Instant)) -> (count: Int, since: Instant) {
+            (one.count + other.count, min(one.since, other.since))
+        }
+        var byDomain: [String: (count: Int, since: Instant)] = [:]
+        for leg in upstreams.values {
+            guard let since = leg.unverifiedSince else { continue }
+            byDomain[leg.domain.name] = byDomain[leg.domain.name].map { sum($0, (1, since)) } ?? (1, since)
+        }
+        let named = byDomain.compactMap { domain, part in partnerName(ofDomain: domain).map { ($0, part) } }
+        return Dictionary(named, uniquingKeysWith: sum)
     }
 
     /// The partners that have an entry of their own.
@@ -79,19 +93,58 @@ extension Gateway {
         guard let partner = partner(of: awaited.purpose) else { return }
         if status == .requestTimeout || status == .serviceUnavailable {
             noteFailure("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
-        } else if partners.answered(by: partner, after: now - awaited.sentAt, at: now) {
-            if partners.isConfigured(partner) { log(.notice, "partner is up again", ["partner": partner]) }
-            partnerChanged(partner, isUp: true, at: now)
+            // One user's request says nothing of the others' subscriptions.
+            if awaited.isKeepAlive, awaited.purpose.isVerdict { partnerLeft(partner, .unavailable, at: now) }
+        } else {
+            if partners.answered(by: partner, after: now - awaited.sentAt, at: now), partners.isConfigured(partner) {
+                log(.notice, "partner is up again", ["partner": partner])
+            }
+            if partners.returned(partner, toOptions: awaited.isKeepAlive) { partnerChanged(partner, isUp: true, at: now) }
         }
         // One method need not be asked for credentials where another is.
         if status.isSuccess { partners.configurationWorks(at: partner, for: awaited.purpose.method) }
     }
 
     /// No server answered, was reached, or is known.
-    func noteSilence(of purpose: Awaiting, _ reason: String, at now: Instant) {
-        // Our own table is full: that says nothing of anybody.
+    func noteSilence(of purpose: Awaiting, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+        // This node's own table is full, which says nothing of the partner.
         guard reason != TransactionLayer.limitReason, let partner = partner(of: purpose) else { return }
         noteFailure(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
+        guard purpose.isVerdict, let domain = domain(of: purpose) else { return }
+        if isOfPartner(failure, of: purpose, in: domain) {
+            partnerLeft(partner, .unreachable, at: now)
+        } else if !askNow(domain, at: now) {
+            sample(upstreams.numbers(ofDomain: domain), at: now)
+        }
+    }
+
+    private func partnerLeft(_ partner: String, _ absence: PartnerTable.Absence, at now: Instant) {
+        if partners.left(partner, absence) { partnerChanged(partner, isUp: false, at: now) }
+    }
+
+    /// Whether a failure concerns all of a domain's users: OPTIONS had no answer, or a request outside of dialogs that goes where OPTIONS
+    /// go found no server. A dialog may lie elsewhere, a user may have a route of their own, and one request may be silent by itself.
+    private func isOfPartner(_ failure: Notifier.DeliveryFailure, of purpose: Awaiting, in domain: String) -> Bool {
+        switch purpose {
+        case .keepAlive: return true
+        case .subscribe(let upstream, _):
+            return failure == .transport && upstream.dialog == nil && upstream.domain.hop == hop(toward: SIPURI(host: domain))
+        case .publication(let bridge, _):
+            return failure == .transport && hop(toward: bridge.uri) == hop(toward: SIPURI(host: domain))
+        case .categoryPublication(let bridge, _):
+            return failure == .transport && hop(toward: bridge.uri) == hop(toward: SIPURI(host: domain))
+        case .notify, .homeNotify: return false
+        }
+    }
+
+    private func domain(of purpose: Awaiting) -> String? {
+        switch purpose {
+        case .notify, .homeNotify: nil
+        case .subscribe(let upstream, _): upstream.domain.name
+        case .publication(let bridge, _): bridge.uri.domainKey
+        case .categoryPublication(let bridge, _): bridge.uri.domainKey
+        case .keepAlive(let name, _): name
+        }
     }
 
     private func noteFailure(_ reason: String, by partner: String, isVerdict: Bool, at now: Instant) {
@@ -99,7 +152,6 @@ extension Gateway {
         guard isNews else { return }
         // Of others there may be any number.
         if partners.isConfigured(partner) { log(.notice, "partner is down", ["partner": partner, "reason": reason]) }
-        partnerChanged(partner, isUp: false, at: now)
     }
 }
 

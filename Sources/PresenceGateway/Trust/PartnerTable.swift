@@ -61,7 +61,17 @@ public struct PartnerReport: Hashable, Sendable {
 
 /// The partners of the configuration, and those that were heard or asked; a shard has its own.
 struct PartnerTable {
+    /// Why the subscriptions at a partner are in doubt as a whole.
+    enum Absence {
+        /// OPTIONS, or a request outside of dialogs by the domain's own way, found no server, or OPTIONS were not answered. Any answer but
+        /// 408 and 503 ends it.
+        case unreachable
+        /// OPTIONS are answered 408 or 503, as by a proxy whose server is away. Another answer to OPTIONS ends it.
+        case unavailable
+    }
+
     private struct Record {
+        var absence: Absence?
         var counters = PartnerCounters()
         var contact = PartnerContact()
         var bucket: TokenBucket?
@@ -140,7 +150,24 @@ struct PartnerTable {
         change(name) { $0.contact.configurationWorks(for: method) }
     }
 
-    func isDown(_ name: String) -> Bool { records[name]?.contact.state == .down }
+    func isAway(_ name: String) -> Bool { records[name]?.absence != nil }
+
+    /// - Returns: whether it was there before.
+    mutating func left(_ name: String, _ absence: Absence) -> Bool {
+        change(name) { record in
+            let before = record.absence
+            if before == nil || absence == .unreachable { record.absence = absence }
+            return before == nil
+        }
+    }
+
+    /// A partner answered, and not 408 or 503.
+    /// - Returns: whether it was away before.
+    mutating func returned(_ name: String, toOptions: Bool) -> Bool {
+        guard let absence = records[name]?.absence, toOptions || absence == .unreachable else { return false }
+        records[name]?.absence = nil
+        return true
+    }
 
     func isConfigured(_ name: String) -> Bool { configured.contains(name) }
 

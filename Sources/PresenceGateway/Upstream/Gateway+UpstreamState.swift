@@ -70,6 +70,7 @@ extension Gateway {
         } else {
             return
         }
+        compare(source, with: resource, of: upstream, at: now)
         resource.isOld = false
         resource.isResumed = false
         resource.staleAt = nil
@@ -155,6 +156,7 @@ extension Gateway {
     func lost(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure, retryIn pause: TimeSpan, at now: Instant) {
         counters.upstreamLost += 1
         if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
+        sampleLost(upstream, at: now)
         note(.lost, upstream, failure, at: now)
         log(
             .notice, "far leg lost",
@@ -182,7 +184,7 @@ extension Gateway {
             return
         }
         // What is made anew at once, because the far side asked for it, is not lost to anybody.
-        showUnvouched(upstream, isDown: pause > .zero, at: now)
+        applyWhenLost(upstream, isDown: pause > .zero, at: now)
     }
 
     /// Nobody vouches for what is known: a subscription to it alone is pending, in a list it is offline.

@@ -2,50 +2,63 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Far legs of which it is not known whether the far side still has them: it may have restarted and forgotten them.
+/// Upstream subscriptions of which it is not known whether the far side still has them: it may have restarted and forgotten them.
 ///
-///     connection closed, partner down, partner up again, next hop down --> unverified, queued --> refresh, paced --2xx--> verified
-///                                            |                                                     \--481, silence--> made anew
+///     connection broken, partner down, partner up again, next hop down --> unverified --> refresh, paced --2xx--> verified
+///                                            |                                               \--481, silence--> made anew
 ///                                            +--down: `when-lost` applies
-///     next hop down, another one lives --> made anew there, paced
-///     NOTIFY refused here, the store failing --> unverified, queued once the store works
+///     the server answers no OPTIONS, another one is up --> made anew there, paced; unsubscribed at the old one
+///     connection ended by the peer --> unverified; one of them is refreshed (``sample(_:notBefore:at:)``)
+///     NOTIFY refused here, the store failing --> unverified, refreshed once the store works
 ///
-/// A leg is verified at most every ``verificationPause``.
+/// A subscription is refreshed, or made anew before its own pause is over, at most every ``verificationPause``.
 extension Gateway {
-    /// What happened to the far side of a leg.
-    enum FarSideEvent {
-        /// The connection over which it was heard ended.
-        case connectionClosed
-        case partnerDown
-        case partnerUp
-        /// The server where it was accepted failed.
-        case hopDown
-        /// A NOTIFY of it was refused here.
-        case notHeard
-    }
-
     static let verificationPause = TimeSpan.seconds(30)
-    /// So many legs are looked at in one turn, and from the beginning of one turn to the next.
+    /// Subscriptions that are looked at in one turn, and the time from the beginning of one turn to the next.
     private static let doubtsPerTurn = 64
     private static let doubtPause = TimeSpan.milliseconds(20)
     /// Refreshes are spread by up to this.
     private static let verificationSpread = TimeSpan.milliseconds(500)
 
-    /// Legs that were heard over a connection that ended.
-    func legsLost(_ connection: ConnectionID, at now: Instant) {
-        guard let ids = legsOfConnection.removeValue(forKey: connection) else { return }
-        doubt(ids.sorted(), .connectionClosed, at: now)
+    /// The connection over which subscriptions were heard ended.
+    func legsLost(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
+        guard let numbers = legsOfConnection.removeValue(forKey: connection) else { return }
+        switch end {
+        case .idle: break
+        case .byPeer: sample(numbers, at: now)
+        case .broken: doubt(numbers, .doubted, at: now)
+        }
     }
 
     func partnerChanged(_ partner: String, isUp: Bool, at now: Instant) {
+        let domains = domains(ofPartner: partner, among: upstreams.domains)
         if !isUp { keepAliveSoon(of: partner, at: now) }
-        let legs = upstreams.values.filter { partnerName(ofDomain: $0.domain.name) == partner }
-        doubt(legs.map(\.id).sorted(), isUp ? .partnerUp : .partnerDown, at: now)
+        for domain in domains { doubt(upstreams.numbers(ofDomain: domain), isUp ? .partnerUp : .partnerDown, at: now) }
     }
 
-    func hopFailed(_ target: TransportAddress, at now: Instant) {
-        let legs = upstreams.values.filter { $0.server.map { Self.isSame($0, target) } ?? false }
-        doubt(legs.map(\.id).sorted(), .hopDown, at: now)
+    /// The domains that count as this partner.
+    func domains(ofPartner partner: String, among names: some Sequence<String>) -> [String] {
+        // A domain that only `"*"` covers is a partner of its own.
+        if let (name, _) = routes.entry(for: partner), name == RoutingTable.fallbackName { return [partner] }
+        return names.filter { partnerName(ofDomain: $0) == partner }
+    }
+
+    /// A server could not be reached, or did not answer one request.
+    func serverFailed(_ target: TransportAddress, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+        let numbers = upstreams.numbers(atServer: target)
+        guard !numbers.isEmpty else { return }
+        switch failure {
+        case .transport: doubt(numbers, .doubted, at: now)
+        case .silence:
+            // The request may have been silent for a reason of its own: OPTIONS decides.
+            let names = Set(numbers.compactMap { upstreams[$0]?.domain.name }).sorted()
+            if !names.contains(where: { askNow($0, of: target, at: now) }) { sample(numbers, at: now) }
+        }
+    }
+
+    /// A server did not answer OPTIONS.
+    func serverIsDown(_ target: TransportAddress, at now: Instant) {
+        doubt(upstreams.numbers(atServer: target), .serverDown, at: now)
     }
 
     /// Whether two addresses are one place, whatever each has to prove.
@@ -65,60 +78,90 @@ extension Gateway {
     /// The store keeps changes again: what its failure kept from being heard is asked for.
     func verifyUnheard(at now: Instant) {
         guard !desk.unheard.isEmpty, desk.failingUntil == nil else { return }
-        let ids = desk.unheard.sorted()
+        let numbers = desk.unheard
         desk.unheard = []
-        doubt(ids, .notHeard, at: now)
+        doubt(numbers, .doubted, at: now)
     }
 
-    private func doubt(_ ids: [UInt64], _ event: FarSideEvent, at now: Instant) {
-        guard !ids.isEmpty, !isShuttingDown else { return }
-        // Signals that come faster than they are worked off say nothing new.
-        guard doubts.count <= 2 * upstreams.count else { return }
-        doubts += ids.map { ($0, event) }
-        wakes.set(.doubts, at: now)
+    func doubt(_ numbers: Set<UInt64>, _ event: FarSideEvents, at now: Instant) {
+        guard !numbers.isEmpty, !isShuttingDown else { return }
+        let wasIdle = doubts.isEmpty
+        for number in numbers.sorted() { doubts.add(event, to: number) }
+        if wasIdle { wakes.set(.doubts, at: now) }
     }
 
     func workOffDoubts(at now: Instant) {
-        let part = doubts.prefix(Self.doubtsPerTurn)
-        doubts = doubts.dropFirst(part.count)
-        if doubts.isEmpty { doubts = [] }
+        let part = doubts.take(Self.doubtsPerTurn)
         wakes.set(.doubts, at: doubts.isEmpty ? nil : now + Self.doubtPause)
-        for (id, event) in part {
-            if let leg = upstreams[id], leg.hasSink { verify(leg, event, at: now) }
+        for (number, events) in part {
+            if let leg = upstreams[number], leg.hasSink { heed(events, of: leg, at: now) }
         }
     }
 
-    private func verify(_ leg: UpstreamSubscription, _ event: FarSideEvent, at now: Instant) {
+    private func heed(_ events: FarSideEvents, of leg: UpstreamSubscription, at now: Instant) {
         guard leg.startsAt == nil, leg.restsUntil == nil, leg.subscriber.attempt > 0, !leg.subscriber.isFetch else { return }
-        // A partner that is back was asked about this leg a moment ago.
-        if event == .partnerUp, leg.unverifiedSince == nil, let verifiedAt = leg.verifiedAt, now < verifiedAt + Self.verificationPause {
+        if events == .sampleAccepted {
+            if leg.subscriber.standing == .established, leg.subscriber.verifiesAt == nil, leg.unreadable == nil {
+                leg.unverifiedSince = nil
+            }
+            return
+        }
+        // A partner that is back was asked about this subscription a moment ago.
+        if events == .partnerUp, leg.unverifiedSince == nil, let verifiedAt = leg.verifiedAt, now < verifiedAt + Self.verificationPause {
             return
         }
         if leg.unverifiedSince == nil { leg.unverifiedSince = now }
-        switch event {
-        case .partnerUp:
-            leg.subscriber.wake(at: verificationMoment(of: leg, at: now))
-        case .partnerDown:
-            showUnvouched(leg, isDown: true, at: now)
-        case .hopDown where leg.subscriber.isListening && hasOtherServer(leg, at: now):
-            leg.startsAt = verificationMoment(of: leg, at: now)
+        if events == .sampled { return }
+        if events.contains(.partnerDown) { applyWhenLost(leg, isDown: true, at: now) }
+        if events.contains(.partnerUp) { wake(leg, at: now) }
+        if events.contains(.serverDown), leg.subscriber.isListening, leg.dialog != nil, hasOtherServer(leg, at: now) {
+            leg.startsAt = takeTurn(of: leg, at: now) { _ in true }
             leg.isMoving = true
-            return schedule(leg)
-        case .hopDown, .connectionClosed, .notHeard: break
+        } else if let moment = takeTurn(of: leg, at: now, where: { leg.subscriber.verifiesSooner(at: $0) }) {
+            leg.subscriber.verify(at: moment)
+        } else {
+            // A refresh that is planned for an earlier moment stays there, whatever is notified before.
+            if let planned = leg.subscriber.asksAt { leg.subscriber.verify(at: planned) }
         }
-        leg.subscriber.verify(at: verificationMoment(of: leg, at: now))
         schedule(leg)
     }
 
-    /// Its turn, in the pace of a restart and spread by a function of the leg.
-    private func verificationMoment(of leg: UpstreamSubscription, at now: Instant) -> Instant {
-        let turn = max(now, nextFarLeg, leg.verifiedAt.map { $0 + Self.verificationPause } ?? now)
-        nextFarLeg = max(now, nextFarLeg) + configuration.timing.restorePace
-        let chance = tokens.repeatableNumber(for: "verification\n\(leg.callID)")
-        return turn + TimeSpan(nanoseconds: Int64(chance % UInt64(Self.verificationSpread.nanoseconds)))
+    /// Makes a lost subscription anew before its pause is over.
+    private func wake(_ leg: UpstreamSubscription, at now: Instant) {
+        guard let moment = takeTurn(of: leg, at: now, where: { leg.subscriber.wakesSooner(at: $0) }) else { return }
+        leg.subscriber.wake(at: moment)
+        leg.verifiedAt = moment
     }
 
-    /// Whether the domain has a server that is up, besides the one where the leg was accepted.
+    /// The subscription's turn, in the pace of a restart and spread by a function of the subscription.
+    /// - Parameter isSooner: whether that moment is of use; else no turn is taken.
+    private func takeTurn(of leg: UpstreamSubscription, at now: Instant, where isSooner: (Instant) -> Bool) -> Instant? {
+        let free = max(now, nextFarLeg)
+        let rested = leg.verifiedAt.map { $0 + Self.verificationPause } ?? now
+        let chance = tokens.repeatableNumber(for: "verification\n\(leg.callID)")
+        let moment = max(free, rested) + TimeSpan(nanoseconds: Int64(chance % UInt64(Self.verificationSpread.nanoseconds)))
+        guard isSooner(moment) else { return nil }
+        // Subscriptions that wait for their pause were paced when they were verified.
+        if rested <= free { nextFarLeg = free + configuration.timing.restorePace }
+        return moment
+    }
+
+    /// The far side accepted a SUBSCRIBE of the subscription.
+    /// - Parameter source: from where it answered.
+    func noteVerified(_ leg: UpstreamSubscription, by source: MessageSource, at now: Instant) {
+        // Doubts that follow one another wait; the first one is answered at once, however young the subscription.
+        if leg.unverifiedSince != nil { leg.verifiedAt = now }
+        // A 2xx does not show what could not be read.
+        if leg.unreadable == nil { leg.unverifiedSince = nil }
+        upstreams.note(leg, acceptedBy: source.remote)
+        bind(leg, to: source.connection)
+        sampleAccepted(leg, at: now)
+        keepAlive(leg.domain.name, at: now)
+    }
+
+    // MARK: another server
+
+    /// Whether the domain has a server that is up, besides the one where the subscription was accepted.
     private func hasOtherServer(_ leg: UpstreamSubscription, at now: Instant) -> Bool {
         guard let server = leg.server else { return false }
         return servers(of: leg.domain.hop).contains { !Self.isSame($0, server) && !hops.health.isPassedOver($0, at: now) }
@@ -130,31 +173,43 @@ extension Gateway {
         return plan.servers.flatMap(\.addresses)
     }
 
-    /// The leg's turn to be made anew at another server.
+    /// The subscription's turn to be made anew at another server.
     func moveToOtherServer(_ leg: UpstreamSubscription, at now: Instant) {
         leg.isMoving = false
         leg.startsAt = nil
         // Another server has accepted it meanwhile, or is being asked.
-        guard leg.subscriber.isListening, leg.unverifiedSince != nil, leg.dialog != nil else { return schedule(leg) }
+        guard leg.subscriber.isListening, leg.unverifiedSince != nil, let dialog = leg.dialog else { return schedule(leg) }
         log(.info, "far leg moves to another server", ["call-id": leg.callID])
+        let old = predecessor(of: leg, dialog, at: now)
         perform(leg.subscriber.restart(at: now), on: leg, at: now)
+        upstreams[old.id] = old
+        upstreamsByTag[old.localTag] = old
+        end(old, hasDialog: true, at: now)
     }
 
-    /// The far side accepted a SUBSCRIBE of the leg.
-    /// - Parameter source: from where it answered.
-    func noteVerified(_ leg: UpstreamSubscription, by source: MessageSource, at now: Instant) {
-        // Doubts that follow one another wait; the first one is answered at once, however young the leg.
-        if leg.unverifiedSince != nil { leg.verifiedAt = now }
-        // That it still knows of the leg does not say what could not be read.
-        if leg.unreadable == nil { leg.unverifiedSince = nil }
-        leg.server = source.remote
-        bind(leg, to: source.connection)
-        keepAlive(leg.domain.name, at: now)
+    /// The subscription's dialog at the server that it leaves, which may live, to be ended there (RFC 6665 4.1.2.3).
+    private func predecessor(of leg: UpstreamSubscription, _ dialog: Dialog, at now: Instant) -> UpstreamSubscription {
+        let old = makeLeg(at: leg.place, leg.order(poll: nil), form: leg.format, at: now)
+        let policy = old.subscriber.configuration
+        old.subscriber = Subscriber(
+            resuming: policy, expiry: leg.subscriber.lapsesAt ?? now + policy.timerN, refreshAt: now + policy.timerN)
+        old.dialog = dialog
+        old.localTag = leg.localTag
+        old.callID = leg.callID
+        old.hasNotified = leg.hasNotified
+        return old
+    }
+
+    /// A SUBSCRIBE in the dialog was not delivered: where another server is up, the subscription is made anew there without a pause.
+    func wakeElsewhere(_ leg: UpstreamSubscription, at now: Instant) {
+        guard upstreams[leg.id] === leg, hasOtherServer(leg, at: now) else { return }
+        wake(leg, at: now)
+        schedule(leg)
     }
 
     // MARK: connections
 
-    /// The leg is heard over a connection.
+    /// The subscription is heard over a connection.
     func bind(_ leg: UpstreamSubscription, to connection: ConnectionID?) {
         guard let connection, upstreams[leg.id] === leg, !leg.connections.contains(connection) else { return }
         leg.connections.append(connection)
@@ -175,9 +230,9 @@ extension Gateway {
 
     // MARK: what watchers see
 
-    /// Nobody vouches for what is known, until the far side is heard again (`when-lost`).
+    /// Shows what is known as `when-lost` says, until the far side is heard again.
     /// - Parameter isDown: false: it is asked again at once, and the last state is shown for a while.
-    func showUnvouched(_ leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
+    func applyWhenLost(_ leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
         for resource in leg.resources where resource.source.isKnown {
             switch leg.domain.configuration.whenLost {
             case .pending where isDown: showPending(resource, at: now)

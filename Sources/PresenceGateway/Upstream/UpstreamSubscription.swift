@@ -63,10 +63,13 @@ final class UpstreamSubscription {
     var unverifiedSince: Instant?
     /// Why its last document could not be read; nil: it was read.
     var unreadable: String?
-    /// When the whole state is asked for again after that.
+    /// Time at which the whole state is requested again after an unreadable document.
     var asksToReadAt: Instant?
+    /// Time of the last verification, or of the restart because the partner was back.
     var verifiedAt: Instant?
-    /// Where its last SUBSCRIBE was accepted.
+    /// It is refreshed for others too.
+    var sample: Sample?
+    /// Where its last SUBSCRIBE was accepted; see ``UpstreamTable/note(_:acceptedBy:)``.
     var server: TransportAddress?
     /// Over which it is heard; two at most.
     var connections: [ConnectionID] = []

@@ -93,7 +93,7 @@ extension Gateway {
     /// The transport could not send a BENOTIFY.
     func unansweredFailed(_ token: UInt64, _ reason: String, at now: Instant) {
         guard let sent = unanswered.take(token) else { return }
-        if let target = sent.target { noteDown(target, reason, retryAfter: nil, at: now) }
+        if let target = sent.target { noteDown(target, reason, .transport, at: now) }
         if let watcher = dialogs[sent.tag] { notDelivered(watcher, .transport, reason, over: sent.connection, at: now) }
         if let subscription = home.dialogs[sent.tag] { notDelivered(subscription, .transport, reason, at: now) }
     }

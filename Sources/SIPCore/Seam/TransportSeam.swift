@@ -114,13 +114,23 @@ public enum Carrier: Hashable, Sendable {
     case datagram(host: String)
 }
 
+/// How a connection ended.
+public enum ConnectionEnd: Hashable, Sendable {
+    /// This side closed it because nothing was said over it.
+    case idle
+    /// The peer ended its stream: it closed an idle connection, or its process ended. All that it sent has arrived.
+    case byPeer
+    /// Reset, cut off, dead, or closed by this side for a fault.
+    case broken
+}
+
 /// Report of the transport other than a message.
 public enum TransportNotice: Hashable, Sendable {
     /// Carrier of the message with this token, if its destination does not name it: a stream was addressed, the named connection is
     /// gone, a name was resolved, or the transport was changed (RFC 3261 18.1.1). Precedes any response.
     case carried(token: UInt64, by: Carrier)
     /// The connection was closed, by either side.
-    case closed(ConnectionID)
+    case closed(ConnectionID, ConnectionEnd = .broken)
     /// The message with this token could not be sent.
     case failed(token: UInt64, reason: String)
     /// The endpoint was called that much later than required; zero once it is on time again.

@@ -53,7 +53,7 @@ extension TransactionLayer {
         switch notice {
         case .failed(let token, let reason):
             return fail(token, reason)
-        case .closed(let connection):
+        case .closed(let connection, _):
             return (connectionClients[connection] ?? []).sorted().flatMap { fail($0, "connection closed") }
         case .carried(let token, let carrier):
             setCarrier(carrier, of: token)

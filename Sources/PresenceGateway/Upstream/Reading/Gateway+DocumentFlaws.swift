@@ -49,7 +49,7 @@ extension Gateway {
         if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
         if upstream.asksToReadAt == nil { upstream.asksToReadAt = now + Self.readingPause }
         upstream.fullState.miss()
-        showUnvouched(upstream, isDown: upstream.fullState.isExhausted, at: now)
+        applyWhenLost(upstream, isDown: upstream.fullState.isExhausted, at: now)
         schedule(upstream)
     }
 

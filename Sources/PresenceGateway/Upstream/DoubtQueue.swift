@@ -1,0 +1,49 @@
+/// What happened to the far side of an upstream subscription since it was looked at last.
+struct FarSideEvents: OptionSet, Hashable {
+    let rawValue: UInt8
+
+    /// The far side may have forgotten it.
+    static let doubted = FarSideEvents(rawValue: 1)
+    /// The partner is away: `when-lost` applies.
+    static let partnerDown = FarSideEvents(rawValue: 2)
+    /// The partner is back: a lost subscription is made anew.
+    static let partnerUp = FarSideEvents(rawValue: 4)
+    /// The server that accepted it answers no OPTIONS.
+    static let serverDown = FarSideEvents(rawValue: 8)
+    /// The far side may have forgotten it; another subscription is refreshed as a sample.
+    static let sampled = FarSideEvents(rawValue: 16)
+    /// The sample was accepted.
+    static let sampleAccepted = FarSideEvents(rawValue: 32)
+
+    private static let opposites: [(FarSideEvents, FarSideEvents)] = [(.partnerDown, .partnerUp), (.sampled, .sampleAccepted)]
+
+    /// Takes in what happened later; it cancels its opposite.
+    mutating func add(_ later: FarSideEvents) {
+        for (one, other) in Self.opposites {
+            if later.contains(one) { remove(other) }
+            if later.contains(other) { remove(one) }
+        }
+        formUnion(later)
+    }
+}
+
+/// Upstream subscriptions to be looked at, each once, in the order in which the first thing happened to them.
+struct DoubtQueue {
+    private var events: [UInt64: FarSideEvents] = [:]
+    private var order: ArraySlice<UInt64> = []
+
+    var count: Int { events.count }
+    var isEmpty: Bool { events.isEmpty }
+
+    mutating func add(_ event: FarSideEvents, to number: UInt64) {
+        if events[number] == nil { order.append(number) }
+        events[number, default: []].add(event)
+    }
+
+    mutating func take(_ most: Int) -> [(number: UInt64, events: FarSideEvents)] {
+        let part = order.prefix(most)
+        order = order.dropFirst(part.count)
+        if order.isEmpty { order = [] }
+        return part.compactMap { number in events.removeValue(forKey: number).map { (number: number, events: $0) } }
+    }
+}
