@@ -42,6 +42,16 @@ import Testing
         await server.stop()
     }
 
+    @Test("exposition format 0.0.4: a line end within a label or a help text is escaped, CR LF too")
+    func lineEnds() {
+        let metric = Metric("isthmus_x_total", .counter, help: "a\r\nb\n", samples: [.init(1, ["leg": "c\r\nd\n\"\\"])])
+        let text = Metric.text([metric])
+        #expect(
+            text == "# HELP isthmus_x_total a\r\\nb\\n\n# TYPE isthmus_x_total counter\n"
+                + "isthmus_x_total{leg=\"c\r\\nd\\n\\\"\\\\\"} 1\n")
+        #expect(text.utf8.count { $0 == UInt8(ascii: "\n") } == 3)
+    }
+
     @Test("RFC 9110 15.5.6: Allow of a 405 names the methods of the listener: POST is one of them over a Unix socket only")
     func allowedMethods() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-\(UUID().uuidString.prefix(8)).sock").path
