@@ -87,16 +87,15 @@ final class LDAPConnection {
     // MARK: Search
 
     /// Returns every entry below `base` that matches the filter, page by page (RFC 2696).
-    /// - Throws: `LDAPFailure`, also for more than `entryLimit` entries: a part of a directory would be a wrong directory.
+    /// - Throws: `LDAPFailure`, also at a limit of ``LDAPPaging``.
     func search(_ settings: LDAPSettings, attributes: [String]) throws(LDAPFailure) -> [LDAPEntry] {
         var entries: [LDAPEntry] = []
         var cookie: [UInt8] = []
+        var paging = LDAPPaging(entryLimit: settings.entryLimit)
         repeat {
             let (page, next) = try searchPage(settings, attributes, cookie)
+            try paging.count(page.count)
             entries += page
-            guard entries.count <= settings.entryLimit else {
-                throw LDAPFailure(operation: "search", reason: "more than \(settings.entryLimit) entries")
-            }
             cookie = next
         } while !cookie.isEmpty
         return entries
