@@ -182,10 +182,16 @@ final class LDAPConnection {
     /// Checks the result of a TLS handshake; on failure, looks for the cause in the server's certificate.
     private func check(_ operation: String, _ code: Int32, of settings: LDAPSettings) throws(LDAPFailure) {
         guard code != isthmus_ldap_success() else { return }
-        if let certificate = Self.shownCertificate(settings), let fault = settings.fault(of: certificate, at: HostMoment.now) {
-            throw LDAPFailure(operation: operation, reason: fault)
+        guard let certificate = Self.shownCertificate(settings) else { return try check(operation, code) }
+        switch settings.finding(in: certificate, at: HostMoment.now) {
+        case .fault(let text): throw LDAPFailure(operation: operation, reason: text)
+        case .unknown(let text):
+            do throws(LDAPFailure) {
+                try check(operation, code)
+            } catch {
+                throw LDAPFailure(operation: operation, reason: "\(error.reason); \(text)")
+            }
         }
-        try check(operation, code)
     }
 
     private static func failure(_ operation: String, _ code: Int32) -> LDAPFailure {

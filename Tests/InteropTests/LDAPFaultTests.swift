@@ -1,4 +1,5 @@
 import Foundation
+import SIPSecurity
 import Testing
 
 @testable import LDAPDirectory
@@ -30,6 +31,46 @@ extension RealSockets {
             var full = paging
             #expect(throws: LDAPFailure(operation: "search", reason: "more than 250 entries")) { try full.count(1) }
             #expect(throws: LDAPFailure.self) { try paging.count(0) }
+        }
+
+        @Test("a finding about a certificate claims what was examined: an intermediate or the system's roots are not an unknown CA")
+        func findings() async throws {
+            let scratch = try ScratchDirectory("ldap")
+            defer { scratch.remove() }
+            let certificates = try await PartnerCertificates(in: scratch)
+            var settings = LDAPSettings(url: "ldaps://sip.contoso.com", base: "dc=contoso,dc=com")
+            func finding(_ name: String) throws -> LDAPSettings.CertificateFinding {
+                let text = [UInt8](try Data(contentsOf: certificates.certificate(name)))
+                return settings.finding(in: try #require(Certificate.all(inPEM: text).first), at: HostMoment.now)
+            }
+            func unknown(_ name: String, _ words: String) throws {
+                let result = try finding(name)
+                guard case .unknown(let text) = result else {
+                    Issue.record("\(name): \(result)")
+                    return
+                }
+                #expect(text.contains(words) && text.contains("is valid now and proves the name sip.contoso.com"), "\(text)")
+                #expect(!text.contains("unknown CA"))
+            }
+            func fault(_ name: String, _ words: String) throws {
+                let result = try finding(name)
+                guard case .fault(let text) = result else {
+                    Issue.record("\(name): \(result)")
+                    return
+                }
+                #expect(text.contains(words), "\(text)")
+            }
+            try unknown("contoso", "was not compared with the system's roots")
+            try unknown("self-signed", "was not compared with the system's roots")
+            try fault("expired", "has expired")
+            settings.trust = certificates.roots.path
+            try unknown("contoso", "is issued by a root of")
+            for name in ["chained", "chained-expired", "foreign"] {
+                try unknown(name, "the server's intermediate certificates were not examined")
+            }
+            try fault("self-signed", "is self-signed and no root of \(certificates.roots.path) (unknown CA)")
+            try fault("wrong-name", "(name mismatch)")
+            try fault("client-only", "extendedKeyUsage is not for servers")
         }
     }
 }
