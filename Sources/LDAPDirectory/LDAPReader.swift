@@ -43,11 +43,10 @@ public enum LDAPReader {
 
     private static func password(_ settings: LDAPSettings) throws(LDAPFailure) -> String {
         guard settings.bindDN != nil, let file = settings.passwordFile else { return "" }
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+        guard let octets = FileManager.default.contents(atPath: file) else {
             throw LDAPFailure(operation: "bind", reason: "the password file \(file) cannot be read")
         }
-        return text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first.map { String($0.filter { $0 != "\r" }) }
-            ?? ""
+        return PasswordFile.password(in: octets) ?? ""
     }
 }
 

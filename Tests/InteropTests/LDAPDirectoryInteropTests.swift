@@ -60,6 +60,7 @@ extension RealSockets {
             let slapd = try await Slapd(in: scratch, entries: entries)
             var settings = Self.settings(slapd)
             settings.pageSize = 40
+            settings.passwordFile = try scratch.write("\(Slapd.password)\r\nnot this\r\n", to: "windows.password").path
             let snapshot = try await Self.read(settings).get()
             #expect(snapshot.directory.count == 253)
             let bob = try #require(snapshot.directory["sip:bob@contoso.com"])
