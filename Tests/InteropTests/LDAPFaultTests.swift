@@ -33,6 +33,21 @@ extension RealSockets {
             #expect(throws: LDAPFailure.self) { try paging.count(0) }
         }
 
+        @Test(
+            "RFC 4513 5.1.2: a bind DN without a password is refused before a connection, for it would be an unauthenticated bind",
+            arguments: ["", "\n", "\r\n", "\nsecret\n", nil])
+        func unauthenticatedBind(text: String?) async throws {
+            let scratch = try ScratchDirectory("ldap")
+            defer { scratch.remove() }
+            let server = try EmptyPagesServer()
+            defer { server.stop() }
+            var settings = LDAPSettings(url: "ldap://127.0.0.1:\(server.port)", base: "dc=contoso,dc=com")
+            settings.bindDN = "cn=isthmus,dc=contoso,dc=com"
+            if let text { settings.passwordFile = try scratch.write(text, to: "password").path }
+            let failure = try await refusal(of: settings)
+            #expect(failure.operation == "bind" && failure.reason.contains("RFC 4513 5.1.2"), "\(failure)")
+        }
+
         @Test("a finding about a certificate claims what was examined: an intermediate or the system's roots are not an unknown CA")
         func findings() async throws {
             let scratch = try ScratchDirectory("ldap")
