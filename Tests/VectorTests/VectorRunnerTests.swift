@@ -107,6 +107,15 @@ import Testing
         #expect(fixture.run().summary == "1 passed, 1 failed, 0 skipped")
     }
 
+    @Test("RFC 8259 7: an escape has four hexadecimal digits and no sign", arguments: [#"\u+12F"#, #"\u-001"#, #"\u 041"#, #"\u12"#])
+    func escapes(escape: String) throws {
+        let fixture = try Fixture()
+        try fixture.write("mapping/a.json", #"{"id":"mapping/a","comment":"\#(escape)"}"#)
+        #expect(fixture.fault?.contains("four hexadecimal digits are missing") == true, "\(fixture.fault ?? "none")")
+        try fixture.write("mapping/a.json", #"{"id":"mapping/\u0061","comment":"\u00Ae\uD83D\uDE00"}"#)
+        #expect(fixture.fault == "\"spec\" is missing")
+    }
+
     @Test("an empty directory is a failure, not a success")
     func empty() throws {
         let fixture = try Fixture()
