@@ -116,8 +116,16 @@ public enum VectorLoader {
         return gaps
     }
 
-    /// Whether an id matches a pattern: with a trailing `*` by prefix, otherwise by substring.
+    /// Whether an id matches a pattern: the id itself, with `*` for any text.
     public static func matches(_ id: String, _ pattern: String) -> Bool {
-        pattern.hasSuffix("*") ? id.hasPrefix(pattern.dropLast()) : id == pattern || id.contains(pattern)
+        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return id == pattern }
+        guard id.hasPrefix(first), id.hasSuffix(last), id.count >= first.count + last.count else { return false }
+        var rest = id.dropFirst(first.count).dropLast(last.count)
+        for part in parts.dropFirst().dropLast() where !part.isEmpty {
+            guard let found = rest.firstRange(of: part) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return true
     }
 }
