@@ -85,7 +85,7 @@ public enum VectorLoader {
             to: try format("to"), options: options, loss: try list("loss"), rows: try list("rows") ?? [],
             roundtrip: try flag("roundtrip"), resolution: resolution, isStream: try flag("stream"),
             directory: file.deletingLastPathComponent())
-        if result == .invalid, vector.error == nil { throw fail("an invalid case says what the error contains") }
+        if result == .invalid, vector.error == nil { throw fail("\"error\" is missing: an invalid case needs a part of the error text") }
         if suite == "mapping" || suite == "conversion", vector.from == nil || vector.to == nil {
             throw fail("\"from\" or \"to\" is missing")
         }

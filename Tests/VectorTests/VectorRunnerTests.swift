@@ -84,6 +84,8 @@ import Testing
         #expect(fixture.run().isGood)
         try fixture.writeCase(#","error":"something else""#, result: "invalid", availability: "-1")
         #expect(fixture.fault?.contains("something else") == true)
+        try fixture.writeCase(result: "invalid", availability: "-1")
+        #expect(fixture.fault == "\"error\" is missing: an invalid case needs a part of the error text")
     }
 
     @Test("an unknown member, a wrong id and a missing file are faults of the vector")

@@ -65,7 +65,8 @@ import Testing
         let some = FederationRights(allow: .init(users: users("bob@contoso.com")))
         #expect(try refusal(some, "bob@contoso.com", "a@example.org") == nil)
         #expect(try refusal(some, "a@example.org", "bob@contoso.com") == nil)
-        #expect(try refusal(some, "ceo@contoso.com", "a@example.org") != nil)
+        let unlisted = try refusal(some, "ceo@contoso.com", "a@example.org")
+        #expect(unlisted?.reason.contains("allow.users does not have sip:ceo@contoso.com") == true)
         #expect(try refusal(some, "a@example.org", "ceo@contoso.com") != nil)
         #expect(try refusal(some, "a@example.org", "b@fabrikam.com") == nil)
     }
