@@ -195,7 +195,7 @@ private final class AdministrationHandler: ChannelInboundHandler {
         headers.add(name: "Content-Type", value: page.type)
         headers.add(name: "Content-Length", value: "\(body.readableBytes)")
         headers.add(name: "Cache-Control", value: "no-store")
-        if page.status == .methodNotAllowed { headers.add(name: "Allow", value: "GET, HEAD") }
+        if page.status == .methodNotAllowed { headers.add(name: "Allow", value: isSocket ? "GET, HEAD, POST" : "GET, HEAD") }
         if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
         context.write(
             wrapOutboundOut(.head(HTTPResponseHead(version: request.version, status: page.status, headers: headers))), promise: nil)

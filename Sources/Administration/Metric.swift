@@ -63,12 +63,13 @@ public struct Metric: Hashable, Sendable {
 
     private static func escaped(_ text: String, quotes: Bool) -> String {
         var result = ""
-        for character in text {
-            switch character {
+        // By scalar: as a Character, CR LF is neither CR nor LF.
+        for scalar in text.unicodeScalars {
+            switch scalar {
             case "\\": result += "\\\\"
             case "\n": result += "\\n"
             case "\"" where quotes: result += "\\\""
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
         return result

@@ -85,7 +85,7 @@ public enum VectorLoader {
             to: try format("to"), options: options, loss: try list("loss"), rows: try list("rows") ?? [],
             roundtrip: try flag("roundtrip"), resolution: resolution, isStream: try flag("stream"),
             directory: file.deletingLastPathComponent())
-        if result == .invalid, vector.error == nil { throw fail("an invalid case says what the error contains") }
+        if result == .invalid, vector.error == nil { throw fail("\"error\" is missing: an invalid case needs a part of the error text") }
         if suite == "mapping" || suite == "conversion", vector.from == nil || vector.to == nil {
             throw fail("\"from\" or \"to\" is missing")
         }
@@ -116,8 +116,16 @@ public enum VectorLoader {
         return gaps
     }
 
-    /// Whether an id matches a pattern: with a trailing `*` by prefix, otherwise by substring.
+    /// Whether an id matches a pattern: the id itself, with `*` for any text.
     public static func matches(_ id: String, _ pattern: String) -> Bool {
-        pattern.hasSuffix("*") ? id.hasPrefix(pattern.dropLast()) : id == pattern || id.contains(pattern)
+        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last, parts.count > 1 else { return id == pattern }
+        guard id.hasPrefix(first), id.hasSuffix(last), id.count >= first.count + last.count else { return false }
+        var rest = id.dropFirst(first.count).dropLast(last.count)
+        for part in parts.dropFirst().dropLast() where !part.isEmpty {
+            guard let found = rest.firstRange(of: part) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return true
     }
 }

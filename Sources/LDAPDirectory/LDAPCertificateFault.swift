@@ -13,34 +13,51 @@ extension LDAPSettings {
         return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     }
 
-    /// The first fault found in the server's certificate: validity, name, then trust; nil if none is found. With ``trust`` set, only
-    /// the certificate itself is verified, without intermediate certificates of the server. Without ``trust``, the remaining cause is
-    /// taken to be an unknown CA.
-    func fault(of certificate: Certificate, at now: Instant) -> String? {
+    /// The result of an examination of a refused certificate.
+    enum CertificateFinding: Hashable {
+        /// A fault of the certificate, which is the cause of the refusal.
+        case fault(String)
+        /// No fault was found. The text names what was examined and what was not, and goes with the error of libldap.
+        case unknown(String)
+    }
+
+    /// Examines the server's own certificate: validity, name, then trust.
+    ///
+    /// The intermediate certificates of the server and the system's roots are not available here. An issuer that is no root of
+    /// ``trust`` is therefore no fault: an intermediate certificate may be the link.
+    func finding(in certificate: Certificate, at now: Instant) -> CertificateFinding {
         let subject = "the server's certificate \(certificate)"
         if certificate.notAfter < now.secondsSince1970 {
-            return "\(subject) has expired: it ended \(Self.text(certificate.notAfter))"
+            return .fault("\(subject) has expired: it ended \(Self.text(certificate.notAfter))")
         }
         if certificate.notBefore > now.secondsSince1970 {
-            return "\(subject) is not yet valid: it begins \(Self.text(certificate.notBefore))"
+            return .fault("\(subject) is not yet valid: it begins \(Self.text(certificate.notBefore))")
         }
-        guard covers(certificate) else { return "\(subject) does not prove the name \(host) (name mismatch)" }
-        if let trust {
-            guard let text = FileManager.default.contents(atPath: trust) else { return "the file \(trust) of trusted roots cannot be read" }
-            guard let anchors = TrustAnchors(Certificate.all(inPEM: Array(text))) else {
-                return "the file \(trust) of trusted roots holds no certificate"
-            }
-            do throws(ChainRefusal) {
-                try anchors.verify([certificate], as: .server, at: now)
-            } catch {
-                switch error.rule {
-                case .unknownRoot, .selfSigned:
-                    return "\(subject) is not trusted: its issuer \(certificate.issuer) leads to no valid root of \(trust) (unknown CA)"
-                default: return "\(subject) is refused: \(error.reason)"
-                }
+        guard covers(certificate) else { return .fault("\(subject) does not prove the name \(host) (name mismatch)") }
+        let examined = "\(subject) is valid now and proves the name \(host)"
+        guard let trust else {
+            return .unknown("\(examined); its issuer \(certificate.issuer) was not compared with the system's roots")
+        }
+        guard let text = FileManager.default.contents(atPath: trust) else {
+            return .fault("the file \(trust) of trusted roots cannot be read")
+        }
+        guard let anchors = TrustAnchors(Certificate.all(inPEM: Array(text))) else {
+            return .fault("the file \(trust) of trusted roots holds no certificate")
+        }
+        do throws(ChainRefusal) {
+            try anchors.verify([certificate], as: .server, at: now)
+            return .unknown("\(examined) and is issued by a root of \(trust)")
+        } catch {
+            switch error.rule {
+            case .selfSigned:
+                return .fault("\(subject) is not trusted: it is self-signed and no root of \(trust) (unknown CA)")
+            case .unknownRoot:
+                return .unknown(
+                    "\(examined); its issuer \(certificate.issuer) is no root of \(trust), and the server's intermediate certificates "
+                        + "were not examined")
+            default: return .fault("\(subject) is refused: \(error)")
             }
         }
-        return trust == nil ? "\(subject), issued by \(certificate.issuer), is not trusted by the system's roots (unknown CA)" : nil
     }
 
     /// Whether the certificate proves the host (RFC 4513 3.1.3).

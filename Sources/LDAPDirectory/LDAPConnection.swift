@@ -87,16 +87,15 @@ final class LDAPConnection {
     // MARK: Search
 
     /// Returns every entry below `base` that matches the filter, page by page (RFC 2696).
-    /// - Throws: `LDAPFailure`, also for more than `entryLimit` entries: a part of a directory would be a wrong directory.
+    /// - Throws: `LDAPFailure`, also at a limit of ``LDAPPaging``.
     func search(_ settings: LDAPSettings, attributes: [String]) throws(LDAPFailure) -> [LDAPEntry] {
         var entries: [LDAPEntry] = []
         var cookie: [UInt8] = []
+        var paging = LDAPPaging(entryLimit: settings.entryLimit)
         repeat {
             let (page, next) = try searchPage(settings, attributes, cookie)
+            try paging.count(page.count)
             entries += page
-            guard entries.count <= settings.entryLimit else {
-                throw LDAPFailure(operation: "search", reason: "more than \(settings.entryLimit) entries")
-            }
             cookie = next
         } while !cookie.isEmpty
         return entries
@@ -183,10 +182,16 @@ final class LDAPConnection {
     /// Checks the result of a TLS handshake; on failure, looks for the cause in the server's certificate.
     private func check(_ operation: String, _ code: Int32, of settings: LDAPSettings) throws(LDAPFailure) {
         guard code != isthmus_ldap_success() else { return }
-        if let certificate = Self.shownCertificate(settings), let fault = settings.fault(of: certificate, at: HostMoment.now) {
-            throw LDAPFailure(operation: operation, reason: fault)
+        guard let certificate = Self.shownCertificate(settings) else { return try check(operation, code) }
+        switch settings.finding(in: certificate, at: HostMoment.now) {
+        case .fault(let text): throw LDAPFailure(operation: operation, reason: text)
+        case .unknown(let text):
+            do throws(LDAPFailure) {
+                try check(operation, code)
+            } catch {
+                throw LDAPFailure(operation: operation, reason: "\(error.reason); \(text)")
+            }
         }
-        try check(operation, code)
     }
 
     private static func failure(_ operation: String, _ code: Int32) -> LDAPFailure {

@@ -41,13 +41,23 @@ public enum LDAPReader {
         }
     }
 
+    /// Returns the password of the bind DN; empty without a bind DN.
+    /// - Throws: ``LDAPFailure`` for a bind DN without password: that bind is unauthenticated, and a server may accept it as anonymous
+    ///   (RFC 4513 5.1.2).
     private static func password(_ settings: LDAPSettings) throws(LDAPFailure) -> String {
-        guard settings.bindDN != nil, let file = settings.passwordFile else { return "" }
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+        guard settings.bindDN != nil else { return "" }
+        guard let file = settings.passwordFile else {
+            throw LDAPFailure(operation: "bind", reason: "bind-dn needs password-file: a bind without password is refused (RFC 4513 5.1.2)")
+        }
+        guard let octets = FileManager.default.contents(atPath: file) else {
             throw LDAPFailure(operation: "bind", reason: "the password file \(file) cannot be read")
         }
-        return text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first.map { String($0.filter { $0 != "\r" }) }
-            ?? ""
+        guard let password = PasswordFile.password(in: octets) else {
+            throw LDAPFailure(
+                operation: "bind",
+                reason: "password-file: \(file) has no password in its first line; a bind without password is refused (RFC 4513 5.1.2)")
+        }
+        return password
     }
 }
 

@@ -48,7 +48,7 @@ public struct LDAPSettings: Hashable, Sendable {
     public var filter = "(msRTCSIP-PrimaryUserAddress=*)"
     /// The DN for a simple bind; nil: bind anonymously.
     public var bindDN: String?
-    /// A file with the password of the bind DN in its first line, read again for each refresh; nil: an empty password.
+    /// A file with the password of the bind DN in its first line, read again for each refresh; needed with a bind DN.
     public var passwordFile: String?
     /// Whether to start TLS on an `ldap` connection before the bind (RFC 4511 4.14).
     public var startTLS = false

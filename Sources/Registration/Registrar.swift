@@ -96,9 +96,12 @@ public struct Registrar: Sendable {
             for binding in bindings(of: user) { outcome.ended.append(end(binding)) }
         case .bind(let wanted):
             let grants = try check(wanted, request, user: user)
+            var added: Set<Binding.Key> = []
             for (requested, granted) in zip(wanted, grants) {
-                apply(requested, granted: granted, request, user: user, source, at: now, to: &outcome)
+                apply(requested, granted: granted, request, user: user, source, at: now, added: &added, to: &outcome)
             }
+            outcome.expires = outcome.bindings.map { Int(($0.expiry - now).seconds) }.max() ?? 0
+            if !outcome.bindings.isEmpty { outcome.action = added.isEmpty ? .refreshed : .added }
         }
         outcome.bindings += bindings(of: user).filter { !outcome.bindings.contains($0) }
         return outcome
@@ -109,7 +112,7 @@ public struct Registrar: Sendable {
         _ wanted: [RegistrationRequest.Requested], _ request: RegistrationRequest, user: String
     ) throws(RegistrationRefusal) -> [Int] {
         var grants: [Int] = []
-        var additions = 0
+        var additions: [RegistrationRequest.Requested] = []
         for requested in wanted {
             let known = find(requested, of: user)
             if let known { try Self.checkOrder(request, after: known) }
@@ -120,13 +123,15 @@ public struct Registrar: Sendable {
                 throw refusal
             case .grant(let seconds):
                 grants.append(seconds)
-                if seconds > 0, known == nil { additions += 1 }
+                // One more than allowed is enough to know: the client chooses the number of Contacts.
+                guard seconds > 0, known == nil, additions.count <= policy.bindingsPerUser else { continue }
+                if !additions.contains(where: { Self.isSameBinding($0, requested) }) { additions.append(requested) }
             }
         }
-        if additions > 0, bindings(of: user).count + additions > policy.bindingsPerUser {
+        if !additions.isEmpty, bindings(of: user).count + additions.count > policy.bindingsPerUser {
             throw RegistrationRefusal(.forbidden, "more than \(policy.bindingsPerUser) endpoints of one user")
         }
-        if additions > 0, count + additions > policy.bindings {
+        if !additions.isEmpty, count + additions.count > policy.bindings {
             throw RegistrationRefusal(.serviceUnavailable, "too many registrations on this node")
         }
         return grants
@@ -138,16 +143,27 @@ public struct Registrar: Sendable {
         throw RegistrationRefusal(.serverInternalError, "RFC 3261 10.3: CSeq is out of order")
     }
 
+    /// Whether two Contacts of a request are of one binding; by URI without an endpoint (RFC 3261 10.3).
+    private static func isSameBinding(_ one: RegistrationRequest.Requested, _ other: RegistrationRequest.Requested) -> Bool {
+        guard one.endpoint == other.endpoint else { return false }
+        return one.endpoint != nil || one.contact.uri.isEquivalent(to: other.contact.uri)
+    }
+
     private func find(_ requested: RegistrationRequest.Requested, of user: String) -> Binding? {
         if let endpoint = requested.endpoint { return binding(of: user, endpoint: endpoint) }
         return bindings(of: user).first { $0.endpoint == nil && $0.contact.uri.isEquivalent(to: requested.contact.uri) }
     }
 
+    /// Applies one Contact. A binding of an earlier Contact of the same request is replaced or ended like any other, also in the
+    /// outcome (RFC 3261 10.3).
+    /// - Parameter added: The bindings that the request has added so far.
     private mutating func apply(
         _ requested: RegistrationRequest.Requested, granted: Int, _ request: RegistrationRequest, user: String, _ source: MessageSource,
-        at now: Instant, to outcome: inout Outcome
+        at now: Instant, added: inout Set<Binding.Key>, to outcome: inout Outcome
     ) {
         let known = find(requested, of: user)
+        let isAdded = known.map { added.remove($0.key) != nil } ?? true
+        if let known { outcome.bindings.removeAll { $0.key == known.key } }
         guard granted > 0 else {
             if let known { outcome.ended.append(end(known)) }
             return
@@ -158,8 +174,7 @@ public struct Registrar: Sendable {
         if let known { remove(known) }
         outcome.isNewClient = outcome.isNewClient || known.map { $0.callID != request.callID } ?? false
         insert(binding)
-        outcome.action = known == nil ? .added : outcome.action ?? .refreshed
-        outcome.expires = max(outcome.expires, granted)
+        if isAdded { added.insert(binding.key) }
         outcome.bindings.append(binding)
     }
 

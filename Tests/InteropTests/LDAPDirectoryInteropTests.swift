@@ -60,6 +60,7 @@ extension RealSockets {
             let slapd = try await Slapd(in: scratch, entries: entries)
             var settings = Self.settings(slapd)
             settings.pageSize = 40
+            settings.passwordFile = try scratch.write("\(Slapd.password)\r\nnot this\r\n", to: "windows.password").path
             let snapshot = try await Self.read(settings).get()
             #expect(snapshot.directory.count == 253)
             let bob = try #require(snapshot.directory["sip:bob@contoso.com"])
@@ -82,9 +83,11 @@ extension RealSockets {
             let slapd = try await Slapd(in: scratch, entries: Slapd.entry("bob") + Slapd.entry("carol"))
             let good = Self.settings(slapd)
             let wrong = try scratch.write("wrong\n", to: "wrong").path
+            let empty = try scratch.write("\n", to: "empty").path
             let cases: [(String, String, (inout LDAPSettings) -> Void)] = [
                 ("bind", "Invalid credentials", { $0.passwordFile = wrong }),
                 ("bind", "cannot be read", { $0.passwordFile = "/no/such/file" }),
+                ("bind", "no password in its first line", { $0.passwordFile = empty }),
                 ("search", "No such object", { $0.base = "dc=fabrikam,dc=com" }),
                 ("search", "Bad search filter", { $0.filter = "(((" }),
                 ("search", "more than 1 entries", { $0.entryLimit = 1 }),

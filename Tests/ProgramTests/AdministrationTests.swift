@@ -42,6 +42,58 @@ import Testing
         await server.stop()
     }
 
+    @Test("exposition format 0.0.4: a line end within a label or a help text is escaped, CR LF too")
+    func lineEnds() {
+        let metric = Metric("isthmus_x_total", .counter, help: "a\r\nb\n", samples: [.init(1, ["leg": "c\r\nd\n\"\\"])])
+        let text = Metric.text([metric])
+        #expect(
+            text == "# HELP isthmus_x_total a\r\\nb\\n\n# TYPE isthmus_x_total counter\n"
+                + "isthmus_x_total{leg=\"c\r\\nd\\n\\\"\\\\\"} 1\n")
+        #expect(text.utf8.count { $0 == UInt8(ascii: "\n") } == 3)
+    }
+
+    @Test("RFC 9110 15.5.6: Allow of a 405 names the methods of the listener: POST is one of them over a Unix socket only")
+    func allowedMethods() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-\(UUID().uuidString.prefix(8)).sock").path
+        let local = try await Self.start(.socket(path))
+        #expect(try Self.allow(try Self.ask("DELETE /health", at: path)) == "GET, HEAD, POST")
+        #expect(try Self.ask("POST /health", at: path).hasPrefix("HTTP/1.1 200 "))
+        await local.stop()
+        let remote = try await Self.start(.http(host: "127.0.0.1", port: 0))
+        guard case .http(_, let port) = remote.address else { throw URLError(.badURL) }
+        for method in ["DELETE", "POST"] {
+            var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port)/health")!)
+            request.httpMethod = method
+            let (_, response) = try await URLSession.shared.data(for: request)
+            #expect((response as? HTTPURLResponse)?.statusCode == 405)
+            #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Allow") == "GET, HEAD")
+        }
+        await remote.stop()
+    }
+
+    /// The answer to a request over a Unix socket, with its head.
+    static func ask(_ request: String, at path: String) throws -> String {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        guard withAddress(path, { connect(descriptor, $0, $1) }) == 0 else { throw URLError(.cannotConnectToHost) }
+        let bytes = Array("\(request) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+        guard bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else { throw URLError(.badURL) }
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { break }
+            answer += buffer[..<count]
+        }
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// The value of Allow in an answer with status 405; nil if the answer has none.
+    static func allow(_ answer: String) throws -> String? {
+        try #require(answer.hasPrefix("HTTP/1.1 405 "))
+        return answer.split(separator: "\r\n").first { $0.lowercased().hasPrefix("allow: ") }.map { String($0.dropFirst(7)) }
+    }
+
     @Test("a question's target is read and written back: escapes, plus signs, values with equals signs") func targets() throws {
         let request = try #require(AdministrationRequest(target: "/explain?watcher=sip%3A%2B49%40a.example&x=a=b&flag&n=%C3%A9+1"))
         #expect(request.path == "/explain")

@@ -371,6 +371,11 @@ import Testing
             "unknown key"
         ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\ndirectory: {}", "3:12", "needs `file` or `ldap`"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\n"
+                + "directory: { ldap: { url: \"ldap://a:389\", base: \"dc=a\", bind-dn: \"cn=b\" } }", "3:66",
+            "needs `password-file`"
+        ),
         ("listen: [ \"udp:a:5060\" ]\nlisten: [ \"udp:a:5060\" ]", "1:1", "more than once"),
         ("listen: [ \"udp:a:5060\"", "2:1", "not valid YAML"),
         ("", "1:1", "empty"),

@@ -100,6 +100,12 @@ import Testing
         try "secret\nnot this\n".write(toFile: file, atomically: true, encoding: .utf8)
         let credentials = try configuration.withPasswords().domains["example.org"]?.credentials
         #expect(credentials == PartnerCredentials(user: "gateway", password: "secret"))
+        try "secret\r\nnot this\r\n".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try configuration.withPasswords().domains["example.org"]?.credentials == credentials, "CR LF ends the line as LF does")
+        for text in ["", "\r\n", "\nnot this\n"] {
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            #expect(throws: CommandFailure.self, "no password in the first line") { try configuration.withPasswords() }
+        }
         #expect(credentials.map { "\($0)" } == "gateway", "no password in a description")
         #expect(throws: ConfigurationError.self) { try domain("{ user: gateway }") }
         #expect(throws: ConfigurationError.self) { try domain("{ user: g, password-file: p }", "*", rest: "discover: tls") }

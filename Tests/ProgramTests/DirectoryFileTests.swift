@@ -121,6 +121,20 @@ import UserDirectory
         #expect(try text().contains("# Who works here.") && text().contains("# The lobby has no person."))
     }
 
+    @Test("a file whose lines end in CR LF is changed like others: the other lines stay as they are, new ones end in CR LF")
+    func carriageReturns() async throws {
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let lines = ["# Staff.", "users:", "  sip:bob@contoso.com:", "    email: bob@contoso.com", "  sip:carol@contoso.com: {}", ""]
+        try lines.joined(separator: "\r\n").write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(
+            await Isthmus.run(["user", "add", "sip:dan@contoso.com", "--file", file, "--no-password", "--email", "d@contoso.com"]) == 0)
+        #expect(await Isthmus.run(["user", "remove", "sip:bob@contoso.com", "--file", file]) == 0)
+        #expect(try DirectoryFile.read(file).users.map(\.key).sorted() == ["sip:carol@contoso.com", "sip:dan@contoso.com"])
+        let changed = try text()
+        #expect(changed.hasPrefix("# Staff.\r\nusers:\r\n  sip:carol@contoso.com: {}\r\n"))
+        #expect(changed.utf8.count { $0 == UInt8(ascii: "\r") } == changed.utf8.count { $0 == UInt8(ascii: "\n") })
+    }
+
     @Test("a user is removed with his lines and no others; one who is not there is refused")
     func remove() async throws {
         defer { try? FileManager.default.removeItem(at: directory) }

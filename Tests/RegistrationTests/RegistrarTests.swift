@@ -213,4 +213,36 @@ import Testing
         #expect(registrar.bindings(of: Self.user).count == 2)
         #expect(try register("<sip:bob@192.0.2.30:5070>", cSeq: 4, expires: 0).ended.count == 1)
     }
+
+    @Test(
+        "RFC 3261 10.3: the Contacts of a request are processed in order, so the last of one binding decides",
+        arguments: [
+            ("<sip:a@192.0.2.30>;expires=60, <sip:a@192.0.2.30>;expires=0", [], 0, nil),
+            ("<sip:a@192.0.2.30>;expires=60, <sip:a@192.0.2.30>;expires=120", [120], 120, .added),
+            ("<sip:a@192.0.2.30>;expires=120, <sip:a@192.0.2.30>;expires=60", [60], 60, .added),
+            ("<sip:a@192.0.2.30>;expires=0, <sip:a@192.0.2.30>;expires=60", [60], 60, .added),
+            ("<sip:a@192.0.2.30>;expires=90, <sip:b@192.0.2.30>;expires=60, <sip:a@192.0.2.30>;expires=0", [60], 60, .added),
+            ("<sip:a@192.0.2.30>;expires=60, <sip:a@192.0.2.30>;expires=70, <sip:a@192.0.2.30>;expires=80", [80], 80, .added),
+        ] as [(String, [Int64], Int, Registrar.Action?)])
+    func contactsInOrder(contact: String, intervals: [Int64], expires: Int, action: Registrar.Action?) throws {
+        var registrar = Registrar(policy: Self.policy)
+        let outcome = try registrar.register(
+            Self.request(contact: contact, model: .simple), user: Self.user, from: Self.source(), at: Self.start)
+        #expect(outcome.bindings.map { ($0.expiry - Self.start).seconds } == intervals)
+        #expect(outcome.bindings == registrar.bindings(of: Self.user) && registrar.count == intervals.count)
+        #expect(outcome.expires == expires && outcome.action == action)
+    }
+
+    @Test("RFC 3261 10.3: a binding that a request refreshes before it ends it has ended, with the others of the request refreshed")
+    func refreshedThenEnded() throws {
+        var registrar = Registrar(policy: Self.policy)
+        func register(_ contact: String, cSeq: Int) throws -> Registrar.Outcome {
+            try registrar.register(
+                Self.request(contact: contact, cSeq: cSeq, model: .simple), user: Self.user, from: Self.source(), at: Self.start)
+        }
+        _ = try register("<sip:a@192.0.2.30>, <sip:b@192.0.2.30>", cSeq: 1)
+        let outcome = try register("<sip:a@192.0.2.30>;expires=90, <sip:a@192.0.2.30>;expires=0, <sip:b@192.0.2.30>", cSeq: 2)
+        #expect(outcome.ended.map(\.binding.contact.uri.user) == ["a"] && outcome.action == .refreshed && outcome.expires == 7_200)
+        #expect(outcome.bindings.map(\.contact.uri.user) == ["b"])
+    }
 }

@@ -84,6 +84,8 @@ import Testing
         #expect(fixture.run().isGood)
         try fixture.writeCase(#","error":"something else""#, result: "invalid", availability: "-1")
         #expect(fixture.fault?.contains("something else") == true)
+        try fixture.writeCase(result: "invalid", availability: "-1")
+        #expect(fixture.fault == "\"error\" is missing: an invalid case needs a part of the error text")
     }
 
     @Test("an unknown member, a wrong id and a missing file are faults of the vector")
@@ -105,6 +107,30 @@ import Testing
         #expect(fixture.run().summary == "0 passed, 1 failed, 0 skipped")
         try fixture.write("known-gaps.json", #"{"mapping/zzz*":"not yet"}"#)
         #expect(fixture.run().summary == "1 passed, 1 failed, 0 skipped")
+    }
+
+    @Test(
+        "a known gap is the id of a case, or a pattern with *, and hides no other case",
+        arguments: [
+            ("mapping/a", 1), ("mapping/a*", 0), ("map*a", 1), ("*a-2", 1), ("mapping", 3), ("a", 3), ("*/a*2", 1), ("*", 0),
+            ("mapping/a*a", 3),
+        ])
+    func gapPatterns(pattern: String, failed: Int) throws {
+        let fixture = try Fixture()
+        try fixture.writeCase(availability: "9500")
+        try fixture.write("mapping/a-2.json", #"{"id":"mapping/a-2"}"#)
+        try fixture.write("known-gaps.json", #"{"\#(pattern)":"not yet"}"#)
+        let skipped = max(0, 2 - failed)
+        #expect(fixture.run().summary == "0 passed, \(failed) failed, \(skipped) skipped")
+    }
+
+    @Test("RFC 8259 7: an escape has four hexadecimal digits and no sign", arguments: [#"\u+12F"#, #"\u-001"#, #"\u 041"#, #"\u12"#])
+    func escapes(escape: String) throws {
+        let fixture = try Fixture()
+        try fixture.write("mapping/a.json", #"{"id":"mapping/a","comment":"\#(escape)"}"#)
+        #expect(fixture.fault?.contains("four hexadecimal digits are missing") == true, "\(fixture.fault ?? "none")")
+        try fixture.write("mapping/a.json", #"{"id":"mapping/\u0061","comment":"\u00Ae\uD83D\uDE00"}"#)
+        #expect(fixture.fault == "\"spec\" is missing")
     }
 
     @Test("an empty directory is a failure, not a success")

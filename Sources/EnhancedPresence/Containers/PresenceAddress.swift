@@ -1,7 +1,7 @@
 /// A SIP address normalised for the comparisons of MS-PRES (MS-PRES 4.9.1, RFC 3261 19.1.4).
 ///
-/// Scheme, port and parameters are removed, the host is in lower case, and escapes of unreserved characters in the user part are
-/// resolved. The case of other escapes is kept.
+/// Scheme, port and parameters are removed, and the host is in lower case. In the user part, escapes of unreserved characters are
+/// resolved, and other escapes have upper-case digits.
 public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
     /// `user@host`, or the whole text if there is no host.
     public let text: String
@@ -24,7 +24,7 @@ public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
             return
         }
         domain = String(decoding: Self.host(bytes[bytes.index(after: at)...], dropsPort: true), as: UTF8.self)
-        text = String(decoding: Self.unescaped(bytes[..<at]), as: UTF8.self) + "@" + domain
+        text = String(decoding: Self.canonicalEscapes(bytes[..<at]), as: UTF8.self) + "@" + domain
     }
 
     /// The same as ``text``.
@@ -41,24 +41,22 @@ public struct PresenceAddress: Hashable, Sendable, CustomStringConvertible {
         return host.map(\.lowercasedASCII)
     }
 
-    /// Resolves escapes of unreserved characters (RFC 3261 25.1).
-    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    /// Resolves escapes of unreserved characters (RFC 3261 25.1); other escapes get upper-case digits.
+    private static func canonicalEscapes(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return Array(bytes) }
         var result: [UInt8] = []
         var rest = bytes
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest[rest.startIndex].hexValue,
+            guard byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest[rest.startIndex].hexValue,
                 let low = rest[rest.startIndex + 1].hexValue
-            {
-                let value = high << 4 | low
-                let isUnreserved = value.lowercasedASCII.isLetter || value.isDigit || "-_.!~*'()".utf8.contains(value)
-                if isUnreserved {
-                    result.append(value)
-                    rest = rest.dropFirst(2)
-                    continue
-                }
+            else {
+                result.append(byte)
+                continue
             }
-            result.append(byte)
+            let value = high << 4 | low
+            let isUnreserved = value.lowercasedASCII.isLetter || value.isDigit || "-_.!~*'()".utf8.contains(value)
+            result += isUnreserved ? [value] : [byte, high.hexDigit, low.hexDigit]
+            rest = rest.dropFirst(2)
         }
         return result
     }
@@ -79,6 +77,9 @@ extension UInt8 {
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
     /// Whether the byte is a lower-case letter.
     var isLetter: Bool { self >= 0x61 && self <= 0x7A }
+
+    /// The upper-case hexadecimal digit of a value from 0 to 15.
+    var hexDigit: UInt8 { self < 10 ? self + 0x30 : self - 10 + 0x41 }
 
     var hexValue: UInt8? {
         if isDigit { return self - 0x30 }

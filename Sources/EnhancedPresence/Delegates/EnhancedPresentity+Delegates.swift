@@ -22,7 +22,7 @@ extension EnhancedPresentity {
         let change = request.change
         let delegate = PresenceAddress(change.uri)
         guard delegate != address else {
-            throw EnhancedPresenceRefusal(status: 400, message: "nobody is his own delegate (MS-PRES 3.9.5.4)")
+            throw EnhancedPresenceRefusal(status: 400, message: "users cannot be their own delegates (MS-PRES 3.9.5.4)")
         }
         let known = delegates[delegate]
         // A delegate can be removed even if its account no longer exists.

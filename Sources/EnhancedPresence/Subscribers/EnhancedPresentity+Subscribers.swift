@@ -58,7 +58,7 @@ extension EnhancedPresentity {
         let subscriber = PresenceAddress(request.user)
         guard subscribers[subscriber] != nil else {
             throw EnhancedPresenceRefusal(
-                status: 400, diagnostic: .unknownSubscriber, message: "nobody \"\(request.user)\" is on the list (MS-PRES 3.6.5.3)")
+                status: 400, diagnostic: .unknownSubscriber, message: "the subscriber list has no \"\(request.user)\" (MS-PRES 3.6.5.3)")
         }
         subscribers.acknowledge(subscriber, removes: policy.roaming.removesAcknowledgedSubscribers)
         return PresentityChange(subscribersChanged: true)

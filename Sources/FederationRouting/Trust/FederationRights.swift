@@ -44,7 +44,7 @@ public struct FederationRights: Hashable, Sendable {
         let patterns = direction == .from ? (deny.from, allow.from) : (deny.to, allow.to)
         if let pattern = deny.users?.first(where: { $0.mayMatch(user) }) { return "deny.users has \(pattern)" }
         if let pattern = patterns.0?.first(where: { $0.mayMatch(other) }) { return "deny.\(direction.rawValue) has \(pattern)" }
-        if let allowed = allow.users, !allowed.contains(where: { $0.matches(user) }) { return "allow.users does not have him" }
+        if let allowed = allow.users, !allowed.contains(where: { $0.matches(user) }) { return "allow.users does not have \(user.aorKey)" }
         if let allowed = patterns.1, !allowed.contains(where: { $0.matches(other) }) {
             return "allow.\(direction.rawValue) does not have \(other.aorKey)"
         }

@@ -5,8 +5,8 @@ import SIPCore
 public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
     private enum Users: Hashable, Sendable {
         case all
-        case one(String)
-        case beginning(with: String)
+        case one([UInt8])
+        case beginning(with: [UInt8])
     }
 
     private enum Domains: Hashable, Sendable {
@@ -38,8 +38,10 @@ public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
             else {
                 return nil
             }
-            let name = user.hasSuffix("*") ? String(user.dropLast()) : user
-            users = user == "*" ? .all : user.hasSuffix("*") ? .beginning(with: name) : .one(name)
+            // By octet: as a Character, * with a combining mark is not *.
+            let isPrefix = user.utf8.last == UInt8(ascii: "*")
+            let name = Self.decoded(isPrefix ? String(decoding: user.utf8.dropLast(), as: UTF8.self) : user)
+            users = user == "*" ? .all : isPrefix ? .beginning(with: name) : .one(name)
         }
         let isBelow = host.hasPrefix("*.")
         guard case .name(let name)? = PeerPattern(String(isBelow ? host.dropFirst(2) : host)) else { return nil }
@@ -48,16 +50,19 @@ public struct PartyPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether a canonical URI matches. The anonymous user of a domain matches as one of its users, but no pattern with a user part.
-    /// A prefix such as `sales-*` is compared with the user part as written, escapes unresolved.
+    /// User parts are compared with their escapes resolved (RFC 3261 19.1.4), octet by octet.
     public func matches(_ user: SIPURI) -> Bool {
         guard matches(domainOf: user) else { return false }
         if users != .all, AnonymousUser.partner(ofHost: user.domainKey) != nil { return false }
         switch users {
         case .all: return true
-        case .one(let name): return user.user == name || user.decodedUser == name
-        case .beginning(let prefix): return user.user?.hasPrefix(prefix) ?? false
+        case .one(let name): return user.user.map(Self.decoded) == name
+        case .beginning(let prefix): return user.user.map(Self.decoded)?.starts(with: prefix) ?? false
         }
     }
+
+    /// The octets of a user part with its escapes resolved.
+    private static func decoded(_ user: String) -> [UInt8] { Array((SIPURI(user: user, host: "").decodedUser ?? user).utf8) }
 
     /// Whether a user may be meant: an anonymous one may be any of its domain.
     func mayMatch(_ user: SIPURI) -> Bool {

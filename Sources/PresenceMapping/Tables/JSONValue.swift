@@ -221,10 +221,15 @@ private struct JSONReader {
     }
 
     private mutating func hexadecimal() throws(JSONError) -> UInt32 {
-        guard index + 4 <= bytes.count, let code = UInt32(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16) else {
-            throw error("four hexadecimal digits are missing")
+        var code: UInt32 = 0
+        for _ in 0..<4 {
+            // Not by UInt32(_:radix:), which accepts a sign.
+            guard index < bytes.count, let digit = Character(Unicode.Scalar(bytes[index])).hexDigitValue else {
+                throw error("four hexadecimal digits are missing")
+            }
+            code = code << 4 | UInt32(digit)
+            index += 1
         }
-        index += 4
         return code
     }
 }

@@ -41,13 +41,12 @@ struct PeerOptions: ParsableArguments {
     /// Credentials from the password file; nil without one.
     func signIn() throws -> ClientSignIn? {
         guard let passwordFile, let party = SIPURI(from) else { return nil }
-        let text = String(decoding: try InputFile.read(passwordFile), as: UTF8.self)
-        guard let line = text.split(whereSeparator: \.isNewline).first else {
+        guard let password = PasswordFile.password(in: try InputFile.read(passwordFile)) else {
             throw CommandFailure(.inputRefused, "\(passwordFile): has no password in its first line")
         }
         var random = SystemRandomNumberGenerator()
         return ClientSignIn(
-            user: user ?? party.decodedUser ?? "", domain: party.domainKey, password: String(line),
+            user: user ?? party.decodedUser ?? "", domain: party.domainKey, password: password,
             secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     }
 

@@ -1,4 +1,5 @@
 import PresenceGateway
+import SIPSecurity
 
 /// `domains.NAME.credentials`: a user, and a file with the password in its first line.
 struct CredentialsFile: Hashable, Sendable {
@@ -30,13 +31,13 @@ extension ProgramConfiguration {
         var result = self
         for (name, file) in credentials.sorted(by: { $0.key < $1.key }) {
             let key = "domains.\(name).credentials.password-file"
-            let text: String
+            let bytes: [UInt8]
             do throws(CommandFailure) {
-                text = String(decoding: try InputFile.read(file.path), as: UTF8.self)
+                bytes = try InputFile.read(file.path)
             } catch {
                 throw CommandFailure(.inputRefused, "\(key): \(error.lines.joined(separator: "; "))")
             }
-            guard let password = text.split(whereSeparator: \.isNewline).first.map(String.init), !password.isEmpty else {
+            guard let password = PasswordFile.password(in: bytes) else {
                 throw CommandFailure(.inputRefused, "\(key): \(file.path): has no password in its first line")
             }
             result.domains[name]?.credentials = PartnerCredentials(user: file.user, password: password)

@@ -53,21 +53,28 @@ struct DirectoryFileEditor {
         return lines
     }
 
+    /// The lines of a text, without LF. CR stays at the end of a line: as Characters, CR LF would not be split.
+    private static func lines(of text: String) -> [String] {
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     private static func appending(_ user: DirectoryUser, to text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = Self.lines(of: text)
+        // New lines end as the first line does.
+        let ending = lines.first?.utf8.last == UInt8(ascii: "\r") ? "\r" : ""
         while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }
         if let place = lines.firstIndex(where: { $0.hasPrefix("users:") }) {
             let rest = lines[place].dropFirst("users:".count).filter { !$0.isWhitespace }
-            if rest == "{}" || rest == "null" || rest == "~" { lines[place] = "users:" }
+            if rest == "{}" || rest == "null" || rest == "~" { lines[place] = "users:" + ending }
         } else {
-            lines.append("users:")
+            lines.append("users:" + ending)
         }
-        return (lines + entry(of: user)).joined(separator: "\n") + "\n"
+        return (lines + entry(of: user).map { $0 + ending }).joined(separator: "\n") + "\n"
     }
 
     /// Removes the entry that starts at a line, counted from 1, with the more indented lines below it.
     private static func removing(_ line: Int, from text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = Self.lines(of: text)
         guard lines.indices.contains(line - 1) else { return text }
         func indentation(_ line: String) -> Int { line.prefix { $0 == " " }.count }
         let own = indentation(lines[line - 1])

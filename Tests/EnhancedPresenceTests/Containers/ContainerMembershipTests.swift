@@ -51,6 +51,21 @@ import Testing
         #expect(membership.version == 2)
     }
 
+    @Test("RFC 3261 19.1.4: stored members with lower-case escapes hold, count once, and are removed by either spelling")
+    func storedEscapes() throws {
+        let stored = ContainerMembership(
+            version: 4, members: ["a%2fb@example.org", "a%2Fb@example.org"].map { ContainerMember(.user, value: $0) })
+        #expect(stored.version == 4 && stored.members == [ContainerMember(.user, value: "a%2Fb@example.org")])
+        #expect(stored.hasUser(PresenceAddress("sip:a%2fb@example.org")) && stored.hasUser(PresenceAddress("sip:a%2Fb@example.org")))
+        for spelling in ["a%2fb@example.org", "sip:a%2Fb@example.org"] {
+            var presentity = try Fixture.presentity(members: [32_000: [ContainerMember(.user, value: "a%2fb@example.org")]])
+            let change = ContainerMemberChange(.remove, ContainerMember(.user, value: spelling))
+            #expect(presentity.refusal(of: Fixture.members(32_000, version: 1, change)) == nil)
+            #expect(presentity.membership(of: Fixture.container(32_000)).members.isEmpty)
+        }
+        #expect(PresenceAddress("50%@example.org").text == "50%@example.org", "an incomplete escape is kept")
+    }
+
     @Test("MS-PRES 3.5.5.5 From and To that differ are 403 [R102]")
     func fromAndTo() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)

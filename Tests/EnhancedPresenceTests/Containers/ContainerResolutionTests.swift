@@ -20,6 +20,18 @@ import Testing
         #expect(try Self.resolve(members, holding: [100, 300, 400], "sip:alice@CONTOSO.com", .sameEnterprise) == "container 100 (user)")
     }
 
+    @Test(
+        "RFC 3261 19.1.4: a block holds for either case of the hexadecimal digits of an escape",
+        arguments: ["a%2fb", "a%2Fb", "%61%2fb"], ["a%2fb", "a%2Fb"])
+    func escapes(member: String, watcher: String) throws {
+        let members: [Int: [ContainerMember]] = [
+            100: [ContainerMember(.federated)], 32_000: [ContainerMember(.user, value: "\(member)@example.org")],
+        ]
+        #expect(
+            try Self.resolve(members, holding: [100], "sip:\(watcher)@example.org", .federated) == "container 32000 (user)")
+        #expect(try Self.resolve(members, holding: [100], "sip:a/b@example.org", .federated) == "container 100 (federated)")
+    }
+
     @Test("MS-PRES 3.2.5.3 only containers that hold the category are candidates [R073]")
     func candidates() throws {
         let members: [Int: [ContainerMember]] = [

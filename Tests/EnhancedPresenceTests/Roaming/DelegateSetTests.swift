@@ -80,6 +80,13 @@ import Testing
         #expect(presentity == before)
     }
 
+    @Test("MS-PRES 3.9.5.4 the message about a user as own delegate says what is not possible")
+    func ownDelegate() {
+        var presentity = Self.withDan()
+        let refusal = Self.change(&presentity, version: 1, DelegateChange(uri: "sip:bob@contoso.com", action: .add))
+        #expect(refusal?.message == "users cannot be their own delegates (MS-PRES 3.9.5.4)")
+    }
+
     @Test("MS-PRES 3.9.5.4 one delegate too many is 413, but those who are there may change [R336]")
     func limit() {
         var presentity = Self.withDan()

@@ -119,6 +119,7 @@ import XMLCore
         let unknown = Self.acknowledge("carol@contoso.com", on: &presentity)
         #expect(unknown?.status == 400)
         #expect(unknown?.diagnostic?.id == 2000)
+        #expect(unknown?.message == "the subscriber list has no \"carol@contoso.com\" (MS-PRES 3.6.5.3)")
         #expect(Self.acknowledge("alice@contoso.com", on: &presentity, from: "sip:eve@contoso.com")?.status == 403)
         #expect(presentity == before)
     }

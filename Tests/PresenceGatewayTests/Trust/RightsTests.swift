@@ -32,6 +32,20 @@ import Testing
         #expect(bench.gateway.partnerReports.first { $0.name == "contoso.com" }?.counters.noRight == 2)
     }
 
+    @Test(
+        "RFC 3261 19.1.4: an escape in From is no way around a denied prefix",
+        arguments: ["sales-1", "%73ales-1", "sales%2D1"])
+    func escapedFrom(user: String) throws {
+        let bench = Bench {
+            $0.domains["contoso.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
+            $0.domains["example.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
+            $0.domains["example.com"]?.trust.rights = FederationRights(deny: .init(from: users("sales-*@contoso.com")))
+        }
+        bench.send(bench.subscribe("\(user)@contoso.com", to: "eva@example.com", via: Bench.enterprise), from: Bench.enterprise)
+        #expect(try bench.nextResponse(403, at: Bench.enterprise).headers.msDiagnostics?.errorID == 2004)
+        #expect(bench.isQuiet(at: Bench.simple))
+    }
+
     @Test("a partner's users watch no more URIs than they may; what they watch already goes on") func uris() throws {
         let bench = Bench {
             $0.domains["contoso.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
