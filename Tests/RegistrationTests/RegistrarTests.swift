@@ -223,8 +223,8 @@ import Testing
             ("<sip:a@192.0.2.30>;expires=0, <sip:a@192.0.2.30>;expires=60", [60], 60, .added),
             ("<sip:a@192.0.2.30>;expires=90, <sip:b@192.0.2.30>;expires=60, <sip:a@192.0.2.30>;expires=0", [60], 60, .added),
             ("<sip:a@192.0.2.30>;expires=60, <sip:a@192.0.2.30>;expires=70, <sip:a@192.0.2.30>;expires=80", [80], 80, .added),
-        ] as [(String, [Int64], Int, Registrar.Action?)])
-    func contactsInOrder(contact: String, intervals: [Int64], expires: Int, action: Registrar.Action?) throws {
+        ] as [(String, [Int], Int, Registrar.Action?)])
+    func contactsInOrder(contact: String, intervals: [Int], expires: Int, action: Registrar.Action?) throws {
         var registrar = Registrar(policy: Self.policy)
         let outcome = try registrar.register(
             Self.request(contact: contact, model: .simple), user: Self.user, from: Self.source(), at: Self.start)

@@ -53,6 +53,8 @@ extension Gateway {
             // The request may have been silent for a reason of its own: OPTIONS decides.
             let names = Set(numbers.compactMap { upstreams[$0]?.domain.name }).sorted()
             if !names.contains(where: { askNow($0, of: target, at: now) }) { sample(numbers, at: now) }
+        // A server that asks for credentials is up.
+        case .challenge: break
         }
     }
 

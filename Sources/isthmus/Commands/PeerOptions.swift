@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import PresenceGateway
 import SIPCore
+import SIPSecurity
 import SIPTransport
 
 /// Presentity, identity and route of a request: the same in `watch` and `publish`.
