@@ -65,7 +65,7 @@ extension Gateway {
         request.headers.maxForwards = upstream.maxForwards
         request.headers.from = NameAddr(
             AnonymousUser.shown(upstream.watcher), parameters: SIPParameters([.init("tag", upstream.localTag)]))
-        request.headers.to = NameAddr(upstream.addressee)
+        request.headers.to = NameAddr(AnonymousUser.shown(upstream.addressee))
         request.headers.callID = upstream.callID
         request.headers.cSeq = CSeq(1, .subscribe)
         let way = way(by: upstream.domain.hop)

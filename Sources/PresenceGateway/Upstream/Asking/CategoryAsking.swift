@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 
@@ -10,8 +11,9 @@ extension UpstreamSubscription {
         let isInitial = request.headers.toTag == nil
         guard expires > 0 || isInitial else { return }
         request.headers.set(.contentType, WatcherFormat.batchSubscribeType)
+        let shown = AnonymousUser.shown(watcher).description
         request.body = BatchSubscribeDocument(
-            uri: watcher.description, name: watcher.description, actions: shape == .batch ? batchActions(isInitial) : singleActions
+            uri: shown, name: shown, actions: shape == .batch ? batchActions(isInitial) : singleActions
         ).encoded()
     }
 
