@@ -91,14 +91,20 @@ import Testing
     }
 
     @Test("a handshake that a reload meets on its way is judged by the new roots") func reloadDuringHandshake() async throws {
-        let one = try await SecureNode("example")
-        let two = try await SecureNode("contoso")
+        // However slow the machine is, the handshake itself does not end.
+        func settings(_ name: String) throws -> TLSSettings {
+            var settings = try made().settings(name)
+            settings.handshakeTimeout = .seconds(600)
+            return settings
+        }
+        let one = try await SecureNode(try settings("example"))
+        let two = try await SecureNode(try settings("contoso"))
         let relay = try await HoldingRelay.start(before: two.echo.port(.tls))
         let target = Destination.address(TransportAddress(.tls, "127.0.0.1", relay.port, proving: "contoso.com"), from: nil)
         _ = try await one.echo.look { endpoint, _ in endpoint.send(request(via: "TLS"), to: target, token: 1) }
         // The server has the ClientHello and waits for the client's certificate.
         try await relay.isHolding()
-        var other = try made().settings("contoso")
+        var other = try settings("contoso")
         other.roots = [PeerIdentity.commonRoots: try made().certificates("stranger")]
         try two.tls.replace(other)
         await two.echo.server.checkPeers()
