@@ -123,7 +123,7 @@ extension Scenario {
                 !conversation.bobInstances.contains { $0.body.contains("desk") }
             }
             try await conversation.require("the phone is not") { conversation.bobInstances.contains { $0.body.contains("phone") } }
-            try await conversation.expect("now it is", within: .seconds(500)) { conversation.bobInstances.isEmpty }
+            try await conversation.expect("now it is", within: .seconds(700)) { conversation.bobInstances.isEmpty }
         },
         carrying("F3 somebody else wrote the same instances, and the home server forgot them: both are reconciled") { conversation in
             let source = try await conversation.pidfPublisher(Conversation.bob)
