@@ -109,7 +109,7 @@ extension Construct {
                 return presentity.delegates.entries.count == size
             }
         },
-        .bounded("content coding: octets of a decoded body", by: "body-bytes (262,144, then 413)", from: 65_536) { size in
+        .bounded("content coding: octets of a decoded body", by: "body-bytes (262,144, then 413)", from: 100_000) { size in
             let body = ContentCoding.gzip.encode([UInt8](repeating: 0x20, count: size))
             return {
                 do throws(ContentCoding.Failure) {

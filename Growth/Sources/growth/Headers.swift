@@ -123,10 +123,6 @@ extension Construct {
             let part = MIMEPart(body: Array(repeated(size) { "--b\(String(repeating: "-", count: $0 % 20))\r\n" }.utf8))
             return { !MIMEMultipart(boundary: "b", parts: [part]).serialized().body.isEmpty }
         },
-        Construct("content coding: octets of a body", from: 20_000) { size in
-            let body = ContentCoding.gzip.encode([UInt8](repeating: 0x20, count: size))
-            return { (try? ContentCoding.decode(body, codings: ["gzip"], limit: size))?.count == size }
-        },
         Construct("stream: messages in one segment", from: 50) { size in
             let bytes = Array(repeatElement(subscribe(""), count: size).joined())
             return {
