@@ -34,7 +34,7 @@ public struct RoutingTable: Hashable, Sendable {
         return domains[Self.fallbackName].map { (Self.fallbackName, $0) }
     }
 
-    /// Returns the partner whose anonymous user has this host (``AnonymousUser``).
+    /// Returns the partner of the host of an anonymous user (``AnonymousUser``).
     private func anonymousPartner(ofHost host: String) -> (name: String, domain: FederatedDomain)? {
         guard let partner = AnonymousUser.partner(ofHost: host), let domain = domains[partner], !domain.isHosted else { return nil }
         return (partner, domain)

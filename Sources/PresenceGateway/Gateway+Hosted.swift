@@ -86,7 +86,7 @@ extension Gateway {
     func composeAgain(_ presentity: HostedPresentity) -> Bool {
         if !presentity.isComposed { counters.documentsComposed += 1 }
         guard presentity.compose() else { return false }
-        presentity.noteTimedMoments(at: desk.now)
+        presentity.noteTimedMoment(at: desk.now)
         schedule(presentity)
         return true
     }
@@ -159,7 +159,7 @@ extension Gateway {
         guard !change.isEmpty else { return }
         tellOwner(of: presentity, change, at: now)
         noteServerPublications(of: presentity, change, at: now)
-        if !change.pairs.isEmpty { presentity.noteTimedMoments(at: now) }
+        if !change.pairs.isEmpty { presentity.noteTimedMoment(at: now) }
         if !change.pairs.isEmpty || !change.containers.isEmpty { tellWatchers(of: presentity, at: now) }
         schedule(presentity)
     }
@@ -180,7 +180,7 @@ extension Gateway {
         composePublished(presentity)
         if presentity.documents.expire(at: DateTime(now)) { presentity.documentsChanged() }
         composeAgain(presentity)
-        let isOtherTime = advanceTimedMoments(of: presentity, at: now)
+        let isOtherTime = advanceTimedMoment(of: presentity, at: now)
         for tag in lapsed {
             presentity.bodies[tag.value] = nil
             keep(.publication(presentity: presentity.key, tag: tag.value))

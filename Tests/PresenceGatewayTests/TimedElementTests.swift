@@ -57,7 +57,28 @@ import Testing
         #expect(try follow("alice@example.org") == [3_500, 6_500, 3_500])
     }
 
-    @Test("a PIDF watcher, who reads the times himself, is told nothing when they come")
+    @Test("a document with many times is rendered once a second at most, and its last time counts") func manyTimes() throws {
+        func time(_ milliseconds: Int) -> String {
+            DateTime(nanosecondsSince1970: (bench.now + .milliseconds(10_000 + milliseconds)).nanosecondsSince1970).text
+        }
+        let activities = (0..<200).map { index in
+            "<rpid:activities from=\"\(time(index * 10))\" until=\"\(time(index * 10 + 5))\"><rpid:\(index % 2 == 0 ? "meeting" : "busy")/></rpid:activities>"
+        }
+        let whole = Bench.pidf("carol@example.com", activity: "meeting")
+        let body = whole.replacingOccurrences(
+            of: "<rpid:activities><rpid:meeting/></rpid:activities>", with: activities.joined())
+        try #require(body != whole)
+        bench.sendPublish("carol@example.com", body, expires: 3_600)
+        _ = try bench.nextResponse(200, at: Bench.endpoint)
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "carol@example.com"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        bench.pass(.seconds(30))
+        let notified = try bench.takeNotifies()
+        #expect(notified.count <= 3, "2 seconds hold all 400 times")
+        #expect(try poll("carol@example.com").contains("<availability>3500</availability>"))
+    }
+
+    @Test("a PIDF watcher, which reads the times itself, is not notified when they come")
     func simpleWatcher() throws {
         bench.sendPublish("carol@example.com", meeting("carol@example.com"), expires: 3_600)
         _ = try bench.nextResponse(200, at: Bench.endpoint)

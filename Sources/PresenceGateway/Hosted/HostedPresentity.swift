@@ -37,8 +37,8 @@ final class HostedPresentity {
     private(set) var document: PIDFDocument
     /// Whether ``document`` is the composition of ``documents``.
     private(set) var isComposed = true
-    /// When ``document`` means something else without being changed, the first moment first.
-    var timedMoments: [Instant] = []
+    /// Next time at which an element of what is published begins or ends by itself; nil: none does.
+    var nextTimedMoment: Instant?
     /// Whether a PUBLISH changed ``document`` and the watchers have not been notified yet.
     var hasUntoldDocument = false
     /// Whether the last change came by PUBLISH.
@@ -119,7 +119,7 @@ final class HostedPresentity {
 
     var nextDeadline: Instant? {
         let byTime = enhanced.nextDeadline.map { Instant($0) }
-        return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue, timedMoments.first)
+        return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue, nextTimedMoment)
     }
 
     func add(_ resource: WatchedResource, of tag: String) { watchers.add(resource, of: tag) }

@@ -1,9 +1,9 @@
 import PresenceDocuments
 import SIPCore
 
-/// When the instances of a notified categories document end by their `expires` (MS-PRES 2.2.2.1): the notifier need not say it again.
+/// Ends of the instances of a notified categories document by their `expires` (MS-PRES 2.2.2.1), which the notifier need not notify.
 struct CategoryExpiry {
-    /// What tells one instance from another.
+    /// Identifies an instance.
     struct Key: Hashable {
         let name: CategoryName
         let container: ContainerID?
@@ -18,16 +18,17 @@ struct CategoryExpiry {
 
     private var endings: [Key: Instant] = [:]
 
-    var moments: [Instant] { Array(endings.values) }
+    /// The next time at which an instance ends.
+    var next: Instant? { endings.values.min() }
 
-    /// Notes the ends of what a document says; it replaces every category that it names.
+    /// Notes the ends of a document's instances, which replace those of every category that it names.
     /// - Returns: the elements as watchers may see them: without lifetimes (MS-PRES 3.2.5.3), and without instances that are over.
     mutating func take(_ elements: [CategoryElement], at now: Instant) -> [CategoryElement] {
         let named = Set(elements.map(\.name))
         if !endings.isEmpty { endings = endings.filter { !named.contains($0.key.name) } }
         return elements.map { element in
             guard let seconds = element.expires, element.expireType ?? .time == .time else { return element }
-            // An expires of 0 says that the instance is deleted (MS-PRES 2.2.2.1).
+            // An expires of 0 means that the instance is deleted (MS-PRES 2.2.2.1).
             guard seconds > 0 else { return CategoryElement(name: element.name) }
             endings[Key(element)] = now + .seconds(Int(clamping: min(seconds, Self.longest)))
             var element = element
@@ -37,7 +38,7 @@ struct CategoryExpiry {
         }
     }
 
-    /// Removes and returns what is over.
+    /// Removes and returns the instances that have ended.
     mutating func ended(at now: Instant) -> Set<Key> {
         let over = endings.filter { $0.value <= now }
         for key in over.keys { endings[key] = nil }

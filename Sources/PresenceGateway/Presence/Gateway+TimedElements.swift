@@ -4,25 +4,41 @@ import PresenceMapping
 import SIPCore
 
 extension PresenceSource {
-    /// The moments after `now` at which it means something else (RFC 4480 3.1, RFC 4481 2, MS-PRES 4.2), the first one first.
-    func timedMoments(after now: Instant) -> [Instant] {
-        switch self {
-        case .pidf(let document): document.timedMoments(after: DateTime(now)).map { Instant($0) }
-        case .categories(let merge):
-            CategoriesDocument(uri: "", categories: merge.instances[.note] ?? []).timedMoments(after: DateTime(now)).map { Instant($0) }
-        case .unknown, .offline, .msrtc: []
-        }
+    /// The next time after `now` at which the validity of an element changes (RFC 4480 3.1, RFC 4481 2, MS-PRES 4.2), rounded up to a
+    /// second, so that a document with many times costs one rendering per second at most.
+    func nextTimedMoment(after now: Instant) -> Instant? {
+        let moments: [DateTime] =
+            switch self {
+            case .pidf(let document): document.timedMoments(after: DateTime(now))
+            case .categories(let merge):
+                CategoriesDocument(uri: "", categories: merge.instances[.note] ?? []).timedMoments(after: DateTime(now))
+            case .unknown, .offline, .msrtc: []
+            }
+        return moments.first.map { Instant($0).roundedUpToSecond }
+    }
+}
+
+extension Instant {
+    fileprivate var roundedUpToSecond: Instant {
+        let rest = nanosecondsSince1970 % 1_000_000_000
+        return rest == 0 ? self : self + TimeSpan(nanoseconds: 1_000_000_000 - rest)
     }
 }
 
 extension HostedPresentity {
-    /// Notes when the composed document and the published notes change their meaning by themselves.
-    func noteTimedMoments(at now: Instant) {
+    /// Notes the next time at which the validity of an element of the composed document, or of a published note, changes.
+    func noteTimedMoment(at now: Instant) {
         let notes = enhanced.pairs.filter { $0.category == .note }.flatMap { enhanced.instances(of: $0) }.map(\.readableElement)
-        let moments =
-            PresenceSource.pidf(document).timedMoments(after: now)
-            + PresenceSource.categories(CategoryMerge(notes)).timedMoments(after: now)
-        timedMoments = Set(moments).sorted()
+        nextTimedMoment = .earliest(
+            PresenceSource.pidf(document).nextTimedMoment(after: now),
+            PresenceSource.categories(CategoryMerge(notes)).nextTimedMoment(after: now))
+    }
+}
+
+extension UpstreamResource {
+    /// Notes the next time at which an element of the source begins or ends, or a category instance expires.
+    func noteTimedMoment(of source: PresenceSource, at now: Instant) {
+        nextTimedMoment = .earliest(source.nextTimedMoment(after: now), expiry.next?.roundedUpToSecond)
     }
 }
 
@@ -34,20 +50,20 @@ extension CategoryInstance {
 /// Elements that begin and end by themselves: every watcher whose format shows a difference is notified.
 extension Gateway {
     /// - Returns: whether an element of what is published began or ended.
-    func advanceTimedMoments(of presentity: HostedPresentity, at now: Instant) -> Bool {
-        guard let first = presentity.timedMoments.first, first <= now else { return false }
-        presentity.timedMoments.removeAll { $0 <= now }
+    func advanceTimedMoment(of presentity: HostedPresentity, at now: Instant) -> Bool {
+        guard let moment = presentity.nextTimedMoment, moment <= now else { return false }
+        presentity.noteTimedMoment(at: now)
         return true
     }
 
-    func advanceTimedMoments(of upstream: UpstreamSubscription, at now: Instant) {
-        for resource in upstream.resources where resource.timedMoments.first.map({ $0 <= now }) ?? false {
-            resource.timedMoments.removeAll { $0 <= now }
+    func advanceTimedMoment(of upstream: UpstreamSubscription, at now: Instant) {
+        for resource in upstream.resources where resource.nextTimedMoment.map({ $0 <= now }) ?? false {
             let ended = resource.expiry.ended(at: now)
             if !ended.isEmpty, case .categories(var merge) = resource.source {
                 merge.remove(ended)
                 show(.categories(merge), in: resource, at: now)
             } else {
+                resource.noteTimedMoment(of: resource.source, at: now)
                 for (watcher, watched) in resource.sinks { sourceChanged(watched, of: watcher, at: now) }
             }
         }

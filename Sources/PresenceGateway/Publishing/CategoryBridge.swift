@@ -26,14 +26,14 @@ final class CategoryBridge {
     /// Tells the answer to the newest request from those to earlier ones.
     var attempt: UInt64 = 0
     var passage = BridgePassage()
-    /// When the composed document means something else without a request, the first moment first.
-    var timedMoments: [Instant] = []
+    /// Next time at which an element of the composed document begins or ends by itself; nil: none does.
+    var nextTimedMoment: Instant?
     /// Whether the home server has shown a state of its own in a container for watchers (MS-PRES 3.8.5.1.2.7).
     var homeComputesState = false
 
     /// One publication.
     struct Source {
-        /// Grows with every body: the newest one decides where two say different things.
+        /// Grows with every body: where two publications differ, the newest counts.
         var number: UInt64
         var arrived: Instant
         var document: [UInt8]
@@ -74,10 +74,10 @@ final class CategoryBridge {
         let ofClient = client.nextDeadline.map { Instant($0) }
         // A lapse waits for the request that is being worked on.
         let lapse = current == nil ? table.nextDeadline : nil
-        return [ofClient, lapse, timedMoments.first, current?.held.until, queue.map(\.until).min()].compactMap(\.self).min()
+        return [ofClient, lapse, nextTimedMoment, current?.held.until, queue.map(\.until).min()].compactMap(\.self).min()
     }
 
-    /// What the home server is to hold, as long as the longest of these sources lives.
+    /// Instances for the home server, with the lifetime of the longest-lived source.
     /// - Parameter atLeast: seconds to ask for, so that short lives here are not as many requests there.
     func wishes(
         _ elements: [PublicationID: XMLFragment], of sources: [String: Source], atLeast: Int, at now: Instant

@@ -181,7 +181,7 @@ extension Gateway {
         for held in late {
             refuse(held.request, held.transaction, Refusal(.serverTimeout, "the identity's home server did not answer in time"), at: now)
         }
-        if let moment = bridge.timedMoments.first, moment <= now { wish(bridge, at: now) }
+        if let moment = bridge.nextTimedMoment, moment <= now { wish(bridge, at: now) }
         work(bridge, at: now)
     }
 

@@ -20,7 +20,7 @@ public enum PublishForm: String, CaseIterable, Hashable, Sendable {
 
 /// F3: the documents of an identity as one set of category instances.
 extension Gateway {
-    /// Composes the sources, and says what the home is to hold of them now.
+    /// Composes the sources into the instances that the home is to hold now.
     func compose(_ sources: [String: CategoryBridge.Source], of bridge: CategoryBridge, at now: Instant) -> [PublicationID: XMLFragment] {
         let uri = bridge.uri
         var composer = PublicationComposer(entity: uri.description, limits: configuration.limits.composition)
@@ -31,11 +31,11 @@ extension Gateway {
                 standing: .init(number: source.number, arrived: DateTime(source.arrived), until: DateTime(source.until), ids: [:]))
         }
         guard !composer.isEmpty else {
-            bridge.timedMoments = []
+            bridge.nextTimedMoment = nil
             return [:]
         }
         let document = composer.document
-        bridge.timedMoments = PresenceSource.pidf(document).timedMoments(after: now)
+        bridge.nextTimedMoment = PresenceSource.pidf(document).nextTimedMoment(after: now)
         return instances(of: document, uri, asUserState: publishesUserState(bridge), at: now)
     }
 
@@ -77,10 +77,10 @@ extension Gateway {
         return instances
     }
 
-    /// What the home computes states of (MS-PRES 3.8.5.1.2.7).
+    /// Input containers of aggregation at the home (MS-PRES 3.8.5.1.2.7).
     private static let inputContainers = [2, 3].compactMap { ContainerID($0) }
 
-    /// Of a state nothing but its number.
+    /// Reduces a state to its availability.
     private static func reduced(_ body: CategoryBody?) -> CategoryBody? {
         guard case .state(let state)? = body else { return body }
         return .state(StateDocument(type: state.type, availability: state.availability))

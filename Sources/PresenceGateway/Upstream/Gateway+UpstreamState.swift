@@ -81,7 +81,7 @@ extension Gateway {
     /// Gives every sink what is known now.
     /// - Parameter isGranted: the state itself says that its watcher may see it.
     func show(_ source: PresenceSource, in resource: UpstreamResource, isGranted: Bool = false, at now: Instant) {
-        resource.timedMoments = (source.timedMoments(after: now) + resource.expiry.moments).sorted()
+        resource.noteTimedMoment(of: source, at: now)
         var changed: [(watcher: WatcherDialog, resource: WatchedResource)] = []
         for (watcher, watched) in resource.sinks {
             if watched.source == source {

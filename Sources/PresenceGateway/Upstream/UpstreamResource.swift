@@ -22,9 +22,9 @@ final class UpstreamResource {
     var isResumed = false
     /// Until when the last state is shown although nobody vouches for it.
     var staleAt: Instant?
-    /// When what is known means something else without a message, the first moment first.
-    var timedMoments: [Instant] = []
-    /// When category instances end by their own `expires`.
+    /// Next time at which an element of the known state begins or ends by itself; nil: none does.
+    var nextTimedMoment: Instant?
+    /// Ends of category instances by their own `expires`.
     var expiry = CategoryExpiry()
     /// Where the far side sends differences; nil: it has sent none.
     var partial: PartialPresence?
