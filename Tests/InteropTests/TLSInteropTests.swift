@@ -60,7 +60,7 @@ extension RealSockets {
                     line.errors.contains("alert certificate unknown") && line.errors.contains("alert number 46")
                 },
                 "\(line.errors)")
-            #expect(gateway.log.contains("TLS handshake failed"), "\(gateway.log)")
+            #expect(await eventually(within: 10) { gateway.log.contains("TLS handshake failed") }, "\(gateway.log)")
             await line.stop()
             #expect(await gateway.stop() == 0, "\(gateway.log)")
         }
