@@ -92,7 +92,7 @@ extension Gateway {
         }
     }
 
-    /// Why a request did not leave that depends on a change that was not kept.
+    /// Reason of a request that did not leave, because a change that it depends on was not kept.
     static let notKeptReason = "not kept"
 
     private func takeBack(_ entry: Staged, at now: Instant) {
@@ -158,7 +158,7 @@ extension Gateway {
             presentities[key] = presentity
             presentity.published = before ?? makePresentity(key, presentity.uri).published
             composeAgain(presentity)
-            presentity.noteTimedMoments(at: now)
+            presentity.noteTimedMoment(at: now)
             placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
             tellWatchers(of: presentity, at: now)
             settle(presentity)

@@ -98,7 +98,7 @@ extension Gateway {
         for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
             awaitEndpoints(of: presentity, at: now)
             composeAgain(presentity)
-            presentity.noteTimedMoments(at: now)
+            presentity.noteTimedMoment(at: now)
             advance(presentity, at: now)
             schedule(presentity)
         }

@@ -30,7 +30,7 @@ extension Gateway {
             log(.notice, "far leg lost, presentity counts as offline", ["call-id": upstream.callID])
             show(.offline, in: resource, at: now)
         }
-        advanceTimedMoments(of: upstream, at: now)
+        advanceTimedMoment(of: upstream, at: now)
         askListAgain(upstream, at: now)
         askToRead(upstream, at: now)
         if let startsAt = upstream.startsAt, now >= startsAt {

@@ -117,7 +117,7 @@ public final class Gateway: SansIOEndpoint {
     /// What each request of ours is for.
     var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
-    /// Far legs to whose far side something happened, until their turn.
+    /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
     /// Far legs by the connections over which they are heard.
     var legsOfConnection: [ConnectionID: Set<UInt64>] = [:]

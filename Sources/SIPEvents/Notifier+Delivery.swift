@@ -161,7 +161,7 @@ extension Notifier {
 }
 
 extension Notifier.DeliveryFailure {
-    /// How a subscription ends for it, once it has lasted for longer than the patience.
+    /// Reason of the end of a subscription, once the failure has lasted for longer than the patience.
     fileprivate var end: Notifier.EndReason {
         if case .challenge(let status) = self { .refused(status: status) } else { .unreachable }
     }

@@ -44,7 +44,7 @@ import Testing
         _ = subscriber.receiveNotify(.active(expires: 590), at: start + .seconds(10))
         #expect(subscriber.nextDeadline == start + .seconds(30))
         #expect(subscriber.advance(to: start + .seconds(30)) == [.subscribe(.refresh, expires: 600)])
-        // Refused for now: it is repeated, whatever a NOTIFY says meanwhile.
+        // Refused for now: it is repeated, with or without a NOTIFY meanwhile.
         _ = subscriber.receiveAnswer(status: 503, retryAfter: 20, at: start + .seconds(31))
         _ = subscriber.receiveNotify(.active(expires: 560), at: start + .seconds(40))
         #expect(subscriber.nextDeadline == start + .seconds(51))

@@ -5,7 +5,7 @@ import Testing
 
 /// Trouble with one request, one server or one connection of a partner, with default lifetimes and the default configuration.
 @Suite("Trouble with one request or one connection costs the partner's other subscriptions nothing") struct PartnerTroubleTests {
-    /// How the requests for one user are treated.
+    /// Treatment of the requests for one user.
     enum Trouble: CaseIterable, Sendable {
         case timeout, unavailable, silence
 

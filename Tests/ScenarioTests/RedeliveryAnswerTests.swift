@@ -71,7 +71,7 @@ struct RedeliveryAnswerTests {
         for watcher in party.watchers { watcher.notifyAnswer = SIPStatus(rawValue: status) }
         party.show("second", at: network.now)
         try network.run(for: .seconds(8))
-        // What the refused NOTIFY carried was not taken.
+        // The state of the refused NOTIFY was not taken.
         for watcher in party.watchers { watcher.notifyAnswer = .ok }
         let before = party.watchers.map(\.notifications.count)
         try party.conversation.crash(on: network, awayFor: .seconds(2))

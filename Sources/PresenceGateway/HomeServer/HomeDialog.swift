@@ -65,7 +65,7 @@ final class HomeDialog {
     /// Changed by ``HomeDialogs/move(_:to:)``.
     fileprivate(set) var flow: Flow
     var subject: Subject
-    /// Why the last notification failed; of meaning while the notifier retries.
+    /// Reason of the last failed notification; valid while the notifier retries.
     var failureReason: String?
     /// Its connection closed; it is told nothing until its endpoint is back.
     var isDetached = false

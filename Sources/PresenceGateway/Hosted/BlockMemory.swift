@@ -36,7 +36,7 @@ struct BlockMemory {
 
     /// How exactly it is known when a watcher was last shown presence.
     static let precision = TimeSpan.seconds(86_400)
-    /// How long a watcher of another presentity was not shown presence before it makes room.
+    /// Least time without presence after which a watcher of another presentity makes room.
     static let disuse = TimeSpan.seconds(30 * 86_400)
 
     var bounds: Bounds

@@ -3,15 +3,15 @@ import SIPEvents
 
 /// A notification that failed and is being retried.
 public struct RedeliveryReport: Codable, Hashable, Sendable {
-    /// When the first notification of the run failed.
+    /// Time of the first failure in the series.
     public var since: DateTime
     /// Notifications of the run that failed.
     public var failures: Int
-    /// Why the last one failed.
+    /// Reason of the last failure.
     public var reason: String
-    /// When the next one is sent; nil: it is sent, and unanswered.
+    /// Time of the next attempt; nil while a NOTIFY awaits its response.
     public var next: DateTime?
-    /// When the retries end, and the subscription with them, if none succeeds.
+    /// Time at which retries and subscription end, if none succeeds.
     public var until: DateTime
 
     public init(since: DateTime, failures: Int, reason: String, next: DateTime?, until: DateTime) {

@@ -128,7 +128,7 @@ public struct LegReport: Codable, Hashable, Sendable {
     /// Since when it is not known whether the far side still knows of it, or what it says; nil: its last SUBSCRIBE was accepted, and its last
     /// document was read.
     public var unverifiedSince: DateTime?
-    /// Why its last document could not be read; nil: it was read.
+    /// Error of its last document; nil: it was read.
     public var unreadable: String?
     public var refreshesAt: DateTime?
     public var lapsesAt: DateTime?

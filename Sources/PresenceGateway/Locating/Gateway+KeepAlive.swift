@@ -13,7 +13,7 @@ extension Gateway {
         var open = 0
         /// It is asked because something is subscribed there, until nothing is.
         var isDefault = false
-        /// When it is asked next.
+        /// Time of the next OPTIONS.
         var dueAt: Instant
         /// Another request that is not answered is no reason to ask before.
         var asksFrom = Instant(nanosecondsSince1970: 0)

@@ -2,9 +2,9 @@ import EnhancedPresence
 import FederationRouting
 import SIPCore
 
-/// Watchers without a name (RFC 3323 4.1.1.3): served on behalf of the partner whose server speaks, and shown what everybody may see.
+/// Anonymous watchers (RFC 3323 4.1.1.3): served on behalf of the partner that sent the request, with presence that every watcher may see.
 extension Gateway {
-    /// In whose name a request is judged: From, and for a From that names nobody the anonymous user of the peer's partner domain.
+    /// URI by which a request is judged: From, or for an anonymous From the anonymous user of the peer's partner domain.
     ///
     /// A peer that is no server of a partner with an entry of its own remains the stranger that it is: its domain is not configured (403).
     func speaker(_ from: SIPURI, of method: SIPMethod, on flow: Flow) -> SIPURI {

@@ -28,7 +28,7 @@ extension Gateway {
         }
     }
 
-    /// How many subscriptions at each partner are unverified, and since when the first of them.
+    /// Number of unverified subscriptions at each partner, and the time of the first doubt.
     private var unverifiedByPartner: [String: (count: Int, since: Instant)] {
         func sum(_ one: (count: Int, since: Instant), _ other: (count: Int, since: Instant)) -> (count: Int, since: Instant) {
             (one.count + other.count, min(one.since, other.since))
@@ -93,7 +93,7 @@ extension Gateway {
         guard let partner = partner(of: awaited.purpose) else { return }
         if status == .requestTimeout || status == .serviceUnavailable {
             noteFailure("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
-            // One user's request says nothing of the others' subscriptions.
+            // The request of one user does not concern the subscriptions of others.
             if awaited.isKeepAlive, awaited.purpose.isVerdict { partnerLeft(partner, .unavailable, at: now) }
         } else {
             if partners.answered(by: partner, after: now - awaited.sentAt, at: now), partners.isConfigured(partner) {
@@ -107,7 +107,7 @@ extension Gateway {
 
     /// No server answered, was reached, or is known.
     func noteSilence(of purpose: Awaiting, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
-        // This node's own table is full, which says nothing of the partner.
+        // A full table of this node is no fault of the partner.
         guard reason != TransactionLayer.limitReason, let partner = partner(of: purpose) else { return }
         noteFailure(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
         guard purpose.isVerdict, let domain = domain(of: purpose) else { return }

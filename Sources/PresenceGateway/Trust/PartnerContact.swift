@@ -22,7 +22,7 @@ public struct PartnerContact: Hashable, Sendable {
     public private(set) var failures: UInt64 = 0
     public private(set) var lastAnswer: Instant?
     public private(set) var lastFailure: Failure?
-    /// What the configuration lacks, such as credentials, by the method of the requests that failed for it last.
+    /// Faults of the configuration, such as missing credentials, by the method of the refused requests.
     public private(set) var faults: [SIPMethod: Failure] = [:]
     /// When a request came from there last.
     public private(set) var lastHeard: Instant?

@@ -61,7 +61,7 @@ public struct PartnerReport: Hashable, Sendable {
 
 /// The partners of the configuration, and those that were heard or asked; a shard has its own.
 struct PartnerTable {
-    /// Why the subscriptions at a partner are in doubt as a whole.
+    /// Reason for which all subscriptions at a partner are in doubt.
     enum Absence {
         /// OPTIONS, or a request outside of dialogs by the domain's own way, found no server, or OPTIONS were not answered. Any answer but
         /// 408 and 503 ends it.

@@ -1,4 +1,4 @@
-/// What happened to the far side of an upstream subscription since it was looked at last.
+/// Events at the remote domain of an upstream subscription since it was last handled.
 struct FarSideEvents: OptionSet, Hashable {
     let rawValue: UInt8
 

@@ -7,7 +7,7 @@ import SIPEvents
 ///     sent --3xx, Contact at the same partner--> sent there, CSeq one higher --...--> answered
 ///               \--any other, or too many--> refused: SUBSCRIBE ends as `noresource`, NOTIFY ends its dialog, PUBLISH and SERVICE are 502
 extension Gateway {
-    /// How often one request is sent on, at most.
+    /// Largest number of redirections of one request.
     private static let redirectLimit = 5
 
     // MARK: SUBSCRIBE
@@ -93,7 +93,7 @@ extension Gateway {
 
     private static func isRedirection(_ response: SIPResponse) -> Bool { (300..<400).contains(response.status.rawValue) }
 
-    /// The first Contact that is a place of the partner and was not asked yet; nil: there is none, and the log says why.
+    /// The first Contact that belongs to the partner and was not asked yet; nil if there is none, with the reason in the log.
     /// - Parameters:
     ///   - requestURI: where the request was sent.
     ///   - visited: where it was sent before.
@@ -164,7 +164,7 @@ extension Gateway {
     }
 }
 
-/// Where the NOTIFYs of one dialog were sent on to, until one has a final answer.
+/// Redirections of one NOTIFY, until its final response.
 final class NotifyRedirect {
     /// The Request-URIs that it was sent on from.
     fileprivate(set) var visited: Set<String> = []

@@ -72,7 +72,7 @@ extension Gateway {
         doubt(sample.numbers.union(others).subtracting([leg.id]), .doubted, at: now)
     }
 
-    /// The sample says nothing: its refresh was refused for now, or it is over.
+    /// Chooses another sample, because the refresh of this one was refused for now, or it has ended.
     func sampleFails(_ leg: UpstreamSubscription, at now: Instant) {
         guard let sample = leg.sample else { return }
         leg.sample = nil

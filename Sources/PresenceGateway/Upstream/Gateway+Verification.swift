@@ -232,7 +232,7 @@ extension Gateway {
 
     // MARK: what watchers see
 
-    /// Shows what is known as `when-lost` says, until the far side is heard again.
+    /// Applies `when-lost` to the known state until the remote domain is heard again.
     /// - Parameter isDown: false: it is asked again at once, and the last state is shown for a while.
     func applyWhenLost(_ leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
         for resource in leg.resources where resource.source.isKnown {

@@ -61,7 +61,7 @@ final class UpstreamSubscription {
     /// Since when it is not known whether the far side still knows of it, or what it says; nil: its last SUBSCRIBE was accepted, and its last
     /// document was read.
     var unverifiedSince: Instant?
-    /// Why its last document could not be read; nil: it was read.
+    /// Error of its last document; nil: it was read.
     var unreadable: String?
     /// Time at which the whole state is requested again after an unreadable document.
     var asksToReadAt: Instant?
@@ -69,7 +69,7 @@ final class UpstreamSubscription {
     var verifiedAt: Instant?
     /// It is refreshed for others too.
     var sample: Sample?
-    /// Where its last SUBSCRIBE was accepted; see ``UpstreamTable/note(_:acceptedBy:)``.
+    /// Server that accepted its last SUBSCRIBE; see ``UpstreamTable/note(_:acceptedBy:)``.
     var server: TransportAddress?
     /// Over which it is heard; two at most.
     var connections: [ConnectionID] = []
@@ -140,7 +140,7 @@ final class UpstreamSubscription {
         var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil, Instant.earliest(list?.asksAgainAt, asksToReadAt))
         for resource in resources {
             if let staleAt = resource.staleAt { next = min(next ?? staleAt, staleAt) }
-            if let moment = resource.timedMoments.first { next = min(next ?? moment, moment) }
+            if let moment = resource.nextTimedMoment { next = min(next ?? moment, moment) }
         }
         return next
     }

@@ -37,7 +37,7 @@ struct UpstreamTable {
 
     func numbers(ofDomain name: String) -> Set<UInt64> { ofDomain[name] ?? [] }
 
-    /// Those whose last SUBSCRIBE this server accepted.
+    /// Numbers of subscriptions with a last SUBSCRIBE accepted by this server.
     func numbers(atServer address: TransportAddress) -> Set<UInt64> { ofServer[Place(address)] ?? [] }
 
     /// Notes the server that accepted a SUBSCRIBE.

@@ -1,7 +1,7 @@
 import PresenceDocuments
 
 extension PresenceMapper {
-    /// Writes what a user's device says as a userState, an input of aggregation (MS-PRES 3.8.5.1.2.2): the greatest number of the user's
+    /// Writes the state of a user's device as a userState, an input of aggregation (MS-PRES 3.8.5.1.2.2): the greatest number of the user's
     /// states counts.
     ///
     /// - Returns: nil where the device says nothing that may outweigh the user's other states: it is offline, which is no word about the

@@ -114,9 +114,9 @@ public enum Carrier: Hashable, Sendable {
     case datagram(host: String)
 }
 
-/// How a connection ended.
+/// End of a connection.
 public enum ConnectionEnd: Hashable, Sendable {
-    /// This side closed it because nothing was said over it.
+    /// Closed by this side as idle.
     case idle
     /// The peer ended its stream: it closed an idle connection, or its process ended. All that it sent has arrived.
     case byPeer

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "MS-PRES 3.9.5.4 the delegator himself is 400, nobody of this deployment 404, removal of no delegate 403, From and To 403 [R331, R333, R335]",
+        "MS-PRES 3.9.5.4 the delegator as delegate is 400, an unknown user 404, removal of a non-delegate 403, From and To that differ 403 [R331, R333, R335]",
         arguments: [
             ("sip:bob@CONTOSO.com", DelegateChange.Action.add, Fixture.bob, 400), ("dan@fabrikam.com", .add, Fixture.bob, 404),
             ("gone@contoso.com", .modify, Fixture.bob, 404), ("nobody", .add, Fixture.bob, 404),

@@ -9,7 +9,7 @@ import XMLCore
     static let bob = CategoryBridgeTests.bob
     let words = CategoryBridgeTests()
 
-    /// What an enterprise home keeps, and computes as soon as something is in its input containers (MS-PRES 3.8.5.1.2.7).
+    /// Instances of an enterprise home, which computes states as soon as its input containers hold any (MS-PRES 3.8.5.1.2.7).
     final class Home {
         struct Key: Hashable {
             var category: CategoryName

@@ -4,7 +4,7 @@ import SIPCore
 import SIPSecurity
 import Testing
 
-/// Partners whose servers ask this gateway for credentials, by the method of what it sends; SUBSCRIBE is in ``PartnerChallengeTests``.
+/// Partners with servers that ask this gateway for credentials, by method; SUBSCRIBE is in ``PartnerChallengeTests``.
 @Suite struct ChallengedMethodsTests {
     private static let credentials = PartnerCredentials(user: "gateway", password: "secret")
     private let words = HostedPresentityTests()

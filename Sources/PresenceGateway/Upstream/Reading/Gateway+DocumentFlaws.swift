@@ -39,7 +39,7 @@ extension Gateway {
     }
 
     /// A document cannot be read: the known state is unverified, is shown for as long as that of a lost leg, and a refresh asks for the whole
-    /// state. Three that follow each other at once are the last (``FullStateDemand``): from then on `when-lost` says what watchers see, and
+    /// state. Three that follow each other at once are the last (``FullStateDemand``): from then on `when-lost` applies, and
     /// one refresh in ``readingPause`` asks, since a notifier drops a subscription whose NOTIFY is refused (RFC 6665 4.2.2).
     private func couldNotRead(_ problem: String, of upstream: UpstreamSubscription, at now: Instant) {
         counters.documentsUnreadable += 1
