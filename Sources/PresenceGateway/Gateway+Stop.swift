@@ -9,7 +9,7 @@ public enum StopPolicy: String, Hashable, Sendable, CaseIterable {
     case keep
 }
 
-/// The end of a gateway that is not killed (RFC 6665 4.2.2, DESIGN 6.2).
+/// The end of a gateway that is not killed (RFC 6665 4.2.2).
 extension Gateway {
     /// Takes no new subscription any more, and ends the dialogs or leaves them to the next process, as the configuration says
     /// (``GatewayConfiguration/onStop``). Done when ``isDrained``.

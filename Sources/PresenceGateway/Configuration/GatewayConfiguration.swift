@@ -237,7 +237,7 @@ extension GatewayConfiguration {
     }
 }
 
-/// Bounds of everything that grows; each has a defined answer (DESIGN: 413, 503 with Retry-After, `terminated;reason=...`).
+/// Limits of everything that grows. At each of them the answer is defined: 413, 503 with Retry-After, or `terminated;reason=...`.
 public struct GatewayLimits: Hashable, Sendable {
     /// Live watcher dialogs of one watcher; beyond it 503 (toward the enterprise 413, MS-PRES 3.4.5.1.3).
     public var subscriptionsPerWatcher = 1_000

@@ -3,7 +3,8 @@ import PresenceMapping
 import SIPCore
 import UserDirectory
 
-/// Makes watchers' views from sources by way of the canonical model; the only place of the gateway that converts (DESIGN section 2).
+/// Renders sources in the formats of watchers through the canonical model; no other part of the gateway converts
+/// (docs/decisions/rendering.md).
 struct PresenceTranslator {
     let mapper: PresenceMapper
     /// Told which table rows decided and what was lost; nil when nobody reads it.

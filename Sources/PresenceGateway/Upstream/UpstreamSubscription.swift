@@ -5,7 +5,7 @@ import SIPEvents
 
 /// A far leg: one subscription dialog of ours, in one watcher's name, at the home of one or several presentities.
 ///
-/// Never shared between watchers, because the far side decides what each of them may see (DESIGN section 2). When to subscribe,
+/// Never shared between watchers, because the notifier decides what each of them may see (docs/decisions/upstream-per-watcher.md). When to subscribe,
 /// refresh and start anew is decided by its ``SIPEvents/Subscriber``; in which words is written by ``describe(_:expires:reliable:)``.
 ///
 ///     WatchedResource --strong--> UpstreamSubscription --> UpstreamResource --weak--> WatchedResource, WatcherDialog

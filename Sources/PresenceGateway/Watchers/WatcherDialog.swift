@@ -3,7 +3,7 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// One watcher's subscription dialog: a sink of presence (DESIGN section 2).
+/// One watcher's subscription dialog: a sink of presence (docs/decisions/rendering.md).
 ///
 /// It knows who watches whom in which format, and what was delivered last; when to notify is decided by its ``SIPEvents/Notifier``.
 /// A single subscription has one resource, a batch (MS-PRES 3.4.5.1.1) several.
