@@ -2,10 +2,10 @@ import SIPCore
 
 /// The wall clock, which may be set while the gateway runs.
 extension Gateway {
-    /// Takes in what the wall clock says; the edge reads it regularly.
+    /// Compares the wall clock with the gateway's time; the event loop calls this regularly.
     ///
-    /// The gateway's own time goes on evenly, so that all lifetimes in memory stay as they were granted. The store is told how far the
-    /// clock was set, so that the next process finds them so too (``StoredClock``).
+    /// The gateway's time advances evenly, so that lifetimes in memory do not change. The store keeps the amount by which the clock was
+    /// set, so that the next process can shift its times (``StoredClock``).
     public func receive(wallClock wall: Instant, at now: Instant) {
         let difference = (wall - now) - clockStep
         guard difference.isClockStep else { return }

@@ -3,22 +3,22 @@ import SIPCore
 import SIPEvents
 import SimplePresence
 
-/// Group commit: answers and requests wait until what they depend on is kept.
+/// Group commit: 2xx responses and requests wait until the changes that they depend on are stored.
 ///
-///     input --> tables change, answers and requests are staged --takeOutput()--> commit --kept--> they leave
-///                                                                                  |
-///                                                                                  +--not kept--> 2xx become 503 and are undone,
+///     input --> tables change, responses and requests are staged --takeOutput()--> commit --stored--> they are sent
+///                                                                                    |
+///                                                                                    +--failed--> 2xx become 503 and are undone,
 ///                                                                                                 requests count as not delivered
 ///
-/// While the store fails, requests that would have to be kept are refused before they change anything; what time itself changes is
-/// kept with the first commit that succeeds.
+/// While the store fails, requests that depend on it are refused before they change anything; changes by timers are stored with the
+/// next successful commit.
 extension Gateway {
-    /// Notes that what this key names changed: appeared, became different or ended. Cheap; the record is made at the next commit.
+    /// Marks the record of this key as changed; the next commit writes or removes it.
     func keep(_ key: StoreKey) {
         if store != nil { desk.unkept.insert(key) }
     }
 
-    /// Says how to take back what is being answered with a 2xx, should it turn out that it cannot be kept.
+    /// Registers how to undo a change with a staged 2xx response, in case the commit fails.
     func ifNotKept(_ undo: @escaping (Instant) -> Void) {
         if store != nil { desk.undo.append(undo) }
     }
@@ -33,8 +33,8 @@ extension Gateway {
         .unavailable("this node cannot keep any change now", retryAfter: retryAfter)
     }
 
-    /// Commits, and lets go or takes back what was staged. Both may stage more; that it ends is certain, because what is sent anew
-    /// waits for a timer.
+    /// Commits, and releases or takes back what was staged. Either may stage more; the loop ends because repeated requests wait for a
+    /// timer.
     func settleStore() {
         guard store != nil else { return }
         for _ in 0..<8 where !desk.isIdle {
@@ -59,7 +59,7 @@ extension Gateway {
         }
     }
 
-    /// - Returns: whether the store now holds what the tables hold.
+    /// - Returns: whether the store holds the present state of the tables.
     private func commit() -> Bool {
         guard let store, desk.hasChanges else { return true }
         if let until = desk.failingUntil, desk.now < until { return false }
@@ -92,7 +92,7 @@ extension Gateway {
         }
     }
 
-    /// Reason of a request that did not leave, because a change that it depends on was not kept.
+    /// Reason for a request that was not sent because a change that it depends on was not stored.
     static let notKeptReason = "not kept"
 
     private func takeBack(_ entry: Staged, at now: Instant) {
@@ -122,7 +122,7 @@ extension Gateway {
         }
     }
 
-    /// The store keeps changes again: dialogs of which a notification was not kept are told the newest state.
+    /// Sends the newest state in dialogs with a notification that was not stored, once the store works again.
     private func notifyUnsent(at now: Instant) {
         guard !desk.unsent.isEmpty, desk.failingUntil == nil else { return }
         let tags = desk.unsent.sorted()
@@ -135,12 +135,12 @@ extension Gateway {
         }
     }
 
-    /// Notes what is recorded of a dialog's notifications before one more is staged.
+    /// Saves the dialog's notification record before another notification is staged.
     func noteStaged(_ watcher: WatcherDialog) {
         if store != nil, desk.recordsBefore[watcher.localTag] == nil { desk.recordsBefore[watcher.localTag] = watcher.told }
     }
 
-    /// A notification did not leave, because it could not be kept: the watcher is told the newest state with the next successful commit.
+    /// Handles a notification that was not sent because it could not be stored; the next successful commit sends the newest state.
     func notSent(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
         watcher.forgetDelivered()
@@ -149,7 +149,7 @@ extension Gateway {
         perform(watcher.notifier.notificationNotSent(retryIn: pause, at: now), on: watcher, at: now)
     }
 
-    /// Remembers a presentity as it is, for the case that what is about to change cannot be kept.
+    /// Saves the presentity's publications, to restore them if the coming change cannot be stored.
     func undoable(_ key: String) {
         guard store != nil else { return }
         let before = presentities[key]?.published
@@ -168,7 +168,7 @@ extension Gateway {
 }
 
 extension HostedPresentity {
-    /// All that was published, as one value.
+    /// All publications of the presentity, as one value.
     struct Published {
         var uri: SIPURI
         fileprivate var enhanced: EnhancedPresentity

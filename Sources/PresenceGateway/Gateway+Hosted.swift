@@ -114,7 +114,7 @@ extension Gateway {
 
     // MARK: endpoints
 
-    /// Endpoint-bound instances end with their endpoint, which without registration is its connection (MS-PRES 3.2.5.5).
+    /// Ends the instances of unregistered endpoints that published over a closed connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
         bridgeEndpointsClosed(connection, at: now)
         for (key, endpoints) in publishingConnections.close(connection) {
@@ -126,7 +126,7 @@ extension Gateway {
         }
     }
 
-    /// Removes what was bound to endpoints that are gone, and with the last of them what was bound to the user (MS-PRES 3.2.5.5).
+    /// Removes instances bound to ended endpoints, and with the last endpoint those bound to the user (MS-PRES 3.2.5.5).
     func endpointsEnded(_ endpoints: [String], of key: String, isLast: Bool, at now: Instant) {
         guard let presentity = presentities[key] else { return }
         let moment = DateTime(now)
@@ -164,7 +164,7 @@ extension Gateway {
         schedule(presentity)
     }
 
-    /// Notifies every watcher whose view differs.
+    /// Notifies the watchers that see a difference.
     func tellWatchers(of presentity: HostedPresentity, at now: Instant) {
         presentity.changed()
         for (tag, resource) in presentity.watchersInOrder {
@@ -196,12 +196,12 @@ extension Gateway {
 
     // MARK: the store
 
-    /// Keeps what was published by SERVICE, or what blocked watchers see of it.
+    /// Marks the presentity's SERVICE publications, or those of a sign-off that blocked watchers see, as changed in the store.
     func keep(_ presentity: HostedPresentity) {
         if let key = presentity.storeKey { keep(key) }
     }
 
-    /// Keeps what a PUBLISH changed; a replaced or removed entity-tag is not kept.
+    /// Stores the body of a PUBLISH; a replaced or removed entity-tag is removed from the store.
     private func keep(_ operation: PublicationTable.Operation, _ body: [UInt8], of presentity: HostedPresentity) {
         guard store != nil else { return }
         func move(from old: EntityTag?, to new: EntityTag?) {
@@ -217,7 +217,7 @@ extension Gateway {
         case .remove(let tag): move(from: tag, to: nil)
         case .nothing: break
         }
-        // Which of the models was published last is kept with the other one.
+        // The presentity's record holds the order of the two models.
         if presentity.hasEnhancedState { keep(presentity) }
     }
 
@@ -246,7 +246,7 @@ extension Gateway {
 
     private func side(of uri: SIPURI) -> DomainSide { configuration.domain(uri.domainKey)?.side ?? .enterprise }
 
-    /// Applies the side and the registered categories that the domains have now.
+    /// Applies the sides and registered categories of the present domains.
     func renewSides(at now: Instant) {
         for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
             presentity.enhanced.policy = presencePolicy(of: presentity.uri)

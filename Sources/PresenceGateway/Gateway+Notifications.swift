@@ -2,7 +2,7 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// What watchers are told, and how it is written.
+/// Responses and notifications to watchers, and their bodies.
 extension Gateway {
     func perform(
         _ actions: [Notifier.Action], on watcher: WatcherDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
@@ -50,13 +50,13 @@ extension Gateway {
         respond(response, transaction, at: now)
     }
 
-    /// Whether a 200 stands for a NOTIFY: while one is not answered yet, the state follows in a NOTIFY of its own.
+    /// Whether a 200 may replace a NOTIFY: not while one awaits its response, unless the 200 ends the subscription.
     func isPiggybacked(_ status: SubscriptionStatus, by notifier: Notifier) -> Bool { status.isTerminated || !notifier.isAwaitingAnswer }
 
     /// The 200 to a SUBSCRIBE without its body (RFC 6665 4.2.1, MS-SIP 3.4.5.1).
     /// - Parameters:
-    ///   - isList: its notifications are of the `eventlist` kind (RFC 4662 4.1).
-    ///   - notify: set when the 200 stands for a NOTIFY: its Event, and the CSeq number that it would have had.
+    ///   - isList: whether its notifications require `eventlist` (RFC 4662 4.1).
+    ///   - notify: set if the 200 replaces a NOTIFY: Event and CSeq number of that NOTIFY.
     func acceptance(
         of request: SIPRequest, tag: String, over flow: Flow, expires: Int, _ status: SubscriptionStatus, by notifier: Notifier,
         isList: Bool, piggybacking notify: (event: Event, cSeq: UInt32)?
@@ -81,7 +81,7 @@ extension Gateway {
         if content != .none {
             body = self.body(of: watcher, naming: nil, isFull: content == .full, at: now)
             if body == nil, content == .changes, watcher.wasToldActive {
-                // It is again as the watcher knows it.
+                // The watcher has this state already.
                 noteSuppressed(watcher)
                 watcher.dueChanges(at: now).forEach { watcher.changes.remove($0) }
                 watcher.notifier.notificationSkipped()
@@ -89,7 +89,7 @@ extension Gateway {
             }
         }
         if case .active = status { watcher.wasToldActive = true } else { watcher.wasToldActive = false }
-        // What was left out is told with the whole state, as soon as there may be one.
+        // The full state that follows a notification without a body includes these changes.
         if content == .none { watcher.changes.removeAll() }
         noteStaged(watcher)
         watcher.told.sent(status, content, inAnswer: false, at: now)
@@ -104,7 +104,7 @@ extension Gateway {
         request.headers.set(.contact, contact(by: way))
         request.headers.append(.event, watcher.event.description)
         request.headers.append(.subscriptionState, status.headerValue)
-        // What enterprise clients look at (MS-PRES 3.4.5.1.3).
+        // Enterprise clients read Expires (MS-PRES 3.4.5.1.3).
         if status.isTerminated, watcher.side == .enterprise { request.headers.append(.expires, "0") }
         if watcher.isEventList { request.headers.append(.require, "eventlist") }
         if let body {
@@ -122,8 +122,8 @@ extension Gateway {
 
     // MARK: bodies
 
-    /// What to write now; afterwards it counts as delivered. nil: nothing differs from what the watcher has.
-    /// - Parameter named: the resources to speak of; nil: all.
+    /// Body of the next notification, which counts as delivered; nil: no new state.
+    /// - Parameter named: resources to include; nil: all.
     private func body(
         of watcher: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
@@ -131,7 +131,7 @@ extension Gateway {
         guard watcher.format == .categories else {
             guard let resource = watcher.resources.first else { return nil }
             guard resource.source.isKnown || !resource.isRestored else {
-                // Its side was not heard since the restart; it is told when it is.
+                // No state is known since the restart; it is sent when it arrives.
                 watcher.changes.remove(resource)
                 return nil
             }
@@ -151,13 +151,13 @@ extension Gateway {
         return isFull ? wholeBody(of: watcher, naming: named, at: now) : changedBody(of: watcher, at: now)
     }
 
-    /// The list and one part for each resource (MS-PRES 2.2.2.4.2).
+    /// Body with the list and one part for each active resource (MS-PRES 2.2.2.4.2).
     private func wholeBody(of watcher: WatcherDialog, naming named: [String]?, at now: Instant) -> NotificationBody {
         var parts: [[UInt8]] = []
         for resource in watcher.resources where named?.contains(resource.key) ?? true {
-            // After a restart nothing can be said of a far presentity before its side was heard.
+            // No state is known since the restart.
             if !resource.source.isKnown && resource.isRestored { continue }
-            // The list says so; a part is for what is active (MS-PRES 2.2.2.4.2).
+            // The list reports it as pending; parts are for active resources (MS-PRES 2.2.2.4.2).
             if resource.isPending { continue }
             let rendered = rendered(resource, for: watcher, at: now)
             guard case .categories(let view) = rendered else { continue }
@@ -167,7 +167,7 @@ extension Gateway {
         return list(parts, of: watcher) { key, _ in named?.contains(key) ?? true }
     }
 
-    /// The changes of one publisher (MS-PRES 2.2.2.4.3), or a list of verdicts that came since; what else there is to tell follows.
+    /// Body with the changes of one publisher (MS-PRES 2.2.2.4.3), or a list of new instance states; further changes follow separately.
     private func changedBody(of watcher: WatcherDialog, at now: Instant) -> NotificationBody? {
         if watcher.hasUntoldVerdicts { return list([], of: watcher) { _, isTold in !isTold } }
         for resource in watcher.dueChanges(at: now) {
@@ -187,17 +187,17 @@ extension Gateway {
         return nil
     }
 
-    /// This is what the watcher has from now on; the next change of the presentity keeps its distance (RFC 3856 6.10).
+    /// Records what the watcher has, and delays the next change of the presentity by the spacing (RFC 3856 6.10).
     func deliver(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         if resource.upstream != nil, !watcher.isPartial, case .document(let view) = rendered {
-            // Nobody shares it, and it can be made again: there are many bridges, and this is most of what one weighs.
+            // Keep the digest only: the document is not shared, can be made again, and takes most of the subscription's memory.
             resource.deliver(digest: view.digest)
             resource.rendered = nil
         } else {
             resource.delivered = rendered
         }
         if resource.upstream == nil, resource.isRenderedOwn { noteShown(rendered, of: resource, to: watcher, at: now) }
-        // The first state that is known is not kept waiting because an empty one was told.
+        // The first known state is not delayed because an empty one was sent.
         resource.spacedUntil = resource.source.isKnown ? now + configuration.timing.notifySpacing : nil
         watcher.changes.remove(resource)
     }
@@ -215,14 +215,14 @@ extension Gateway {
         return .list(watcher: watcher.watcher, rejected: told, parts: parts, boundary: tokens.token())
     }
 
-    /// Tells what has changed and may be told now; each notification of a batch is about one publisher (MS-PRES 2.2.2.4.3).
+    /// Sends the changes that are due; each notification of a batch covers one publisher (MS-PRES 2.2.2.4.3).
     func tellChanges(of watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher, !watcher.isAway, !watcher.notifier.isTelling else { return }
         guard watcher.hasDueChange(at: now) || watcher.hasUntoldVerdicts else { return schedule(watcher) }
         perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
     }
 
-    /// The resource in the watcher's format; made once per state.
+    /// The resource in the watcher's format; rendered once per state.
     func rendered(_ resource: WatchedResource, for watcher: WatcherDialog, at now: Instant) -> RenderedPresence {
         if !published.isEmpty, resource.upstream == nil, let presentity = presentities[resource.hostedKey] { composePublished(presentity) }
         if let rendered = resource.rendered { return rendered }
@@ -237,13 +237,13 @@ extension Gateway {
         return made
     }
 
-    /// A change gets no notification of its own: the watcher has that state, or newer state replaced it while it waited.
+    /// Counts a change without a notification of its own: the watcher has that state, or newer state replaced it while it waited.
     private func noteSuppressed(_ watcher: WatcherDialog) {
         counters.notificationsSuppressed += 1
         watcher.told.suppressedChange()
     }
 
-    /// New state has come for a resource: tells the watcher unless it would learn nothing.
+    /// Handles new state of a resource: notifies the watcher unless it has that state.
     func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
         resource.rendered = nil
@@ -253,11 +253,11 @@ extension Gateway {
             return
         }
         guard resource.source.isKnown, !watcher.notifier.isFetching || watcher.isReady else { return }
-        // What the far side says of it now comes next.
+        // A grant by the remote domain sends the state: ``standingChanged(isPending:of:in:at:)``.
         if resource.isPending { return }
-        // The first notification of a list waits for all of them, for a while.
+        // The first notification of a list waits until all entries are known, at most for the grace period.
         if watcher.list != nil, watcher.notifier.isHeld, !watcher.isReady { return }
-        // So does that of a restored list: an entry without an instance would take back what the watcher has (RFC 4662 5.5).
+        // A restored list waits too: an entry without an instance would withdraw the state that the watcher has (RFC 4662 5.5).
         if watcher.list != nil, resource.isRestored {
             guard watcher.isReady else { return }
             for other in watcher.resources where other.isRestored {
@@ -267,7 +267,7 @@ extension Gateway {
         }
         if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
-            // What waited is taken back by what came now: the watcher hears of neither.
+            // The new state cancels the waiting change: neither is sent.
             if resource.isWaiting { noteSuppressed(watcher) }
             noteSuppressed(watcher)
             watcher.changes.remove(resource)

@@ -3,11 +3,11 @@ import PresenceMapping
 import SIPCore
 import XMLCore
 
-/// What an operator changes while the gateway runs (SIGHUP).
+/// Changes of configuration while the gateway runs (SIGHUP).
 extension Gateway {
-    /// Replaces domains, limits and timing; dialogs that live keep what they were granted, unless the new domains do not permit them.
-    /// Publications that are carried to other domains are shown there as the new domains and tables have it.
-    /// - Parameter mapper: replaces the mapping tables too; nil, or one with the same tables: they stay.
+    /// Replaces domains, limits and timing. Live dialogs keep their granted lifetimes, but end if the new domains do not permit them;
+    /// relayed publications are updated.
+    /// - Parameter mapper: new mapping tables; nil, or equal tables, changes nothing.
     public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
         desk.now = now
         let before = self.configuration
@@ -15,7 +15,7 @@ extension Gateway {
         routes = configuration.routes
         configureSignIns(before: before)
         if configuration.domains != before.domains {
-            // Those that are as before go on knowing which forms the far side takes.
+            // Unchanged domains keep the forms that were learned for them.
             upstreamDomains = upstreamDomains.filter { configuration.domain($0.key.name) == $0.value.configuration }
         }
         home.reconfigure(configuration)
@@ -47,7 +47,7 @@ extension Gateway {
         return XMLParser(limits: bounds)
     }
 
-    /// Replaces the mapping tables; watchers who are shown something else by the new ones are told.
+    /// Replaces the mapping tables and notifies the watchers that see a difference.
     public func use(mapper: PresenceMapper, at now: Instant) {
         reconfigure(configuration, mapper: mapper, at: now)
     }
@@ -61,7 +61,7 @@ extension Gateway {
 }
 
 extension TransactionLayer.Configuration {
-    /// What may change while transactions live.
+    /// Applies the settings that may change while transactions are live.
     mutating func take(_ configuration: GatewayConfiguration) {
         serverLimit = configuration.limits.transactions
         clientLimit = configuration.limits.transactions

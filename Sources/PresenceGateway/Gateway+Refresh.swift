@@ -25,7 +25,7 @@ extension Gateway {
         var named: [String]?
         if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
             let change = try categoryRequest(request, isBatch: watcher.isBatch, to: to)
-            // Who leaves altogether watches nothing more for the last notification's sake.
+            // Ignore resource changes in an unsubscribe.
             if wish != 0 {
                 try apply(change, to: watcher, request, at: now)
                 if watcher.isBatch {
@@ -41,13 +41,13 @@ extension Gateway {
             expires: wish, piggyback: isPiggyback(request, of: watcher, isPoll: wish == 0), at: now)
         log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
         perform(actions, on: watcher, answering: (request, transaction), naming: named, at: now)
-        // The answer was about the resources that were named; what happened to others meanwhile is still to be told.
+        // The 200 covers only the named resources; send the changes of others.
         if named != nil { tellChanges(of: watcher, at: now) }
         startUpstreams(of: watcher, at: now)
         schedule(watcher)
     }
 
-    /// The watcher spoke: its dialog goes on where it spoke from, and is kept as it will be.
+    /// Moves the dialog to the flow of the watcher's request, and stores it.
     func reached(_ watcher: WatcherDialog, over flow: Flow) {
         keep(.dialog(watcher.localTag))
         ifNotKept { [unowned self] now in notSent(watcher, at: now) }
@@ -57,7 +57,7 @@ extension Gateway {
         bind(watcher)
     }
 
-    /// A SUBSCRIBE in the dialog may name more resources or categories, or fewer (MS-PRES 3.4.5.1.3); refused, it changes nothing.
+    /// Adds and removes resources and categories named in a SUBSCRIBE within the dialog (MS-PRES 3.4.5.1.3); a refusal changes nothing.
     private func apply(
         _ change: CategoryRequest, to watcher: WatcherDialog, _ request: SIPRequest, at now: Instant
     ) throws(Refusal) {
@@ -98,24 +98,25 @@ extension Gateway {
 
     // MARK: one batch of an endpoint
 
-    /// An endpoint has one batch dialog with this server: the new one is accepted, the old one ended (MS-PRES 3.4.5.1.3).
+    /// Ends the previous batch dialog of an endpoint, which has one per server (MS-PRES 3.4.5.1.3).
     func replaceBatch(of endpoint: EndpointKey?, by watcher: WatcherDialog, at now: Instant) {
         guard let endpoint else { return }
         let old = batchOfEndpoint.updateValue(watcher.localTag, forKey: endpoint).flatMap { dialogs[$0] }
         watcher.endpoint = endpoint
         guard let old else { return }
         log(.debug, "batch subscription replaced", ["call-id": old.dialog.id.callID])
-        // By its own subscriber, who has another dialog now; Expires 0 tells it so (MS-PRES 3.4.5.1.3).
+        // The subscriber has another dialog; Expires 0 in the last NOTIFY ends the old one (MS-PRES 3.4.5.1.3).
         perform(old.notifier.terminate(.timeout, at: now), on: old, at: now)
     }
 }
 
-/// One endpoint of one watcher (MS-PRES 3.4.5.1.3). Requests that name none come from nobody in particular.
+/// One endpoint of one watcher (MS-PRES 3.4.5.1.3).
 struct EndpointKey: Hashable {
     private let watcher: String
     let endpoint: EndpointID
 
-    /// - Parameter watcher: the key of the sender, whichever of his names From says.
+    /// Creates the key; nil if the request names no endpoint.
+    /// - Parameter watcher: the sender's canonical key, for any form of its URI in From.
     init?(_ request: SIPRequest, of watcher: String) {
         guard let endpoint = EndpointID(of: request.headers) else { return nil }
         self.init(watcher: watcher, endpoint: endpoint)

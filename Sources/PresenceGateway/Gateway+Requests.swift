@@ -1,7 +1,7 @@
 import SIPCore
 import SIPEvents
 
-/// From transaction to method, and back with an answer.
+/// Dispatch of requests by method, and of responses by the purpose of their request.
 extension Gateway {
     func perform(_ actions: [TransactionAction], at now: Instant) {
         for action in actions {
@@ -58,13 +58,13 @@ extension Gateway {
         var request = received
         cleanse(&request, from: flow)
         do throws(Refusal) {
-            // First who it is: a client with an association reads no answer that is not signed, a 503 least of all.
+            // Authenticate first: clients with a security association discard unsigned responses, including 503.
             try authenticate(request, transaction, flow, at: now)
             try checkLoad(request)
             try screening.check(request)
             try decode(&request)
             try screening.checkVia(request, places: ownAddresses.fixed)
-            // Who sends a BENOTIFY does not hear that it was refused, and will not say it again.
+            // A BENOTIFY has no response, so its sender would not repeat a refused one.
             if request.method != .options, request.method != .benotify {
                 if desk.failingUntil != nil { noteUnheard(request, flow, at: now) }
                 try checkStore(at: now)
@@ -153,7 +153,7 @@ extension Gateway {
         deliver(response, transaction, at: now)
     }
 
-    /// The answer itself, once what it promises is kept.
+    /// Sends a response, once the changes that it depends on are stored.
     func deliver(_ response: SIPResponse, _ transaction: ServerTransactionID, at now: Instant) {
         var response = response
         sign(&response, of: transaction)

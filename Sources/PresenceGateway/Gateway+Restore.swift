@@ -7,23 +7,29 @@ import SIPEvents
 import SimplePresence
 import XMLCore
 
-/// What a restart found in the store.
+/// Counts of a restart from the store.
 public struct RestoredState: Hashable, Sendable {
+    /// Presentities with stored publications or data.
     public var presentities = 0
+    /// Publications: PIDF documents and category instances.
     public var publications = 0
+    /// Watcher dialogs, and dialogs of users' own endpoints.
     public var dialogs = 0
-    /// Far legs that go on in their dialogs.
+    /// Upstream subscriptions that continue in their dialogs.
     public var legs = 0
+    /// Registrations.
     public var registrations = 0
-    /// Publications and dialogs whose time was over when the gateway came back.
+    /// Publications and dialogs that expired before the restart.
     public var expired = 0
-    /// Records that cannot be read, or whose domain is no longer configured; they are left out.
+    /// Records that cannot be read, or that belong to a domain no longer configured; they are ignored.
     public var unreadable = 0
-    /// Watchers whose presence differs from what they were told last.
+    /// Watchers that were notified because their presence differs from the last notification.
     public var told = 0
 
+    /// Creates zero counts.
     public init() {}
 
+    /// Adds the counts of two shards.
     public static func + (left: RestoredState, right: RestoredState) -> RestoredState {
         var sum = left
         sum.presentities += right.presentities
@@ -38,14 +44,14 @@ public struct RestoredState: Hashable, Sendable {
     }
 }
 
-/// The start on what an earlier process kept.
+/// Restart from the state that an earlier process stored.
 ///
-///     records of this shard --> presentities, publications --> what lapsed ends --> far legs --> dialogs --> what lapsed ends
-///         --> far legs are refreshed or made anew, one after the other --> each watcher whose presence differs is told once
+///     records of this shard --> presentities, publications --> expiry --> upstream subscriptions --> dialogs --> expiry
+///         --> upstream subscriptions are refreshed or made anew, paced --> watchers that see a difference are notified once
 extension Gateway {
-    /// Takes back what the store holds for this shard. Call it once, before the first message.
+    /// Restores the records of this shard; call it once, before the first message.
     ///
-    /// A watcher hears nothing, unless its presence is not what it was told last. Notifications go where the dialog's route set leads;
+    /// A watcher is notified only if its presence differs from the last notification. Notifications follow the dialog's route set;
     /// watchers that were reached over a connection only may come back with a SUBSCRIBE in their dialog
     /// (``GatewayTiming/restartGrace``).
     /// - Throws: when the store cannot be read.
@@ -55,7 +61,7 @@ extension Gateway {
         return restore(try store.load(at: now), at: now)
     }
 
-    /// The same with what was loaded already; records of other shards are left to those.
+    /// Restores from loaded records; records of other shards are ignored.
     @discardableResult
     public func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
         desk.now = now
@@ -90,7 +96,7 @@ extension Gateway {
             leaveOut(.publication(presentity: publication.presentity, tag: publication.tag), &state)
         }
         let isWatcher = { (dialog: StoredDialog) in dialog.kind == .watcher }
-        // A user's own endpoints hear what lapses now.
+        // Restored before expiry, so that users' own endpoints are notified of what expires now.
         for dialog in stored where !isWatcher(dialog) {
             if restoreHome(dialog, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
         }
@@ -109,7 +115,7 @@ extension Gateway {
             leaveOut(.dialog(dialog.dialog.localTag), &state)
         }
         settle(resumed, at: now)
-        // The domains may be others than those of the process before.
+        // The domains may have changed since the earlier process.
         withdrawRights(at: now)
         tellRestored(&state, at: now)
         tellRestoredHome(stored, at: now)
@@ -133,7 +139,7 @@ extension Gateway {
         presentity.enhanced = EnhancedPresentity(
             uri: presentity.enhanced.uri, stored: data,
             computed: Set(stored.computed.compactMap { PublicationID(stored: $0) }), policy: presentity.enhanced.policy)
-        // The directory may say something else by now.
+        // The directory may have changed.
         publishForServer(presentity)
         presentity.isSimpleNewer = stored.isSimpleNewer
         state.presentities += 1
@@ -158,7 +164,7 @@ extension Gateway {
         return true
     }
 
-    /// Endpoints were known by their connections, which are gone: they have a while to come back.
+    /// Gives endpoints ``GatewayTiming/restartGrace`` to come back, because their connections ended with the earlier process.
     private func awaitEndpoints(of presentity: HostedPresentity, at now: Instant) {
         let endpoints = presentity.endpoints
         guard !endpoints.isEmpty else { return }
@@ -166,7 +172,7 @@ extension Gateway {
         wakes.set(.returning(presentity.key), at: now + configuration.timing.restartGrace)
     }
 
-    /// The while is over: who has not come back is gone (MS-PRES 3.2.5.5).
+    /// Ends the endpoints that have not come back in time (MS-PRES 3.2.5.5).
     func endReturning(_ key: String, at now: Instant) {
         guard let awaited = returning.removeValue(forKey: key) else { return }
         let present = publishingConnections.endpoints(of: key)
@@ -187,7 +193,7 @@ extension Gateway {
             let format = WatcherFormat(
                 contentType: stored.contentType == WatcherFormat.pidfDiffType ? WatcherFormat.pidfType : stored.contentType, domain: domain)
         else { return false }
-        // No answer tells whether the last BENOTIFY arrived: a partner's watcher is told everything anew.
+        // It is unknown whether the last BENOTIFY arrived: a partner's watcher gets the full state.
         let isUncertain = stored.isUnanswered || stored.isBestEffort && hop(toward: uri) != nil
         let resources = stored.resources.compactMap { one in
             SIPURI(one.uri).map { written in
@@ -212,7 +218,7 @@ extension Gateway {
             event: event, format: format, isPartial: stored.contentType == WatcherFormat.pidfDiffType, parties: parties,
             isBatch: stored.isBatch, flow: flow, resources: resources.map(\.0))
         watcher.wasToldActive = stored.wasToldActive
-        // A part of a list is numbered no higher than the list.
+        // The version of a part of a list is at most that of the list.
         watcher.resources.forEach { $0.partialVersion = stored.listVersion }
         if let uri = stored.details[StoredDialog.listDetail] {
             let written = (stored.resources.map(\.uri) + stored.rejected.map(\.uri)).compactMap { text in
@@ -252,7 +258,7 @@ extension Gateway {
         return true
     }
 
-    /// Who was pending is watched, and waits; the others of whom the list spoke are not watched.
+    /// Restores pending resources, which are watched, and rejected ones, which are not.
     private func restoreVerdicts(_ stored: [StoredDialog.Rejected], of watcher: WatcherDialog) {
         for verdict in stored {
             guard let written = SIPURI(verdict.uri) else { continue }
@@ -268,7 +274,7 @@ extension Gateway {
         }
     }
 
-    /// Far legs are asked for one after the other, so that a restart is no flood.
+    /// Schedules an upstream subscription; starts are paced by ``GatewayTiming/restorePace``.
     private func startLater(_ resource: WatchedResource, at now: Instant) {
         guard let upstream = resource.upstream else { return }
         if upstream.subscriber.attempt == 0, upstream.startsAt == nil {
@@ -277,8 +283,7 @@ extension Gateway {
             upstream.startsAt = moment
             upstreams[upstream.id] = upstream
         }
-        // What the watcher was told is shown no longer than after any other loss of a far leg; one that goes on takes the resource along
-        // with its refresh.
+        // The last notified state is shown as long as after a loss, counted from the next SUBSCRIBE of the upstream subscription.
         if let joined = upstream.resource(resource.key), joined.staleAt == nil {
             joined.staleAt = (upstream.startsAt ?? upstream.subscriber.nextDeadline ?? now) + configuration.timing.staleAfter
         }
@@ -292,13 +297,13 @@ extension Gateway {
                 perform(watcher.notifier.advance(to: now), on: watcher, at: now)
                 continue
             }
-            // A list is told when all of it is known again.
+            // A list is notified when all of its entries are known again.
             if watcher.list != nil, !watcher.isReady { continue }
             let differing = watcher.resources.filter { resource in
                 resource.source.isKnown && (!watcher.wasToldActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
             }
             for resource in watcher.resources where resource.upstream == nil && resource.isRenderedOwn && resource.isTold {
-                // A store of an earlier version does not say so.
+                // Stores of earlier versions have no record of it.
                 noteShown(rendered(resource, for: watcher, at: now), of: resource, to: watcher, at: now)
             }
             guard !watcher.isAway, !differing.isEmpty || watcher.hasUntoldVerdicts else { continue }
@@ -310,7 +315,7 @@ extension Gateway {
 }
 
 extension StoreRecord {
-    /// The key that decides which shard takes the record.
+    /// Key that selects the shard of the record.
     var owner: String {
         switch self {
         case .dialog(let stored): stored.owner

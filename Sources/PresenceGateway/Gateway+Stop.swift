@@ -1,18 +1,17 @@
 import SIPCore
 import SIPEvents
 
-/// What a stop does to the dialogs that live.
+/// Treatment of live dialogs at a stop.
 public enum StopPolicy: String, Hashable, Sendable, CaseIterable {
-    /// They end: watchers are told `deactivated` and may subscribe elsewhere, far legs are given up.
+    /// Dialogs end: watchers get `deactivated` and may subscribe elsewhere; upstream subscriptions are unsubscribed.
     case terminate
-    /// They stay in the store, for the next process; nobody hears anything. Without a store they end.
+    /// Dialogs stay in the store for the next process, without a NOTIFY; without a store they end.
     case keep
 }
 
-/// The end of a gateway that is not killed (RFC 6665 4.2.2).
+/// Orderly stop (RFC 6665 4.2.2).
 extension Gateway {
-    /// Takes no new subscription any more, and ends the dialogs or leaves them to the next process, as the configuration says
-    /// (``GatewayConfiguration/onStop``). Done when ``isDrained``.
+    /// Refuses new subscriptions, and ends or keeps the dialogs (``GatewayConfiguration/onStop``); complete when ``isDrained``.
     public func shutdown(at now: Instant) {
         desk.now = now
         guard !isShuttingDown else { return }
@@ -35,16 +34,16 @@ extension Gateway {
         }
     }
 
-    /// Whether a stop leaves the dialogs to the next process.
+    /// Whether a stop keeps the dialogs in the store.
     var keepsDialogs: Bool { store != nil && configuration.onStop == .keep }
 
-    /// Whether nothing is left to be sent, kept or awaited after ``shutdown(at:)``.
+    /// Whether nothing is left to be sent, stored or awaited after ``shutdown(at:)``.
     public var isDrained: Bool {
         guard isShuttingDown, output.isEmpty, desk.isIdle, awaiting.values.allSatisfy(\.isKeepAlive) else { return false }
         return keepsDialogs || (dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty)
     }
 
-    /// How many answers of peers are missing until ``isDrained``, at least 1; nil: something is left to be sent or kept here.
+    /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.
     public var answersMissing: Int? {
         guard isShuttingDown, output.isEmpty, desk.isIdle else { return nil }
         let dialogs = keepsDialogs ? 0 : dialogs.count + home.dialogs.count + upstreams.count

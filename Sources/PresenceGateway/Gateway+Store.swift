@@ -5,9 +5,9 @@ import SIPCore
 import SIPEvents
 import SimplePresence
 
-/// What of the tables outlives the process.
+/// Records for the store, made from the tables.
 extension Gateway {
-    /// The record as the tables have it now; nil: there is nothing to keep under this key.
+    /// Present record of a key; nil: nothing to store.
     func record(of key: StoreKey) -> StoreRecord? {
         switch key {
         case .presentity(let user): presentities[user].flatMap(Self.record(of:)).map(StoreRecord.presentity)

@@ -54,7 +54,7 @@ extension Gateway {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
         try checkPath(request, of: parties.watcher, flow)
-        // Only inside the enterprise, where the connection tells when the watcher is gone (MS-SIP 3.5).
+        // Only inside the enterprise, where the end of the connection shows that the watcher is gone (MS-SIP 3.5).
         let isBestEffort =
             !isList && parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
             && flow.local.transport.isReliable && request.headers.offers("ms-benotify")
@@ -84,13 +84,13 @@ extension Gateway {
             for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, isPoll: wish == 0, at: now) }
         }
         if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: wish == 0, at: now) }
-        // Every resource was rejected: the list says so, and there is no dialog (MS-PRES 4.6).
+        // All resources were rejected: the list reports it, and no dialog is created (MS-PRES 4.6).
         if isBatch, watcher.resources.isEmpty { wish = 0 }
         if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request, of: parties.watcherKey), by: watcher, at: now) }
         watcher.notifier = Notifier(policy, isAuthorized: !watcher.isWithheld, isReady: watcher.isReady)
         let isPiggyback = isPiggyback(request, of: watcher, isPoll: wish == 0)
         if wish == 0, isPiggyback, !watcher.isReady, let transaction {
-            // The 200 itself must carry the state: it waits for the far side, for a while (MS-PRES 3.4.5.1.2).
+            // The 200 must carry the state: it waits for the remote domain, at most ``GatewayTiming/pollWait`` (MS-PRES 3.4.5.1.2).
             watcher.held = WatcherDialog.HeldRequest(
                 transaction: transaction, request: request, until: now + configuration.timing.pollWait)
             startUpstreams(of: watcher, at: now)
@@ -110,14 +110,14 @@ extension Gateway {
         schedule(watcher)
     }
 
-    /// What the watcher wants to see; of everything but categories it is the presentity of the Request-URI.
+    /// Resources of the body for categories; otherwise the presentity of the Request-URI.
     private func wantedResources(
         _ request: SIPRequest, _ format: WatcherFormat, isBatch: Bool, _ parties: RequestScreening.Parties, to: SIPURI
     ) throws(Refusal) -> [CategoryRequest.Resource] {
         let type = request.headers.contentType?.essence
         guard format == .categories else {
             guard request.body.isEmpty || type == WatcherFormat.batchSubscribeType else {
-                // A filter (RFC 4660), for instance: the one body that a SIMPLE watcher may send is a list (RFC 5367).
+                // A SIMPLE watcher may send a list (RFC 5367), but for example no filter (RFC 4660).
                 let isSimple = parties.watcherDomain.side == .simple
                 throw .unsupportedMediaType(accept: isSimple ? ListRequest.contentType : WatcherFormat.batchSubscribeType)
             }
@@ -196,9 +196,9 @@ extension Gateway {
             patience: timing.notifyPatience)
     }
 
-    /// Whether the 200 may carry the state (MS-SIP 3.4.5.1); PIDF always comes in a NOTIFY (MS-PRES 3.7.5.4), and so does msrtc.pidf while
-    /// nothing is known: it has no words but "offline" for that, where categories are empty. A poll waits for the state instead, and the
-    /// watcher of a restored dialog has its state already.
+    /// Whether the 200 may carry the state (MS-SIP 3.4.5.1). PIDF is always sent in a NOTIFY (MS-PRES 3.7.5.4), and msrtc.pidf while the
+    /// state is unknown, because it would show "offline" where categories are empty. Exceptions: a poll waits for the state, and a restored
+    /// dialog has it.
     func isPiggyback(_ request: SIPRequest, of watcher: WatcherDialog, isPoll: Bool) -> Bool {
         switch watcher.format {
         case .categories: Self.isPiggybackOffered(request)
@@ -209,7 +209,7 @@ extension Gateway {
 
     // MARK: sources
 
-    /// Finds where a resource's presence comes from: this node, a far leg, or nowhere (MS-PRES 3.4.5.1.3.1).
+    /// Attaches a resource to its source: this node, an upstream subscription, or none (MS-PRES 3.4.5.1.3.1).
     func attach(
         _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, marks: String, isPoll: Bool = false,
         at now: Instant
@@ -227,7 +227,7 @@ extension Gateway {
         if let domain, domain.refuse == nil {
             if domain.hosted {
                 if watcher.namesResources, domain.side == .enterprise, !isUser(resource.key) {
-                    // Not told apart from somebody else's user, who is then asked for alone (MS-PRES 3.4.5.3).
+                    // Reported like a user of another deployment; the watcher then subscribes to it singly (MS-PRES 3.4.5.3).
                     reject(resource, of: watcher, state: "resubscribe")
                     return
                 }
@@ -235,7 +235,7 @@ extension Gateway {
                 return
             }
             if watcher.isBatch, domain.side == .enterprise {
-                // Users of another deployment: the watcher subscribes there by itself.
+                // User of another deployment: the watcher subscribes there by itself.
                 reject(resource, of: watcher, state: "resubscribe", poolFqdn: domain.poolFqdn)
                 return
             }
@@ -245,7 +245,7 @@ extension Gateway {
                 return
             }
         }
-        // Not served here: a batch says so in its list, and the watcher's single subscription gets the refusal (MS-PRES 3.4.5.3).
+        // Not served here: the list reports it, and the watcher's single subscription is refused (MS-PRES 3.4.5.3).
         resource.source = .offline
         guard watcher.namesResources else { return }
         if domain?.refuse != nil {
@@ -261,7 +261,7 @@ extension Gateway {
     ) {
         var (state, reason) = (state, reason)
         if watcher.list != nil {
-            // The words of RFC 4662 5.5.
+            // Lists use the states and reasons of RFC 4662 5.5.
             if reason == "quotaExceeded" { reason = TerminationReason.probation.rawValue }
             state = "terminated"
             reason = reason ?? TerminationReason.noresource.rawValue
@@ -276,7 +276,7 @@ extension Gateway {
             rule: detail ?? "the list said \(state)" + (reason.map { ": \($0)" } ?? "") + " (MS-PRES 3.4.5.1.3.1)", at: desk.now)
     }
 
-    /// Lists the watcher with every user whom a batch names; of one whose list is full the resource list says so (MS-PRES 3.4.5.1.3.1).
+    /// Adds the watcher to the subscriber list of every user named in a batch; a full list rejects that user (MS-PRES 3.4.5.1.3.1).
     func noteSubscriber(
         _ request: SIPRequest, _ parties: RequestScreening.Parties, to wanted: [CategoryRequest.Resource], of watcher: WatcherDialog,
         isPoll: Bool, at now: Instant
@@ -302,7 +302,7 @@ extension Gateway {
         for resource in watcher.resources { countWatched(resource, by: watcher) }
     }
 
-    /// A watcher that answers nothing is known to be gone when its connection is (MS-SIP 3.5).
+    /// Binds a watcher with BENOTIFY to its connection: the watcher is gone when the connection is (MS-SIP 3.5).
     func bind(_ watcher: WatcherDialog) {
         guard let connection = watcher.flow.connection, watcher.notifier.configuration.bestEffort else { return }
         dialogsOfConnection[connection, default: []].insert(watcher.localTag)
@@ -314,7 +314,7 @@ extension Gateway {
         if dialogsOfConnection[connection]?.isEmpty == true { dialogsOfConnection[connection] = nil }
     }
 
-    /// Forgets a dialog and lets go of what it watched.
+    /// Removes a dialog and releases its resources.
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }
         unbind(watcher)
@@ -340,7 +340,7 @@ extension Gateway {
         leaveUpstreams(resources, at: now)
     }
 
-    /// A resource left a batch by itself.
+    /// Releases one resource that left a batch.
     func release(_ resource: WatchedResource) {
         uncountWatched(resource)
     }
@@ -372,18 +372,18 @@ extension Gateway {
         if let returnsBy = watcher.returnsBy, now >= returnsBy {
             watcher.returnsBy = nil
             if watcher.notifier.configuration.bestEffort {
-                // Nobody would say that there is nobody.
+                // A BENOTIFY has no response that would show the watcher's absence.
                 perform(watcher.notifier.watcherGone(), on: watcher, at: now)
                 return
             }
         }
         tellChanges(of: watcher, at: now)
-        // A list is told what is known of its presentities, and which of them are awaited.
+        // A list is sent with the presentities known so far; it marks the others.
         if watcher.list != nil { watcher.notifier.becameReady() }
         perform(watcher.notifier.advance(to: now), on: watcher, at: now)
     }
 
-    /// Answers the poll that waited.
+    /// Answers the held poll.
     func answerHeld(_ watcher: WatcherDialog, at now: Instant) {
         guard let held = watcher.held else { return }
         watcher.held = nil

@@ -1,10 +1,10 @@
 import Registration
 import SIPCore
 
-/// How much every table holds.
+/// Sizes of all tables.
 extension Gateway {
-    /// The number of entries of every table that follows what is alive, by its name; all are empty once all dialogs, publications and transactions have ended and
-    /// no user keeps anything here. For tests that look for growth.
+    /// Number of entries of each table, by name, for tests of growth. All tables are empty when all dialogs, publications and
+    /// transactions have ended and no user data is kept.
     public var tableSizes: [String: Int] {
         [
             "dialogs": dialogs.count, "upstreams": upstreams.count, "upstreamsByTag": upstreamsByTag.count,

@@ -3,7 +3,7 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// The far legs: what is asked of the presentity's home, and what comes back (RFC 6665 4.1, MS-PRES 3.4.5, 3.7.5).
+/// Upstream subscriptions: SUBSCRIBE to the presentity's domain, its responses and NOTIFYs (RFC 6665 4.1, MS-PRES 3.4.5, 3.7.5).
 extension Gateway {
     func perform(_ actions: [Subscriber.Action], on upstream: UpstreamSubscription, at now: Instant) {
         for action in actions {
@@ -26,7 +26,7 @@ extension Gateway {
     func advance(_ upstream: UpstreamSubscription, at now: Instant) {
         for resource in upstream.resources where resource.staleAt.map({ now >= $0 }) ?? false {
             resource.staleAt = nil
-            // The last state has been shown long enough without anybody vouching for it.
+            // The last state was shown for `staleAfter` without confirmation.
             log(.notice, "far leg lost, presentity counts as offline", ["call-id": upstream.callID])
             show(.offline, in: resource, at: now)
         }
@@ -35,7 +35,7 @@ extension Gateway {
         askToRead(upstream, at: now)
         if let startsAt = upstream.startsAt, now >= startsAt {
             guard upstream.hasSink else {
-                // Of an earlier process, and nobody watches any more.
+                // From an earlier process, and without watchers.
                 upstream.startsAt = nil
                 return end(upstream, hasDialog: upstream.dialog != nil, at: now)
             }
@@ -82,7 +82,7 @@ extension Gateway {
         guard upstream.dialog != nil, var request = upstream.dialog?.makeRequest(.subscribe, maxForwards: upstream.maxForwards),
             let dialog = upstream.dialog
         else {
-            // Accepted without a usable Contact and never notified: there is no dialog to speak in.
+            // The SUBSCRIBE was accepted without a usable Contact and no NOTIFY came: there is no dialog.
             perform(upstream.subscriber.receiveAnswer(status: 481, at: now), on: upstream, at: now)
             return
         }
@@ -104,7 +104,7 @@ extension Gateway {
             upstream.dialog = Dialog(request: request, response: response)
         }
         keep(upstream)
-        // What follows a refresh is the whole state (RFC 6665 4.2.2).
+        // A refresh is followed by the whole state (RFC 6665 4.2.2).
         for resource in upstream.resources where resource.isResumed {
             resource.isResumed = false
             resource.isOld = true
@@ -126,7 +126,7 @@ extension Gateway {
             do throws(Refusal) {
                 let content = try read(response.body, headers, of: upstream, at: now)
                 if take(content, upstream, piggybacked, at: now) { return }
-                // The list names whom the parts do not speak of; who is in neither shows nothing (MS-PRES 2.2.2.4.2).
+                // The list names resources without a part; a resource in neither shows nothing (MS-PRES 2.2.2.4.2).
                 let spokenOf = Set(content.reports.map(\.key))
                 let isFirst = upstream.subscriber.lapsesAt == nil
                 for resource in named where content.hasList && !spokenOf.contains(resource.key) {
@@ -145,8 +145,8 @@ extension Gateway {
                 status: response.status.rawValue, expires: headers.expires.map { Int($0) }, piggybacked: piggybacked, at: now),
             on: upstream, at: now)
         if upstream.list?.isHeard == false, upstream.hasSink, !headers.hasToken(.require, "eventlist") {
-            // It knows no list of that name, and would say nothing of its members (RFC 4662 4.5).
-            // Of one that is replaced, its successor finds out.
+            // The server knows no list of that name and would not report its members (RFC 4662 4.5).
+            // For a replaced subscription, its successor finds out.
             if !dropReplaced(upstream) { giveUpList(upstream, at: now) }
             end(upstream, hasDialog: upstream.dialog != nil, at: now)
         }
@@ -184,7 +184,7 @@ extension Gateway {
         guard let tag = request.headers.toTag, let upstream = upstreamsByTag[tag], request.headers.callID == upstream.callID,
             upstream.subscriber.isListening, isSpeaker(flow, for: SIPURI(host: upstream.domain.name))
         else { throw .noSuchDialog }
-        // None of our SUBSCRIBEs has an id, and one with an id is of another subscription (RFC 6665 8.2.1).
+        // The gateway's SUBSCRIBEs have no `id`; an `id` belongs to another subscription (RFC 6665 8.2.1).
         guard event.id == nil else { throw .noSuchDialog }
         guard request.headers.contact?.uri.scheme.hasHost == true || request.method == .benotify else {
             throw .badRequest("RFC 6665 4.2.2: a NOTIFY needs a Contact")
@@ -200,7 +200,7 @@ extension Gateway {
                 }
                 if !upstream.hasNotified { upstream.dialog?.adoptRouteSet(of: request) }
             } else {
-                // Of the dialogs of a forked SUBSCRIBE the first that notifies is kept, the others are refused (RFC 3856 6.8).
+                // Forked SUBSCRIBE: the dialog that notifies first is kept, the others are refused (RFC 3856 6.8).
                 guard !upstream.hasNotified, let branch = dialog.branch(of: request) else { throw .noSuchDialog }
                 upstream.dialog = branch
             }
@@ -218,7 +218,7 @@ extension Gateway {
         let content = try read(request.body, request.headers, of: upstream, at: now)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)
         var status = SubscriptionStatus(state)
-        // How an enterprise server ends a dialog, whatever else it says (MS-PRES 3.4.5.1.3).
+        // An enterprise server ends a dialog with Expires 0, regardless of Subscription-State (MS-PRES 3.4.5.1.3).
         if upstream.domain.side == .enterprise, request.headers.expires == 0, !status.isTerminated {
             status = .terminated(reason: .deactivated, retryAfter: nil)
         }
@@ -227,7 +227,7 @@ extension Gateway {
         if case .active = status, request.body.isEmpty, upstream.list == nil, let only = upstream.only,
             upstream.domain.side == .simple || !only.source.isKnown
         {
-            // Granted, and nothing is published or shown to this watcher (RFC 3856 6.7 allows no body).
+            // Granted without a body: nothing is published or shown to this watcher (RFC 3856 6.7).
             only.partial = nil
             only.staleAt = nil
             upstream.becameReadable()

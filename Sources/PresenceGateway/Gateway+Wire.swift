@@ -2,13 +2,12 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Addresses, hops and the sending of requests.
+/// Routes, next hops and the sending of requests.
 extension Gateway {
-    /// Where a request within a dialog goes: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's own
-    /// connection while it lives. Names that are no addresses are looked up if they lie in a domain that is looked up itself; else
-    /// they are left to the domain's next hop, or to the place the dialog came from; and so are addresses that are none of the far end's.
-    /// What began over TLS stays there.
-    /// - Parameter user: the far end, or a user of its domain.
+    /// Route of a request within a dialog: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's connection while it
+    /// is open. Names are looked up only within a domain that is itself looked up. Other names, and addresses that are not the remote
+    /// party's, are replaced by the domain's next hop or the dialog's source. A dialog that began over TLS stays on TLS.
+    /// - Parameter user: the remote party, or a user of its domain.
     func way(of dialog: Dialog, flow: Flow?, hop: NextHop?, to user: SIPURI) -> Way {
         var next = dialog.nextHop
         if let host = next.maddr { next.host = host }
@@ -17,16 +16,16 @@ extension Gateway {
         let usual = transport(toward: hop)
         let isSecure = next.transport == .tls || (flow?.remote ?? route)?.transport == .tls || route == nil && usual == .tls
         var address: TransportAddress?
-        // Of a domain that nobody has located since the start, as after a restart, only TLS is surely what the dialog began over.
+        // Until the domain is located, as after a restart, only TLS is certain to be the transport of the dialog.
         let isUnsure = hop != nil && usual == nil && flow == nil && !isSecure
         if TransportAddress.isNumeric(next.host), !isUnsure {
             let transport = next.transport ?? flow?.remote.transport ?? usual ?? .udp
             address = TransportAddress(transport, next.host, next.port ?? transport.defaultPort)
-            // Over TLS the peer proves who it is before it is sent anything; elsewhere nobody is made to hear what others asked for.
+            // Without TLS, send only to the peer's own servers, so that the gateway cannot be used to attack third parties.
             if !isSecure, !isPlace(next.host, of: user, flow, hop) { address = nil }
         }
         if isSecure, let secure = address {
-            // Whoever answers at an address proves the partner's name.
+            // The server at the address must prove the partner's name.
             address = secure.transport == .tls ? proving(secure, by: hop, flow) : nil
         }
         if let flow, let connection = flow.connection {
@@ -42,7 +41,7 @@ extension Gateway {
         return way(to: target, flow: flow)
     }
 
-    /// Whether requests for the far end of a dialog may go to an address: it is one of its servers, or where the dialog came from.
+    /// Whether requests to the remote party of a dialog may go to an address: that of one of its servers, or the dialog's source.
     func isPlace(_ host: String, of user: SIPURI, _ flow: Flow?, _ hop: NextHop?) -> Bool {
         switch hop {
         case .fixed(let route)? where route.host == host: return true
@@ -58,7 +57,7 @@ extension Gateway {
         return peerTable.isPlace(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: desk.now)
     }
 
-    /// The transport by which a next hop is reached; of several TLS if it is among them. nil: nobody has found out yet.
+    /// Transport of a next hop; of several, TLS if listed. nil: not located yet.
     func transport(toward hop: NextHop?) -> TransportProtocol? {
         switch hop {
         case .fixed(let route)?: return route.transport
@@ -74,7 +73,7 @@ extension Gateway {
         }
     }
 
-    /// An address with what its TLS peer has to prove: the same as where its domain is asked first; nil: that is not known of it.
+    /// Address with the name that its TLS peer must prove, as for the domain's next hop; nil: the name is not known.
     func proving(_ address: TransportAddress, by hop: NextHop?, _ flow: Flow?) -> TransportAddress? {
         var address = address
         switch hop {
@@ -89,7 +88,7 @@ extension Gateway {
                 address.provenName = goal.host
                 return address
             }
-            // Of an enterprise, and of a list, each server proves a name of its own.
+            // Each enterprise server, and each listed server, proves a name of its own.
             guard let known else { return nil }
             address.provenName = known.provenName ?? goal.host
         case nil: address.provenName = flow?.remote.provenName
@@ -97,17 +96,17 @@ extension Gateway {
         return address
     }
 
-    /// A dialog's own proxy or server, if it is named within the domain, or stands in its list; a peer cannot make us look up or call
-    /// anybody else.
-    /// - Parameter isSecure: nothing but TLS will do.
+    /// Narrows a goal to the dialog's own proxy or server, if it is named within the domain or listed, so that a peer cannot make the
+    /// gateway look up or contact others.
+    /// - Parameter isSecure: whether TLS is required.
     private func goalWithinDialog(_ next: SIPURI, of goal: HopGoal, isSecure: Bool) -> HopGoal {
         let host = next.domainKey
         var goal = goal
         if case .listed(let listed) = goal.way {
-            // Where all that an operator lists is in clear, that is what there is, unless the far side itself asks for TLS.
+            // A list without TLS is used as it is, unless the remote party itself asks for TLS.
             let offersTLS = listed.contains { $0.address.transport == .tls }
             goal.isSecure = goal.isSecure || isSecure && (offersTLS || next.transport == .tls)
-            // A dialog lives at one of them, and the others know nothing of it.
+            // Only the server that has the dialog knows it.
             let named = listed.filter { SIPURI(host: $0.address.host).domainKey == host }
             let exact = named.filter { $0.address.port == next.port }
             let own = exact.isEmpty ? named : exact
@@ -121,13 +120,13 @@ extension Gateway {
         case .enterprise: return host == goal.host ? goal : HopGoal(host, .standard(transport: .tls, port: next.port), isSecure: true)
         case .standard:
             guard isSecure else { return HopGoal(host, .standard(transport: next.transport, port: next.port), isSecure: goal.isSecure) }
-            // A place elsewhere than in TLS is left to the domain.
+            // A target on a transport other than TLS is ignored; the domain decides.
             if let transport = next.transport, transport != .tls { return goal }
             return HopGoal(host, .standard(transport: .tls, port: next.port), isSecure: true)
         }
     }
 
-    /// The next hop toward a user who lives elsewhere; nil: there is none.
+    /// Next hop toward a user of another domain; nil: none.
     func hop(toward uri: SIPURI) -> NextHop? {
         let user = configuration.identities.identity(of: uri).uri
         return configuration.domain(user.domainKey).flatMap { hop(toward: user, in: $0) }
@@ -140,7 +139,7 @@ extension Gateway {
             toward: user.domainKey, user: user.decodedUser, isSecure: isSecure, locatesNames: configuration.naming != nil)
     }
 
-    /// The way of a request outside of dialogs.
+    /// Route of a request outside dialogs.
     func way(by hop: NextHop) -> Way {
         switch hop {
         case .fixed(let address): way(to: address, flow: nil)
@@ -148,27 +147,27 @@ extension Gateway {
         }
     }
 
-    /// The way to an address.
+    /// Route to an address.
     func way(to target: TransportAddress, flow: Flow?) -> Way {
         .direct(
             .address(target, from: listener(for: target, flow: flow)), target.transport,
             own: ownAddresses.address(target.transport, toward: target))
     }
 
-    /// The listener that a datagram leaves from; nil: none is of the target's family, or it is no datagram.
+    /// Listener that sends a datagram to the target; nil: none has the target's address family, or the transport is no datagram.
     func listener(for target: TransportAddress, flow: Flow?) -> TransportAddress? {
         guard target.transport == .udp else { return nil }
         if let local = flow?.local, Self.sends(from: local, to: target) { return local }
         return configuration.listeners.first { Self.sends(from: $0, to: target) }
     }
 
-    /// Whether a listener's datagrams get to a target; where a name leads is seen later.
+    /// Whether a listener's datagrams can reach a target; a name is accepted, because its address is found later.
     static func sends(from listener: TransportAddress, to target: TransportAddress) -> Bool {
         func isIPv6(_ address: TransportAddress) -> Bool { address.host.utf8.contains(UInt8(ascii: ":")) }
         return listener.transport == .udp && (!target.isNumeric || isIPv6(listener) == isIPv6(target))
     }
 
-    /// Sends a request in a transaction of its own.
+    /// Sends a request in a transaction; with a store, after the commit.
     func send(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
@@ -176,7 +175,7 @@ extension Gateway {
         begin(request, by: way, for: purpose, at: now)
     }
 
-    /// On its way, once what the request depends on is kept.
+    /// Sends a request, once the changes that it depends on are stored.
     func begin(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
         counters.requestsSent += 1
         switch purpose {
@@ -191,10 +190,10 @@ extension Gateway {
         }
     }
 
-    /// The transaction itself.
+    /// Starts the transaction.
     /// - Parameters:
     ///   - own: this node's address in Via.
-    ///   - delivery: of which this is one try.
+    ///   - delivery: the delivery that this is one attempt of.
     func begin(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
         for purpose: Awaiting, as delivery: Delivery? = nil, at now: Instant
@@ -202,7 +201,7 @@ extension Gateway {
         var request = request
         let repeatable = authorize(&request, to: destination, over: transport, own: own, for: purpose)
         sign(&request, to: destination, at: now)
-        // Of a NOTIFY that arrived nothing more is asked.
+        // For NOTIFY only the response status matters.
         var isBrief = false
         if case .notify = purpose { isBrief = true }
         let (transaction, actions) = transactions.send(
@@ -215,8 +214,8 @@ extension Gateway {
         perform(actions, at: now)
     }
 
-    /// Sends a BENOTIFY: no transaction, no answer (MS-SIP 3.5).
-    /// - Parameter tag: ours, of the dialog.
+    /// Sends a BENOTIFY, which has no transaction and no response (MS-SIP 3.5).
+    /// - Parameter tag: local tag of the dialog.
     func sendWithoutAnswer(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
@@ -224,7 +223,7 @@ extension Gateway {
         emit(request, by: way, tag: tag, at: now)
     }
 
-    /// The BENOTIFY itself, once what it depends on is kept.
+    /// Sends the BENOTIFY, once the changes that it depends on are stored.
     func emit(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
         counters.requestsSent += 1
         counters.notificationsSent += 1
@@ -236,7 +235,7 @@ extension Gateway {
         }
     }
 
-    /// - Parameter target: the server that was chosen of several.
+    /// - Parameter target: the server that was chosen among several.
     func emit(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort, tag: String,
         target: TransportAddress? = nil,
@@ -245,7 +244,7 @@ extension Gateway {
         var request = request
         sign(&request, to: destination, at: now)
         var token: UInt64 = 0
-        // The last one of a dialog that has ended is not sent again.
+        // The last BENOTIFY of an ended dialog is not repeated.
         if dialogs[tag] != nil || home.dialogs[tag] != nil {
             var sent = UnansweredNotifications.Sent(tag: tag, target: target)
             if case .connection(let connection, _) = destination { sent.connection = connection }

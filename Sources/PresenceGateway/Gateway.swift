@@ -13,19 +13,21 @@ import XMLCore
 /// Bytes, notices and `now` go in through ``SIPCore/SansIOEndpoint``; messages to send come out of ``takeOutput()``. Not Sendable:
 /// one event loop owns it.
 ///
-///     bytes --SIPParser--> TransactionLayer --> screening --> SUBSCRIBE: WatcherDialog (sink) --> UpstreamSubscription (far leg)
+///     bytes --SIPParser--> TransactionLayer --> screening --> SUBSCRIBE: WatcherDialog (sink) --> UpstreamSubscription
 ///                                                        --> NOTIFY:    UpstreamSubscription --> source --> WatcherDialog
-///                                                        --> REGISTER:  Registrar --> ends of endpoints
+///                                                        --> REGISTER:  Registrar --> ended endpoints
 ///                                                        --> PUBLISH, SERVICE: HostedPresentity --> source --> WatcherDialogs
 ///     WatcherDialog: source --PresenceTranslator--> view --Notifier--> NOTIFY, BENOTIFY
 ///
-/// Users of a hosted domain exist as soon as their domain does: one that never published is offline, so that nobody can find out
-/// who has an account. With a directory only its users exist in hosted enterprise domains.
+/// Every user of a hosted domain exists: one that never published is offline, so that watchers cannot find out which users have an
+/// account. With a directory, only its users exist in hosted enterprise domains.
 public final class Gateway: SansIOEndpoint {
+    /// Configuration in use; ``reconfigure(_:mapper:at:)`` replaces it.
     public internal(set) var configuration: GatewayConfiguration {
         didSet { keptScreening = nil }
     }
     private var keptScreening: RequestScreening?
+    /// Counters since the start.
     public internal(set) var counters = GatewayCounters()
 
     let shard: Int
@@ -41,19 +43,19 @@ public final class Gateway: SansIOEndpoint {
         }
     }
     var peerTable: PeerTable
-    /// Peers that were met lately.
+    /// Cache of peers, by address, identity and located domains.
     var knownPeers: [PeerKey: Peer] = [:]
-    /// Impostors that were noted lately: a flood of them fills neither the log nor the journal.
+    /// Unauthorized peers that were reported lately, so that a flood of them fills neither the log nor the journal.
     var impostors = RecentNotes<ImpostorKey>(limit: 256)
-    /// Hosts whose answers were refused lately.
+    /// Hosts with responses that were refused and logged lately.
     var answerers = RecentNotes<String>(limit: 256)
-    /// What they were taken and refused, and how they answer.
+    /// Counters and availability of partners.
     var partners = PartnerTable()
-    /// How this gateway signs in at partners that ask for it.
+    /// Digest clients for partners that require credentials.
     var signIns = PartnerSignIns()
-    /// Partners that are asked now and then whether they live.
+    /// Domains that are probed by OPTIONS.
     var keepAlives: [String: KeepAlive] = [:]
-    /// Partners are kept alive, by default those at whom something is subscribed.
+    /// Whether domains are probed, by default those with an upstream subscription.
     var keepsPartnersAlive = false
     let ownAddresses: OwnAddresses
     var tokens: TokenGenerator
@@ -62,90 +64,90 @@ public final class Gateway: SansIOEndpoint {
     var directory: HostedDirectory {
         didSet { keptScreening = nil }
     }
-    /// Kept, because making one costs more than most documents.
+    /// Reused, because creating one costs more than parsing most documents.
     var parser: XMLParser
-    /// Shared by all shards; nil: nobody is asked who he is.
+    /// Shared by all shards; nil: no user is authenticated.
     let authenticator: Authenticator?
-    /// nil: nothing outlives the process.
+    /// nil: no state outlives the process.
     let store: (any GatewayStore)?
     var desk = StoreDesk()
-    /// How far the wall clock was set since the start.
+    /// Amount by which the wall clock has been set since the start.
     var clockStep = TimeSpan.zero
 
-    /// By our tag.
+    /// Watcher dialogs, by local tag.
     var dialogs: [String: WatcherDialog] = [:]
     var upstreams = UpstreamTable()
-    /// By our tag of the current attempt; between two attempts by that of the last.
+    /// Upstream subscriptions, by the local tag of the current or last attempt.
     var upstreamsByTag: [String: UpstreamSubscription] = [:]
     var lastUpstream: UInt64 = 0
     var upstreamDomains: [UpstreamDomain.Key: UpstreamDomain] = [:]
-    /// Batches that presentities can be added to; several where one is full.
+    /// Batches that presentities can be added to; several if one is full.
     var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
     var redirects: RedirectGuard
-    /// By ``HostedPresentity/key``.
+    /// Records of hosted presentities, by ``HostedPresentity/key``.
     var presentities: [String: HostedPresentity] = [:]
-    /// Watchers that were shown presence, and the sign-offs that blocked ones see.
+    /// Watchers that were shown presence, and the sign-offs that blocked watchers see.
     var blocks: BlockMemory
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
     var published: [String] = []
     var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]
-    /// The resources of all dialogs.
+    /// Number of resources of all dialogs.
     var watchedResources = 0
-    /// The batch dialog of each endpoint that has one, by our tag.
+    /// Batch dialog of each endpoint that has one, by local tag.
     var batchOfEndpoint: [EndpointKey: String] = [:]
     /// Tags of the dialogs of one endpoint, which end with its registration.
     var dialogsOfEndpoint: [EndpointKey: Set<String>] = [:]
     var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
-    /// Which endpoints published over which connection, by presentity.
+    /// Connections over which unregistered endpoints published, by presentity.
     var publishingConnections = PublishingConnections()
     var home: HomeServer
     var searchRates = SearchRates()
-    /// What clients publish for identities of simple domains, and for identities of enterprise domains.
+    /// Relayed publications of identities of simple domains, and of enterprise domains.
     var pidfBridges: [String: PIDFBridge] = [:]
     var categoryBridges: [String: CategoryBridge] = [:]
-    /// Which endpoints published over which connection for identities of simple domains.
+    /// Connections over which endpoints published for identities of simple domains.
     var bridgeConnections = PublishingConnections()
     /// Endpoints that published before a restart and have not come back, by presentity.
     var returning: [String: Set<String>] = [:]
-    /// When the next far leg may be made anew after a restart.
+    /// Earliest time for the next upstream subscription after a restart.
     var nextFarLeg = Instant(nanosecondsSince1970: 0)
-    /// Dialogs of an earlier process whose SUBSCRIBE may come once more, because its answer was lost with that process.
+    /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     var resumedCalls = ResumedCalls()
-    /// Where the next hops are, and which are down.
+    /// Locations and availability of next hops.
     var hops: HopDesk
-    /// What each request of ours is for.
+    /// Purpose of each request that awaits its response.
     var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
     /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
-    /// Far legs by the connections over which they are heard.
+    /// Upstream subscriptions, by the connections over which their messages arrive.
     var legsOfConnection: [ConnectionID: Set<UInt64>] = [:]
-    /// BENOTIFYs of which the transport may say that it could not send them.
+    /// BENOTIFYs that the transport may report as not sent.
     var unanswered = UnansweredNotifications()
-    /// What ended with a connection and waits for its turn.
+    /// Remaining cleanup after closed connections.
     var losses: ArraySlice<Loss> = []
     var output: [OutboundMessage] = []
     var work = WorkMeasure()
     var logs: [GatewayLog] = []
-    /// What was refused, lost or ended lately, for an operator who asks why.
+    /// Recent refusals, losses and ends, for operators.
     var journal: Journal
     var isShuttingDown = false
-    /// Timers that come to no end go on like that; it is reported once a minute.
+    /// Rate limit for the "timers do not come to an end" error: once a minute.
     private var nextSpinReport = Instant(nanosecondsSince1970: 0)
 
-    /// Whose answer it is.
+    /// Purpose of a request that awaits its response.
     enum Awaiting {
         case notify(WatcherDialog)
         case homeNotify(HomeDialog)
         case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
         case publication(PIDFBridge, attempt: UInt64)
         case categoryPublication(CategoryBridge, attempt: UInt64)
-        /// OPTIONS, of this domain; to one of its servers, or to whichever answers.
+        /// OPTIONS to a domain: to this server, or to any if nil.
         case keepAlive(String, TransportAddress?)
     }
 
-    /// Who wants to be woken, by the key of its table.
+    /// Owner of a timer, by the key of its table.
     enum Sleeper: Hashable {
         case dialog(String)
         case upstream(UInt64)
@@ -154,32 +156,33 @@ public final class Gateway: SansIOEndpoint {
         case registrar
         case pidfBridge(String)
         case categoryBridge(String)
-        /// Whose endpoints were known before a restart.
+        /// Endpoints of a presentity that may come back after a restart.
         case returning(String)
-        /// One lookup took too long.
+        /// Time limit of one lookup.
         case lookup(HopGoal)
-        /// A server had its share of the time.
+        /// Time limit of one server in a delivery.
         case delivery(ClientTransactionID)
-        /// Requests that have nowhere to go.
+        /// Requests without a usable next hop.
         case undeliverable
-        /// A domain is asked whether it lives.
+        /// Next OPTIONS to a domain.
         case keepAlive(String)
-        /// The rest of what ended with a connection.
+        /// Remaining cleanup after closed connections.
         case losses
-        /// Far legs that are to be verified.
+        /// Upstream subscriptions to verify.
         case doubts
-        /// Tries again to keep what the store refused.
+        /// Next attempt after a failed commit.
         case store
     }
 
+    /// Creates the gateway of one shard.
     /// - Parameters:
-    ///   - mapper: converts between the models; by the embedded tables unless told otherwise.
-    ///   - shard: which of `shards` this is; written into tags, branches and Call-IDs so that ``ShardRouter`` finds it again.
-    ///   - authenticator: one for all shards; needed where `configuration` asks users to sign in.
-    ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: the tables are all there is.
-    ///   - directory: the users of the hosted enterprise domains; see ``use(directory:at:)``.
-    ///   - key: of every identifier that is made, and of no other gateway.
-    ///   - localAddresses: the system's routes, for listeners on all addresses; nil: those are named by the node's name.
+    ///   - mapper: converts between the models; with the embedded tables by default.
+    ///   - shard: index among `shards`; written into tags, branches and Call-IDs, from which ``ShardRouter`` reads it.
+    ///   - key: source of all generated identifiers; unique to this gateway.
+    ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: no state outlives the process.
+    ///   - authenticator: shared by all shards; needed if `configuration` requires authentication.
+    ///   - directory: users of the hosted enterprise domains; see ``use(directory:at:)``.
+    ///   - localAddresses: route lookup of the system, for listeners on all addresses; nil: they appear under the node's name.
     public init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, key: TokenKey,
         store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none,
@@ -219,7 +222,7 @@ public final class Gateway: SansIOEndpoint {
         noteMappings()
     }
 
-    /// Kept until what it is made of changes.
+    /// Made on first use; dropped when the configuration, routes or directory change.
     var screening: RequestScreening {
         if let keptScreening { return keptScreening }
         let made = RequestScreening(configuration: configuration, routes: routes, directory: directory)
@@ -229,6 +232,7 @@ public final class Gateway: SansIOEndpoint {
 
     // MARK: SansIOEndpoint
 
+    /// Processes a message; the resulting messages are returned by ``takeOutput()``.
     public func receive(_ message: InboundMessage, at now: Instant) {
         desk.now = now
         let actions = transactions.receive(message, at: now) {
@@ -240,6 +244,7 @@ public final class Gateway: SansIOEndpoint {
         counters.limitsReached += transactions.takeTurnedAway()
     }
 
+    /// Processes a notice of the transport.
     public func receive(_ notice: TransportNotice, at now: Instant) {
         desk.now = now
         let actions = transactions.receive(notice, at: now)
@@ -254,6 +259,7 @@ public final class Gateway: SansIOEndpoint {
         }
     }
 
+    /// Fires the timers that are due; an endless series of timers for the same moment is cut off and logged.
     public func advance(to now: Instant) {
         desk.now = now
         perform(transactions.advance(to: now), at: now)
@@ -268,11 +274,12 @@ public final class Gateway: SansIOEndpoint {
         }
     }
 
-    /// How often timers fire at one moment before the caller gets control back: a fault that sets one again and again for the same moment
-    /// is to be seen, and not to stop everything else.
+    /// Limits of timers fired in one call, per scheduled timer and at least: a timer that is set for the same moment again and again is
+    /// logged and does not block the event loop.
     private static let turnsPerSleeper = 16
     private static let leastTurns = 10_000
 
+    /// Time at which ``advance(to:)`` must be called; nil: no timer runs.
     public var nextDeadline: Instant? {
         switch (transactions.nextDeadline, wakes.next) {
         case (let one?, let other?): min(one, other)
@@ -280,6 +287,7 @@ public final class Gateway: SansIOEndpoint {
         }
     }
 
+    /// Notifies watchers of publications, commits to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
         tellPublished(at: desk.now)
         settleStore()
@@ -288,14 +296,14 @@ public final class Gateway: SansIOEndpoint {
         return taken
     }
 
-    /// The log records since the last call, oldest first.
+    /// Returns the log records since the last call, oldest first.
     public func takeLogs() -> [GatewayLog] {
         let taken = logs
         logs.removeAll(keepingCapacity: true)
         return taken
     }
 
-    /// What is alive now.
+    /// Numbers of live dialogs, publications and other entries.
     public var counts: GatewayCounts {
         var counts = GatewayCounts()
         counts.watcherDialogs = dialogs.count
@@ -348,7 +356,7 @@ public final class Gateway: SansIOEndpoint {
         case .doubts:
             workOffDoubts(at: now)
         case .store:
-            // The next takeOutput() tries.
+            // The next takeOutput() retries the commit.
             break
         case .presentity(let key):
             guard let presentity = presentities[key] else { return }

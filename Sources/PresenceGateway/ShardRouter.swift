@@ -2,23 +2,25 @@ import ByteCoding
 import FederationRouting
 import SIPCore
 
-/// Says which shard a framed message belongs to, from its octets alone; pure, so that any event loop may ask.
+/// Finds the shard of a framed message from its octets; pure, so that any event loop may call it.
 ///
-/// In-dialog requests and responses carry the shard in a token that we made (To tag, or branch of the top Via); everything else goes
-/// by the presentity, so that all publications and watchers of a hosted user meet on one shard.
+/// In-dialog requests and responses carry the shard in a token made by the gateway (To tag, or branch of the top Via); other requests
+/// are assigned by presentity, so that all publications and watchers of a hosted user meet on one shard.
 public struct ShardRouter: Hashable, Sendable {
+    /// Number of shards, 1 to 1,296.
     public let shards: Int
     private let identities: IdentityTable
-    /// Dialogs of an earlier process whose tags name another shard than the one that has them now.
+    /// Shards of restored dialogs with tags that name another shard.
     private var adopted: [String: Int] = [:]
 
-    /// - Parameter identities: which URIs name one user, whose requests meet on one shard.
+    /// Creates a router; `shards` is limited to 1 to 1,296.
+    /// - Parameter identities: maps the URIs of one user to one key, so that requests for the user meet on one shard.
     public init(shards: Int, identities: IdentityTable = IdentityTable()) {
         self.identities = identities
         self.shards = max(1, min(shards, 36 * 36))
     }
 
-    /// Learns where the stored dialogs are that were made under another number of shards.
+    /// Notes the shards of stored dialogs that were created under another number of shards.
     public mutating func adopt(_ records: some Sequence<StoreRecord>) {
         for record in records {
             let tag: String
@@ -31,14 +33,14 @@ public struct ShardRouter: Hashable, Sendable {
         }
     }
 
-    /// What every token of a shard begins with: `s` and two digits of base 36; nothing when there is only one shard.
+    /// Prefix of every token of a shard: `s` and two digits of base 36; empty if there is only one shard.
     static func prefix(of shard: Int, among shards: Int) -> String {
         guard shards > 1 else { return "" }
         let digits = String(max(0, shard) % (36 * 36), radix: 36)
         return "s" + (digits.utf8.count < 2 ? "0" : "") + digits
     }
 
-    /// The shard's index, from 0. A message that cannot be read goes to shard 0, which refuses it.
+    /// Index of the message's shard, from 0. An unreadable message goes to shard 0, which refuses it.
     public func shard(of message: [UInt8]) -> Int {
         guard shards > 1, case .success(let parsed) = SIPParser.parse(message) else { return 0 }
         switch parsed {
@@ -47,14 +49,14 @@ public struct ShardRouter: Hashable, Sendable {
             return index(in: branch.dropFirst(7)) ?? 0
         case .request(let request):
             if let tag = request.headers.toTag { return adopted[tag] ?? index(in: Substring(tag)) ?? 0 }
-            // Batches, SERVICE and REGISTER name the user in To, everything else in the Request-URI.
+            // Batches, SERVICE and REGISTER name the user in To, others in the Request-URI.
             let isByTo = request.method == .service || request.method == .register || CategoryRequest.isBatch(request.headers)
             let address = isByTo ? request.headers.to?.uri ?? request.uri : request.uri
             return shard(ofKey: identities.identity(of: address).key)
         }
     }
 
-    /// The shard of a presentity's key.
+    /// Index of the shard for a presentity's key.
     public func shard(ofKey key: String) -> Int {
         var hash = FNV1a(of: key.utf8).value
         hash ^= hash >> 32
