@@ -1,32 +1,43 @@
-/// One structured log record: a constant message and keyed values; whoever drives the gateway writes it out.
+/// Structured log record: a constant message and keyed values; the driver of the gateway writes it.
 public struct GatewayLog: Hashable, Sendable {
-    /// Identities of people (presentity, watcher) appear only in records of level `.debug`.
+    /// Level of a record; identities of people (presentity, watcher) appear only at `.debug`.
     public enum Level: Int, Hashable, Sendable, Comparable {
         case debug, info, notice, warning, error
 
+        /// Orders levels by severity.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// Level of the record.
     public var level: Level
+    /// Constant message.
     public var message: StaticMessage
+    /// Keyed values.
     public var metadata: [Field]
 
+    /// Keyed value.
     public struct Field: Hashable, Sendable {
+        /// Key.
         public var key: String
+        /// Value as text.
         public var value: String
 
+        /// Creates a keyed value.
         public init(_ key: String, _ value: String) {
             self.key = key
             self.value = value
         }
     }
 
-    /// A message that never holds data.
+    /// Message without data.
     public struct StaticMessage: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+        /// Text of the message.
         public var description: String
+        /// Creates a message from a literal.
         public init(stringLiteral value: StaticString) { description = value.description }
     }
 
+    /// Creates a record.
     public init(_ level: Level, _ message: StaticMessage, _ metadata: [Field] = []) {
         self.level = level
         self.message = message
@@ -34,117 +45,149 @@ public struct GatewayLog: Hashable, Sendable {
     }
 }
 
-/// Numbers that only grow, for metrics.
+/// Counters since the start, for metrics; they only grow.
 public struct GatewayCounters: Hashable, Sendable {
+    /// Requests that passed admission.
     public var requestsReceived: UInt64 = 0
+    /// Responses to open requests, provisional ones included.
     public var responsesReceived: UInt64 = 0
-    /// Responses that name a request of ours and are not believed: from elsewhere than it went to, or with other identifiers.
+    /// Responses that name an open request and were refused: from another source than its destination, or with other identifiers.
     public var responsesRefused: UInt64 = 0
-    /// Responses to no request that is open: late, misrouted or made up.
+    /// Responses to no open request: late, misrouted or forged.
     public var responsesStray: UInt64 = 0
+    /// Malformed messages.
     public var malformedReceived: UInt64 = 0
+    /// Requests sent, BENOTIFY included.
     public var requestsSent: UInt64 = 0
+    /// Responses sent, without retransmissions.
     public var responsesSent: UInt64 = 0
+    /// Subscriptions accepted, those of users' own endpoints included.
     public var subscriptionsAccepted: UInt64 = 0
+    /// SUBSCRIBE requests refused or challenged.
     public var subscriptionsRefused: UInt64 = 0
+    /// Subscriptions ended, those of users' own endpoints included.
     public var subscriptionsEnded: UInt64 = 0
+    /// NOTIFY and BENOTIFY requests sent.
     public var notificationsSent: UInt64 = 0
     /// Changes of watched presentities without a notification of their own: the watcher had that state already, or newer state replaced
-    /// it while it waited (`timing.notify-spacing-ms`, or the answer to the notification before).
+    /// it while it waited (`timing.notify-spacing-ms`, or the response to the previous notification).
     public var notificationsSuppressed: UInt64 = 0
+    /// Notifications that were refused or not delivered.
     public var notificationsFailed: UInt64 = 0
+    /// Notifications received in upstream subscriptions, and states in 200 responses.
     public var notificationsReceived: UInt64 = 0
+    /// PUBLISH and SERVICE requests accepted.
     public var publicationsAccepted: UInt64 = 0
+    /// PUBLISH and SERVICE requests refused or challenged.
     public var publicationsRefused: UInt64 = 0
+    /// Upstream subscriptions lost and made anew.
     public var upstreamLost: UInt64 = 0
-    /// Presentities that a far side sent on to another pool or to their own URI, and that were followed (MS-PRES 3.4.5.1.3.1).
+    /// Presentities redirected by a remote domain to another pool or their own URI, and followed (MS-PRES 3.4.5.1.3.1).
     public var redirectsFollowed: UInt64 = 0
-    /// Those that were sent on too often, or whose pool served them no more, and that rest before they are asked for again.
+    /// Presentities that rest after too many redirects, a loop, or a pool that no longer serves them.
     public var redirectsDelayed: UInt64 = 0
-    /// Those that were sent to a place where they had been.
+    /// Presentities redirected to a target that they had before.
     public var redirectLoops: UInt64 = 0
-    /// PUBLISH and SERVICE requests of ours that another domain accepted.
+    /// Relayed PUBLISH and SERVICE requests that another domain accepted.
     public var publicationsCarried: UInt64 = 0
-    /// Of those, refused for good.
+    /// Relayed PUBLISH and SERVICE requests that another domain refused for good.
     public var publicationsRefusedFar: UInt64 = 0
-    /// Answers 409 and 412: the far side knows other versions, or no longer the entity-tag.
+    /// Responses 409 and 412: the other domain has other versions, or no longer the entity-tag.
     public var publicationConflicts: UInt64 = 0
-    /// Partial documents and lists that did not follow what was there before, or could not be applied.
+    /// Partial documents and lists that did not follow the previous version, or could not be applied.
     public var partialStateMissed: UInt64 = 0
-    /// Parts of notified documents that were passed over because they break their standard.
+    /// Parts of notified documents that were skipped because they violate their standard.
     public var documentFlaws: UInt64 = 0
-    /// Notified documents of which nothing could be read.
+    /// Notified documents that could not be read at all.
     public var documentsUnreadable: UInt64 = 0
-    /// List subscriptions that could not be had, so that presentities were asked for one by one.
+    /// List subscriptions replaced by single ones, because the list could not be subscribed to.
     public var listsGivenUp: UInt64 = 0
-    /// Requests, of watchers and our own, that a limit left no room for.
+    /// Requests received or to be sent that exceeded a limit.
     public var limitsReached: UInt64 = 0
-    /// Requests of peers that may not speak for the domain of From.
+    /// Requests of peers that may not act for the domain of From.
     public var impostorsRefused: UInt64 = 0
-    /// Subscriptions of users who may not watch each other.
+    /// Subscriptions refused because the users may not watch each other.
     public var rightsRefused: UInt64 = 0
-    /// Requests answered 503 because too much was unfinished.
+    /// Requests refused with 503 because of overload.
     public var overloadRefusals: UInt64 = 0
+    /// Presence documents encoded.
     public var bodiesEncoded: UInt64 = 0
     /// Documents composed of the publications of one presentity (RFC 3903 4.5).
     public var documentsComposed: UInt64 = 0
+    /// Encoded documents and views that were reused.
     public var bodiesShared: UInt64 = 0
+    /// Log records dropped beyond ``GatewayLimits/logRecords``.
     public var logRecordsDropped: UInt64 = 0
+    /// Requests of authenticated users.
     public var requestsAuthenticated: UInt64 = 0
+    /// Requests challenged.
     public var requestsChallenged: UInt64 = 0
+    /// Authentication attempts that failed.
     public var authenticationFailures: UInt64 = 0
+    /// Directory searches performed.
     public var directorySearches: UInt64 = 0
-    /// How often the machine's clock was set.
+    /// Number of times that the machine's clock was set.
     public var clockSteps: UInt64 = 0
-    /// Values that directory searches looked at, and searches refused because their user had searched too often.
+    /// Values compared by directory searches.
     public var directoryComparisons: UInt64 = 0
+    /// Directory searches refused beyond ``GatewayLimits/directorySearchesPerSecond``.
     public var directorySearchesRefused: UInt64 = 0
+    /// Commits that the store refused.
     public var commitsFailed: UInt64 = 0
-    /// Questions to the Domain Name System.
+    /// DNS questions.
     public var nameQuestions: UInt64 = 0
-    /// Questions that a kept answer settled.
+    /// DNS questions answered from the cache.
     public var nameCacheHits: UInt64 = 0
-    /// Questions that nobody answered usably.
+    /// DNS questions without a usable answer.
     public var nameFailures: UInt64 = 0
-    /// Requests that went to another server after one had failed.
+    /// Requests sent to another server after one failed.
     public var hopFailovers: UInt64 = 0
-    /// Requests that had nowhere to go.
+    /// Requests without a usable next hop.
     public var hopsNotLocated: UInt64 = 0
 
+    /// Creates zero counters.
     public init() {}
 }
 
-/// How much is alive now; every number returns to zero when all dialogs and publications have ended.
+/// Present numbers of dialogs, publications and other live entries.
 public struct GatewayCounts: Hashable, Sendable {
+    /// Watcher dialogs.
     public var watcherDialogs = 0
+    /// Upstream subscriptions.
     public var upstreamSubscriptions = 0
+    /// Hosted presentities with a record.
     public var presentities = 0
+    /// Publications: PIDF documents and category instances.
     public var publications = 0
-    /// Identities for which publications are carried to another domain.
+    /// Identities with publications relayed to another domain.
     public var publicationBridges = 0
+    /// Registrations.
     public var registrations = 0
-    /// Subscriptions of users' own endpoints to what their home server keeps for them.
+    /// Subscriptions of users' own endpoints to the data that their home server keeps.
     public var homeDialogs = 0
+    /// Client and server transactions.
     public var transactions = 0
+    /// Timers.
     public var timers = 0
     /// Resources of all watcher dialogs: a batch or a list has several.
     public var watchedResources = 0
-    /// Messages that have not left yet.
+    /// Messages not sent yet.
     public var pendingOutput = 0
-    /// How late the event loop was lately.
+    /// Last reported lateness of the event loop, in milliseconds.
     public var latenessMilliseconds = 0
-    /// Of the whole node; counted by its first shard.
+    /// Security associations of the whole node; counted by its first shard.
     public var securityAssociations = 0
-    /// Sign-ins with a certificate that are under way; of the whole node, counted by its first shard.
+    /// TLS-DSK handshakes in progress, of the whole node; counted by its first shard.
     public var tlsHandshakes = 0
-    /// Next hops that failed lately and are passed over.
+    /// Next hops that failed lately and are skipped.
     public var hopsDown = 0
-    /// Requests that wait until their servers are known.
+    /// Requests that wait for the lookup of their servers.
     public var requestsWaiting = 0
-    /// Far legs of which it is not known whether the far side still knows of them.
+    /// Upstream subscriptions that the remote domain may have lost, or with an unreadable last document.
     public var unverifiedLegs = 0
-    /// 1 from a commit that failed until one succeeds: requests that would have to be kept are refused.
+    /// 1 from a failed commit until one succeeds, else 0; meanwhile requests that depend on the store are refused.
     public var storesFailing = 0
 
+    /// Creates zero numbers.
     public init() {}
 }

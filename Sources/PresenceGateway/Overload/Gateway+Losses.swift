@@ -1,24 +1,22 @@
 import SIPCore
 import SIPEvents
 
-/// What the end of a connection leaves to be done. A partner that hangs up with tens of thousands of dialogs is no reason for others to
-/// wait: a part is done in each turn, and messages of others come in between.
+/// Cleanup after a connection closes, in batches, so that the loss of tens of thousands of dialogs does not block the loop.
 extension Gateway {
     enum Loss {
-        /// What becomes of a request that was on its way there.
+        /// Outcome of a request that was sent over the connection.
         case request(TransactionAction)
-        /// A dialog that lives on that connection alone, by our tag.
+        /// Dialog that is reached over the connection only, by local tag.
         case dialog(String, ConnectionID)
     }
 
-    /// So many are done in one turn: some milliseconds.
+    /// Items per turn, which takes some milliseconds.
     static let lossesPerTurn = 64
-    /// From the beginning of one turn to the next; longer than a turn takes, for what is due already is done before sockets are read.
+    /// From the start of one turn to the next; longer than a turn, because due timers run before sockets are read.
     private static let lossPause = TimeSpan.milliseconds(20)
 
-    /// A connection ended: dialogs that are reached over it alone wait for their endpoints, and so does what these published for as long as
-    /// they are there.
-    /// - Parameter actions: of the transactions that it takes with it.
+    /// Handles the end of a connection: dialogs reached over it only, and registrations, wait for their endpoints to come back.
+    /// - Parameter actions: outcomes of the transactions over the connection.
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, _ actions: [TransactionAction], at now: Instant) {
         let tags = (dialogsOfConnection.removeValue(forKey: connection) ?? []).sorted()
         let isBusy = !losses.isEmpty
@@ -41,7 +39,7 @@ extension Gateway {
             case .request(let action):
                 perform([action], at: now)
             case .dialog(let tag, let connection):
-                // Meanwhile it may have moved to another connection.
+                // The dialog may have moved to another connection.
                 if let watcher = dialogs[tag] { connectionLost(connection, of: watcher, at: now) }
             }
         }

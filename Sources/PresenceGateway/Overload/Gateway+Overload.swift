@@ -1,8 +1,8 @@
 import SIPCore
 
-/// New work is refused early and whole; what was begun is carried on (RFC 3261 21.5.4).
+/// Refusal of new work under overload; work in progress continues (RFC 3261 21.5.4).
 extension Gateway {
-    /// - Throws: 503 with Retry-After for a request that would begin something, while too much is unfinished.
+    /// - Throws: 503 with Retry-After for a request that begins work while the shard is overloaded.
     func checkLoad(_ request: SIPRequest) throws(Refusal) {
         guard Self.beginsWork(request) else { return }
         let cause = work.cause(
@@ -11,13 +11,13 @@ extension Gateway {
         guard let cause else { return }
         counters.overloadRefusals += 1
         log(.notice, "overloaded, new work is refused", ["cause": cause.rawValue, "method": request.method.rawValue])
-        // Spread out, so that those who are refused together do not come back together.
+        // Spread the retries, so that clients refused together do not come back together.
         let base = configuration.timing.retryAfter
         let pause = base + Int(tokens.number(below: UInt64(max(base, 1))))
         throw .unavailable("this node is overloaded", retryAfter: pause, errorID: 2012)
     }
 
-    /// Subscriptions and publications that are not there yet. Refreshes, changes and ends of what is there go on, and so do answers.
+    /// Whether a request begins work: SUBSCRIBE and SERVICE outside a dialog, and PUBLISH without an entity-tag.
     private static func beginsWork(_ request: SIPRequest) -> Bool {
         switch request.method {
         case .subscribe, .service: request.headers.toTag == nil

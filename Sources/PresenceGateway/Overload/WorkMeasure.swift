@@ -1,21 +1,21 @@
 import SIPCore
 
-/// How much a shard has taken on and not finished: what decides that new work is refused before it is begun.
+/// Unfinished work of a shard, which decides whether new work is refused.
 ///
-/// It counts, and has no clock: how late the event loop is, the edge reports (``SIPCore/TransportNotice/late(_:)``).
+/// It has no clock: the event loop reports its lateness (``SIPCore/TransportNotice/late(_:)``).
 struct WorkMeasure {
-    /// What was exceeded, for the log.
+    /// Limit that was exceeded, for the log.
     enum Cause: String {
         case transactions, output, lateness
     }
 
-    /// How late the loop was when it last came round.
+    /// Last reported lateness of the event loop.
     var lateness = TimeSpan.zero
 
-    /// Why no new work may be begun; nil: it may.
+    /// Reason to refuse new work; nil: none.
     /// - Parameters:
-    ///   - transactions: live ones of the kind that has more.
-    ///   - output: messages that have not left yet.
+    ///   - transactions: live client or server transactions, whichever are more.
+    ///   - output: messages not sent yet.
     func cause(transactions: Int, output: Int, limits: GatewayLimits, timing: GatewayTiming) -> Cause? {
         if transactions >= limits.transactionsBeforeOverload { return .transactions }
         if output >= limits.pendingOutput { return .output }
