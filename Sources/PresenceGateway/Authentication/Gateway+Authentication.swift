@@ -1,12 +1,12 @@
 import SIPCore
 import SIPSecurity
 
-/// Who sent a request, and the signatures that his client expects (MS-SIPAE 3.3, RFC 3261 22).
+/// Authentication of requests, and signatures for the client (MS-SIPAE 3.3, RFC 3261 22).
 extension Gateway {
-    /// Makes sure that a user of a hosted domain is who From says, where the listener asks for it; requests of other domains' users are
-    /// for their own servers to authenticate.
+    /// Authenticates the user in From, if the user's domain is hosted and the listener requires it; users of other domains are
+    /// authenticated by their own servers.
     ///
-    /// - Throws: A challenge, or why no other attempt would help.
+    /// - Throws: a challenge, or a final refusal.
     func authenticate(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
@@ -41,13 +41,13 @@ extension Gateway {
         log(.notice, "sign-in failed", ["peer": flow.remote.host, "rule": answer.explanation])
     }
 
-    /// An answer to a request of an association is signed with its keys, refusals too; challenges are not.
+    /// Signs a response to a request of a security association, refusals included; challenges are not signed.
     func sign(_ response: inout SIPResponse, of transaction: ServerTransactionID) {
         guard let authenticator, let association = transactions.note(of: transaction) else { return }
         authenticator.sign(&response, under: association)
     }
 
-    /// A request to where a client with an association was heard last is signed, NOTIFY and BENOTIFY alike.
+    /// Signs a request to the last known source of a client with a security association.
     func sign(_ request: inout SIPRequest, to destination: Destination, at now: Instant) {
         guard let authenticator else { return }
         switch destination {

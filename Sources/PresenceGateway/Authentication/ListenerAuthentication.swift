@@ -1,25 +1,27 @@
 import SIPCore
 import SIPSecurity
 
-/// What one listener asks of the users of hosted domains before it does anything for them.
+/// Authentication that a listener requires of users of hosted domains.
 public struct ListenerAuthentication: Hashable, Sendable {
-    /// The ways to sign in that are offered; the raw value is the word of the configuration.
+    /// Authentication schemes offered; the raw value is the word of the configuration.
     public enum Schemes: String, Hashable, Sendable, CaseIterable {
-        /// From is believed.
+        /// From is trusted.
         case none
         case ntlm, digest
         case tlsDSK = "tls-dsk"
         case any
     }
 
+    /// Schemes offered.
     public var schemes: Schemes
-    /// The algorithms that Digest is offered with, preferred first (RFC 8760 2.4); nil: MD5, since clients in use know no other and do not
-    /// pass over a challenge that they do not know, in whatever order (baresip's library, and those of the enterprise side).
+    /// Digest algorithms offered, preferred first (RFC 8760 2.4); nil: MD5, because clients in use (baresip's library and enterprise
+    /// clients) know no other and do not skip unknown challenges.
     public var digestAlgorithms: [DigestAlgorithm]?
-    /// 401 or 407 where nothing but Digest is offered; nil: 407 to the enterprise side, whose clients read Digest there only, and 401 to
-    /// the SIMPLE side (RFC 3261 22.2).
+    /// Status of challenges with Digest only, 401 or 407; nil: 407 for the enterprise side, because its clients read Digest only
+    /// there, 401 for the SIMPLE side (RFC 3261 22.2).
     public var digestStatus: SIPStatus?
 
+    /// Creates the requirement of a listener.
     public init(_ schemes: Schemes, digestAlgorithms: [DigestAlgorithm]? = nil, digestStatus: SIPStatus? = nil) {
         self.schemes = schemes
         self.digestAlgorithms = digestAlgorithms
@@ -29,7 +31,7 @@ public struct ListenerAuthentication: Hashable, Sendable {
     /// Whether users of domains of this side may sign in with a certificate here.
     public func offersTLSDSK(to side: DomainSide) -> Bool { demand(on: side)?.offersTLSDSK == true }
 
-    /// What is asked of a user of a domain of this side; nil: nothing.
+    /// Authentication required of a user of a domain of this side; nil: none.
     func demand(on side: DomainSide) -> AuthenticationDemand? {
         let algorithms = digestAlgorithms ?? [.md5]
         let status = digestStatus ?? (side == .enterprise ? .proxyAuthenticationRequired : .unauthorized)
@@ -49,10 +51,10 @@ public struct ListenerAuthentication: Hashable, Sendable {
 }
 
 extension GatewayConfiguration {
-    /// What is asked of users whose requests come in at this address.
+    /// Authentication required of users with requests received at this address; nil: none.
     ///
-    /// A listener on all addresses of a family answers for each of them. A connection that this node opened itself is no listener: whatever comes in
-    /// over it is asked as much as any listener asks.
+    /// A listener on all addresses of a family covers each of them. A connection that this node opened has no listener: requests over it
+    /// are offered all schemes, if any listener authenticates.
     func authentication(at local: TransportAddress) -> ListenerAuthentication? {
         if let exact = authentication[local] { return exact }
         let wildcards = authentication.filter {

@@ -5,15 +5,15 @@ import SIPCore
 import SIPEvents
 import UserDirectory
 
-/// The users of the hosted enterprise domains, and what the server publishes for them (MS-PRES 3.2.6.2).
+/// Users of the hosted enterprise domains, and the server's publications for them (MS-PRES 3.2.6.2).
 extension Gateway {
-    /// What the gateway has its users from; see ``use(directory:at:)``.
+    /// Present state of the directory; see ``use(directory:at:)``.
     public var directoryState: DirectoryState { directory.state }
 
-    /// Takes over another directory: publishes what is new of its users, and ends what concerns those who are gone or disabled.
+    /// Replaces the directory: publishes changed data, and ends dialogs and registrations of users that are gone or disabled.
     public func use(directory state: DirectoryState, at now: Instant) {
         desk.now = now
-        // A user whose endpoints listen is told what is new, whether or not anything else is here of him.
+        // A user with subscribed endpoints gets a record, so that new data is notified.
         for dialog in home.dialogs.all where presentities[dialog.user] == nil {
             presentities[dialog.user] = makePresentity(dialog.user, dialog.userURI)
         }
@@ -28,7 +28,7 @@ extension Gateway {
                     keep(record)
                     tellAll(of: record, change, at: now)
                 } else if isOther {
-                    // What only the older formats show has changed (MS-PRES 3.7.5.5).
+                    // Only data in the older formats has changed (MS-PRES 3.7.5.5).
                     tellWatchers(of: record, at: now)
                 }
             } else {
@@ -42,23 +42,23 @@ extension Gateway {
         where directory.has(dialog.watcherKey) == false && isInDirectory(dialog.watcher) {
             perform(dialog.notifier.terminate(.rejected, at: now), on: dialog, at: now)
         }
-        // Last, because it takes the addresses away that the farewells go to (MS-PRES 1.3.1.3.10).
+        // Last, because the final NOTIFYs are sent to the registered addresses (MS-PRES 1.3.1.3.10).
         for user in home.registrar.boundUsers.sorted() where directory.has(user) == false && SIPURI(user).map(isInDirectory) == true {
             bindingsEnded(home.registrar.endAll(of: user), at: now)
         }
         scheduleRegistrar()
     }
 
-    /// Whether the directory decides about that URI.
+    /// Whether the directory decides about a URI.
     private func isInDirectory(_ uri: SIPURI) -> Bool {
         guard let domain = configuration.domain(uri.domainKey) else { return false }
         return domain.hosted && domain.side == .enterprise
     }
 
-    /// Whether a hosted enterprise domain has the user with this `aorKey`. Without a directory everybody of the domain exists.
+    /// Whether the user with this `aorKey` exists in a hosted enterprise domain; without a directory every user does.
     func isUser(_ key: String) -> Bool { directory.has(key) == true }
 
-    /// Refuses a watcher of somebody who does not exist; in a batch the list says so instead (MS-PRES 3.4.5.3).
+    /// Refuses watchers of users that do not exist; a batch reports them in its list instead (MS-PRES 3.4.5.3).
     func checkUsers(_ uris: [SIPURI], isBatch: Bool) throws(Refusal) {
         for uri in uris {
             guard let domain = configuration.domain(uri.domainKey) else { continue }
@@ -74,11 +74,11 @@ extension Gateway {
 
     // MARK: server publications
 
-    /// How long a client's own version of what the server publishes stands before the server publishes its data again: the period of
-    /// the server publication timer (MS-PRES 3.2.6.2, note 33).
+    /// Time that a client's version of a server publication lasts before the server publishes its data again: the period of the server
+    /// publication timer (MS-PRES 3.2.6.2, note 33).
     static let serverPublicationPeriod = TimeSpan.seconds(60)
 
-    /// Publishes what the directory says of the user; data that are there already are left alone.
+    /// Publishes the user's directory data; unchanged data is left alone.
     @discardableResult
     func publishForServer(_ record: HostedPresentity) -> PresentityChange {
         record.serverPublicationsDue = nil
@@ -90,7 +90,7 @@ extension Gateway {
         return record.enhanced.publishByServer(record.serverPublications, at: directory.time(of: record.owner))
     }
 
-    /// A client may have changed what the server publishes: the timer sees to it.
+    /// Starts the server publication timer if a client changed a server publication.
     func noteServerPublications(of record: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard record.serverPublicationsDue == nil, !record.isAsServerPublished,
             record.serverPublications.contains(where: { change.pairs.contains($0.id.pair) })
@@ -98,9 +98,9 @@ extension Gateway {
         record.serverPublicationsDue = now + Self.serverPublicationPeriod
     }
 
-    // MARK: users who are gone
+    // MARK: ended users
 
-    /// A user was removed or disabled: to everybody else he is as if he had never been (MS-PRES 3.4.5.3).
+    /// Ends a removed or disabled user, which to others never existed (MS-PRES 3.4.5.3).
     private func userEnded(_ record: HostedPresentity, at now: Instant) {
         record.user = nil
         for (tag, resource) in record.watchersInOrder {

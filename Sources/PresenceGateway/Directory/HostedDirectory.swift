@@ -2,22 +2,22 @@ import PresenceDocuments
 import SIPCore
 import UserDirectory
 
-/// Where the gateway has the users of its hosted enterprise domains from.
+/// Source of the users of hosted enterprise domains.
 public enum DirectoryState: Hashable, Sendable {
-    /// There is no directory: everybody of a hosted domain exists.
+    /// No directory: every user of a hosted domain exists.
     case none
-    /// There is one that could not be read yet: nobody can be said to exist or not.
+    /// The directory could not be read yet: whether a user exists is unknown.
     case unavailable
     /// Only these users exist.
     case known(UserDirectory)
 }
 
-/// The directory of one shard, and since when what it says of each user is so.
+/// Directory of one shard, with the time of each user's data.
 struct HostedDirectory {
     private(set) var state = DirectoryState.none
-    /// When the first directory came to be as it is.
+    /// Time of the first directory.
     private var since = DateTime(nanosecondsSince1970: 0)
-    /// When a later one brought other data of a user.
+    /// Times at which later directories changed the data of users.
     private var changed: [String: DateTime] = [:]
 
     init(_ state: DirectoryState = .none) {
@@ -29,7 +29,7 @@ struct HostedDirectory {
         if case .known(let users) = state { users } else { nil }
     }
 
-    /// Since when the data of that user are so: the same for whoever did anything here and whoever never did.
+    /// Time since which the user's data is current; independent of any activity of the user.
     func time(of key: String) -> DateTime { changed[key] ?? since }
 
     mutating func replace(by state: DirectoryState, at now: DateTime) {
@@ -45,7 +45,7 @@ struct HostedDirectory {
         self.state = state
     }
 
-    /// Whether the user exists; nil: that cannot be said now.
+    /// Whether the user exists; nil: unknown.
     func has(_ key: String) -> Bool? {
         switch state {
         case .none: true
@@ -54,14 +54,14 @@ struct HostedDirectory {
         }
     }
 
-    /// Whether a directory names the user; without one nobody is named.
+    /// Whether a directory names the user; false without a directory.
     func names(_ key: String) -> Bool {
         if case .known(let users) = state { users.enabledUser(key) != nil } else { false }
     }
 }
 
 extension RequestScreening {
-    /// Refuses what is about somebody who is no user of his hosted enterprise domain (MS-PRES 3.3.5.3, 3.4.5.3).
+    /// Refuses a URI that is no user of its hosted enterprise domain (MS-PRES 3.3.5.3, 3.4.5.3).
     func checkUser(_ uri: SIPURI, of domain: DomainConfiguration) throws(Refusal) {
         guard domain.hosted, domain.side == .enterprise else { return }
         switch directory.has(uri.aorKey) {
@@ -73,6 +73,6 @@ extension RequestScreening {
 }
 
 extension Refusal {
-    /// The same for one who never was a user, and one who is disabled.
+    /// The same for unknown and disabled users.
     static let noSuchUser = Refusal(.notFound, "MS-PRES 3.4.5.3: no user of this domain has this URI", errorID: 4005)
 }

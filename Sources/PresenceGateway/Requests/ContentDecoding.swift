@@ -1,9 +1,9 @@
 import SIPCore
 
-/// Bodies with a Content-Encoding (RFC 3261 20.12): nothing but this looks at them before they are decoded.
+/// Bodies with a Content-Encoding (RFC 3261 20.12) are decoded before any other use.
 extension Gateway {
-    /// The body as its Content-Type describes it.
-    /// - Throws: 415 for a coding that is not known, 413 beyond the limit of bodies, at no more cost than that limit, and 400.
+    /// The body without its content coding.
+    /// - Throws: 415 for an unknown coding, 413 beyond the limit of bodies, where decoding stops, and 400 for malformed data.
     func decoded(_ body: [UInt8], _ headers: SIPHeaders) throws(Refusal) -> [UInt8] {
         guard !body.isEmpty, headers.contains(.contentEncoding) else { return body }
         do throws(ContentCoding.Failure) {
@@ -19,8 +19,8 @@ extension Gateway {
         }
     }
 
-    /// Decodes the body of a request, and removes the header that described it. The body of a NOTIFY is decoded where its subscription is
-    /// known, which is marked unverified when the body cannot be read.
+    /// Decodes the body of a request and removes Content-Encoding. NOTIFY bodies are decoded with their subscription, which becomes
+    /// unverified if the body is unreadable.
     func decode(_ request: inout SIPRequest) throws(Refusal) {
         guard request.headers.contains(.contentEncoding), request.method != .notify, request.method != .benotify else { return }
         request.body = try decoded(request.body, request.headers)

@@ -2,18 +2,18 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// Why a request is not done: the status, what explains it on either side, and the headers that the status asks for.
+/// Refusal of a request: status, explanation for either side, and the headers that the status requires.
 struct Refusal: Error, Equatable {
     var status: SIPStatus
-    /// Constant text that names the rule; becomes the reason phrase's explanation in ms-diagnostics or Warning.
+    /// Constant text that names the rule; sent in ms-diagnostics or Warning.
     var explanation: String
-    /// MS-OCER error id for the enterprise; nil: the status speaks for itself.
+    /// MS-OCER error id for enterprise clients; nil: the general id of the status.
     var errorID: UInt32?
     var headers: [Header] = []
     var body: Body?
-    /// What decided, for an operator and nobody else.
+    /// Deciding detail, for the operator only.
     var detail: String?
-    /// A step of every sign-in, such as the first challenge: nothing was wrong with the request.
+    /// Whether the refusal is a step of every sign-in, such as the first challenge, and the request has no fault.
     var isRoutine = false
 
     struct Header: Equatable {
@@ -78,8 +78,8 @@ struct Refusal: Error, Equatable {
         .unsupportedMediaType, "RFC 3261 8.2.3: content encoding not supported",
         headers: [Header(.acceptEncoding, ContentCoding.accepted)])
 
-    /// A document that goes beyond a limit is too large, any other that cannot be read is malformed.
-    /// - Parameter limitID: the error id of the limit (MS-OCER); that of what is published unless told otherwise.
+    /// 413 for a document beyond a limit, 400 for any other unreadable one.
+    /// - Parameter limitID: error id of the limit (MS-OCER); by default that of publications.
     static func unreadable(_ error: any Error, _ rule: String, limitID: UInt32 = 2010) -> Refusal {
         let code = (error as? DocumentError)?.code
         return code == .limit
@@ -102,7 +102,7 @@ struct Refusal: Error, Equatable {
         Refusal(.serviceUnavailable, explanation, errorID: errorID, headers: [Header(.retryAfter, String(retryAfter))])
     }
 
-    /// Puts the refusal onto an answer, in the manner of the side that asked.
+    /// Writes the refusal into a response, in the form of the client's side.
     func apply(to response: inout SIPResponse, side: DomainSide, node: String) {
         for header in headers { response.headers.append(header.name, header.value) }
         switch side {

@@ -1,7 +1,7 @@
 import FederationRouting
 import SIPCore
 
-/// The checks that every request passes before its method is looked at, in the order of RFC 3261 8.2 and 16.3.
+/// Checks that every request passes before its method is handled, in the order of RFC 3261 8.2 and 16.3.
 final class RequestScreening {
     let configuration: GatewayConfiguration
     let routes: RoutingTable
@@ -13,18 +13,18 @@ final class RequestScreening {
         self.directory = directory
     }
 
-    /// Who asks whom, after the checks.
+    /// Watcher and presentity of a request, after the checks.
     struct Parties {
-        /// The address of record of From (without parameters).
+        /// Address of record in From, without parameters.
         var watcher: SIPURI
         var watcherKey: String
         var watcherDomain: DomainConfiguration
         var presentity: SIPURI
         var presentityKey: String
         var presentityDomain: DomainConfiguration
-        /// The presentity as the request names it; documents about it say the same.
+        /// The presentity as the request names it; documents about it use this form.
         var entity: SIPURI
-        /// What the other leg's request may carry.
+        /// Max-Forwards for the upstream request.
         var maxForwards: Int
     }
 
@@ -33,12 +33,12 @@ final class RequestScreening {
         "ms-forking", "timer", "gruu",
     ]
 
-    /// Checks that need nothing but the message; throws the first refusal.
+    /// Checks that need only the message; throws the first refusal.
     func check(_ request: SIPRequest) throws(Refusal) {
         switch request.method {
         case .subscribe, .notify, .benotify, .publish, .service, .register, .options: break
         case .bye, .info, .message, .update, .prack, .refer:
-            // Calls and their dialogs are nobody's business here: what claims to be within one is told so.
+            // Calls are not handled here: 405 outside a dialog, 481 within one.
             throw request.headers.toTag == nil ? .methodNotAllowed : .noSuchDialog
         default:
             throw request.method.isKnown ? .methodNotAllowed : Refusal(.notImplemented, "RFC 3261 8.2.1: unknown method")
@@ -71,9 +71,9 @@ final class RequestScreening {
         return uri.scheme.hasHost && routes.identities.accepts(uri.scheme, for: routes.identities.domain(uri.domainKey))
     }
 
-    /// Whether the request is one of ours that came back: our own name stands in its Via, and it was not retargeted on the way
-    /// (RFC 3261 16.3, item 4). Hop marks say the same unless somebody has removed them.
-    /// - Parameter places: what this node writes as sent-by.
+    /// Throws 482 if the request has passed this node and was not retargeted since (RFC 3261 16.3, item 4): a lower Via has a sent-by of
+    /// this node. Hop marks detect the same unless they were removed.
+    /// - Parameter places: sent-by values of this node.
     func checkVia(_ request: SIPRequest, places: Set<String>) throws(Refusal) {
         guard request.headers.toTag == nil, let to = request.headers.to?.uri,
             request.headers.vias.dropFirst().contains(where: { places.contains($0.sentBy) }),
@@ -82,7 +82,7 @@ final class RequestScreening {
         throw .loop
     }
 
-    /// Who asks whom; throws 403 or 404 for domains that are refused or not known, and for nobody's URI.
+    /// Watcher and presentity; throws 403 or 404 for refused or unknown domains, and for a URI without a user.
     func parties(_ request: SIPRequest, presentity: SIPURI? = nil) throws(Refusal) -> Parties {
         let sender = try sender(of: request)
         let asked = presentity ?? request.uri
@@ -118,31 +118,31 @@ final class RequestScreening {
             maxForwards: min(max((request.headers.maxForwards ?? 70) - 1, 0), 254))
     }
 
-    /// Whether a list server is asked to watch a list (RFC 5367).
+    /// Whether a SUBSCRIBE is sent to the list server (RFC 5367).
     func isList(_ request: SIPRequest) -> Bool {
         guard let server = configuration.listServer, request.method == .subscribe else { return false }
         return request.headers.toTag == nil && request.uri.aorKey == server.aorKey
     }
 
-    /// The side whose manner an answer follows: SERVICE is spoken by enterprise clients only, whatever their domain; else that of the
-    /// sender's domain, simple when it is unknown.
+    /// Side that decides the form of a response: enterprise for SERVICE, which only enterprise clients send; else that of the sender's
+    /// domain, simple if it is unknown.
     func side(of request: SIPRequest) -> DomainSide { side(of: request.method, request.headers) }
 
-    /// The same by the headers that an answer has in common with its request.
+    /// The same, from headers that a response has in common with its request.
     func side(of method: SIPMethod?, _ headers: SIPHeaders) -> DomainSide {
         if method == .service { return .enterprise }
         return headers.from.flatMap { configuration.domain(of: $0.uri) }?.side ?? .simple
     }
 }
 
-/// The mark by which a gateway recognises what it has already handled: one token per node and presentity, so that a presence
-/// subscription that comes back to the same node is refused although each leg has Via, Call-ID and branch of its own.
+/// Mark of a request that a gateway has handled: one token per node and presentity, so that a presence subscription that comes back to
+/// the node is refused although each hop writes Via, Call-ID and branch of its own.
 struct HopMark {
     static let header: SIPHeaderName = "Isthmus-Hop"
     static let limit = 16
 
     let token: String
-    /// The mark of a batch of this node: what is asked for in it was sent on by this node.
+    /// Mark of this node's batches; a SUBSCRIBE with it was caused by one of them.
     private let batchToken: String
 
     init(node: String, presentity: String) {
@@ -150,18 +150,18 @@ struct HopMark {
         batchToken = PresenceDigest(of: node).hex
     }
 
-    /// The mark of a batch, which names any number of presentities.
+    /// Creates the mark of a batch, which names any number of presentities.
     init(node: String) {
         token = PresenceDigest(of: node).hex
         batchToken = token
     }
 
-    /// The marks of others in a list of them.
+    /// Removes this mark and the node's batch mark from a list of marks.
     func others(in marks: String) -> String {
         marks.split(separator: ",").map { $0.filter { $0 != " " } }.filter { $0 != token && $0 != batchToken }.joined(separator: ", ")
     }
 
-    /// The marks to write onto the other leg; throws 482 when ours is there already, 483 when there are too many.
+    /// Marks for the upstream request; throws 482 if this mark is present already, 483 if there are ``limit`` marks.
     func passOn(_ headers: SIPHeaders) throws(Refusal) -> String {
         var marks: [String] = []
         for line in headers.values(Self.header) {

@@ -2,7 +2,7 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// The far legs of an earlier process, until the dialogs that they feed are there.
+/// Upstream subscriptions of an earlier process, until the dialogs that they feed are restored.
 struct RestoredLegs {
     private var bySink: [Sink: UpstreamSubscription] = [:]
     private(set) var all: [(leg: UpstreamSubscription, stored: StoredLeg)] = []
@@ -12,7 +12,7 @@ struct RestoredLegs {
         var presentity: String
     }
 
-    /// The leg that feeds a presentity of the dialog with this tag of ours.
+    /// Upstream subscription that feeds a presentity of the dialog with this local tag.
     func leg(of presentity: String, for tag: String) -> UpstreamSubscription? { bySink[Sink(tag: tag, presentity: presentity)] }
 
     fileprivate mutating func add(_ leg: UpstreamSubscription, _ stored: StoredLeg) {
@@ -24,13 +24,13 @@ struct RestoredLegs {
     }
 }
 
-/// Far legs go on in their dialogs: each is refreshed in its turn, and so asks for the whole state.
+/// Upstream subscriptions continue in their dialogs: each is refreshed in its turn, which requests the whole state.
 ///
-///     stored legs --alive--> dialogs resumed --watchers restored--> fed ones: refresh, paced --> 200, NOTIFY --> who sees a change
-///                    |                            |                              \--481, silence--> made anew
-///                    +--lapsed: made anew         +--nobody left: unsubscribe, paced
+///     stored --alive--> dialog resumed --watchers restored--> feeds some: refresh, paced --2xx, NOTIFY--> changes are notified
+///               |                               |                             \--481, silence--> made anew
+///               +--lapsed: made anew            +--feeds none: unsubscribe, paced
 extension Gateway {
-    /// What the store keeps of a far leg; nil: nothing that a restart could go on with.
+    /// Record of an upstream subscription; nil: a restart could not continue it.
     func stored(_ upstream: UpstreamSubscription) -> StoredLeg? {
         let subscriber = upstream.subscriber
         guard !subscriber.isFetch, !subscriber.isOver, upstream.shape != .list else { return nil }
@@ -50,18 +50,18 @@ extension Gateway {
             })
     }
 
-    /// Notes that a far leg changed in what the store keeps of it.
+    /// Marks the stored record of an upstream subscription as changed.
     func keep(_ upstream: UpstreamSubscription) {
         if store != nil, !upstream.localTag.isEmpty { keep(.leg(upstream.localTag)) }
     }
 
-    /// Takes the far legs back; those that lapse next are refreshed first.
+    /// Resumes the upstream subscriptions; those that lapse first are refreshed first.
     func restore(_ stored: [StoredLeg], _ state: inout RestoredState, at now: Instant) -> RestoredLegs {
         var legs = RestoredLegs()
         let order = { (leg: StoredLeg) in leg.expiry ?? leg.restsUntil ?? now }
         for leg in stored.sorted(by: { (order($0), $0.tag) < (order($1), $1.tag) }) {
             guard let upstream = resumed(leg, at: now) else {
-                // Whoever it fed is asked for anew.
+                // Its watchers get a new upstream subscription.
                 keep(.leg(leg.tag))
                 continue
             }
@@ -88,7 +88,7 @@ extension Gateway {
         var policy = leg.subscriber.configuration
         policy.expires = max(stored.expires, 1)
         if let snapshot = stored.dialog {
-            // What lapses before its turn comes is better made anew.
+            // A dialog that lapses before its turn is made anew.
             guard let dialog = Dialog.resumed(from: snapshot), stored.expiry.map({ $0 > moment }) ?? true else { return nil }
             leg.subscriber = Subscriber(resuming: policy, expiry: stored.expiry ?? moment + policy.timerN, refreshAt: moment)
             leg.dialog = dialog
@@ -103,7 +103,7 @@ extension Gateway {
         for uri in uris {
             let resource = UpstreamResource(uri: uri, key: uri.aorKey)
             resource.isResumed = true
-            // What the watcher was told is shown no longer than after any other loss of a far leg.
+            // The last notified state is shown no longer than after any other loss of an upstream subscription.
             resource.staleAt = moment + configuration.timing.staleAfter
             leg.resume(resource)
         }
@@ -111,8 +111,7 @@ extension Gateway {
         return leg
     }
 
-    /// The dialogs are there: a leg that feeds none of them is left in its turn, and presentities that nobody watches any more are left
-    /// out of the others.
+    /// Unsubscribes upstream subscriptions that feed no restored dialog, in their turn, and drops unwatched presentities from the others.
     func settle(_ legs: RestoredLegs, at now: Instant) {
         for (leg, stored) in legs.all where upstreams[leg.id] === leg {
             let hasSink = leg.hasSink

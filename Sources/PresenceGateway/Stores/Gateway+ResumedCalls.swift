@@ -1,8 +1,7 @@
 import SIPCore
 import SIPEvents
 
-/// The dialogs that a restart brought back, by Call-ID and the watcher's tag, for as long as a client repeats a SUBSCRIBE
-/// (RFC 3261 17.1.2).
+/// Dialogs restored after a restart, by Call-ID and the watcher's tag, for as long as a client repeats a SUBSCRIBE (RFC 3261 17.1.2).
 struct ResumedCalls {
     private struct Call: Hashable {
         var id: String
@@ -12,7 +11,7 @@ struct ResumedCalls {
     private var tags: [Call: String] = [:]
     private var until = Instant(nanosecondsSince1970: 0)
 
-    /// 64*T1, and the time that the last copy may travel.
+    /// 64*T1 (32 s), and the travel time of the last copy.
     private static let span = TimeSpan.seconds(40)
 
     mutating func add(_ watcher: WatcherDialog, at now: Instant) {
@@ -20,7 +19,7 @@ struct ResumedCalls {
         until = now + Self.span
     }
 
-    /// Our tag of the dialog that the request, which names none of ours, belongs to.
+    /// Local tag of the dialog that a request without a To tag belongs to.
     mutating func tag(of request: SIPRequest, at now: Instant) -> String? {
         if now > until { tags = [:] }
         return request.headers.callID.flatMap { tags[Call(id: $0, tag: request.headers.fromTag)] }
@@ -28,9 +27,9 @@ struct ResumedCalls {
 }
 
 extension Gateway {
-    /// A SUBSCRIBE that an earlier process took and kept, but did not live to answer, or whose answer was lost with it: the same one
-    /// comes again, and is answered in the dialog that it has made. Otherwise its watcher would have two.
-    /// - Returns: false when it is a new one.
+    /// Answers a repeated SUBSCRIBE in the restored dialog that it created, because the response of the earlier process was not sent or was
+    /// lost; otherwise its watcher would have two dialogs.
+    /// - Returns: false if the SUBSCRIBE is new.
     func answerAgain(
         _ request: SIPRequest, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) -> Bool {

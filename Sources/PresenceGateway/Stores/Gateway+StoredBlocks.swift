@@ -3,7 +3,7 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// What the store keeps for blocked watchers (`docs/blocking.md`).
+/// Stored state of blocked watchers (`docs/blocking.md`).
 extension Gateway {
     func storedShownWatcher(_ presentity: String, _ watcher: String) -> StoredShownWatcher? {
         guard let entry = blocks.entry(of: PresenceAddress(watcher), at: presentity) else { return nil }
@@ -21,7 +21,7 @@ extension Gateway {
             document: record.enhanced.storedDocument.encoded(), computed: record.enhanced.computedInstances.map(\.id.stored))
     }
 
-    /// Takes entries back in the order in which presence was shown, so that the oldest is again the first to be forgotten.
+    /// Restores entries in the order in which presence was shown, so that the oldest is again forgotten first.
     func restore(_ watchers: [StoredShownWatcher]) {
         for stored in watchers.sorted(by: { ($0.shownAt, $0.presentity, $0.watcher) < ($1.shownAt, $1.presentity, $1.watcher) }) {
             let standing = stored.signOff.map { BlockMemory.Standing.signedOff($0) } ?? .shown

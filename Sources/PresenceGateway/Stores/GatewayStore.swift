@@ -1,51 +1,56 @@
-/// Where a gateway's state survives the process: publications, user data, registrations and dialogs.
+/// Persistent store of a gateway: publications, user data, registrations and dialogs.
 ///
-/// The gateway notes the key of everything that changes (``Gateway/keep(_:)``). In ``Gateway/takeOutput()``, before anything that
-/// depends on the changes leaves, it makes the records as they are then and hands them over in one call (group commit), so that
-/// after each successful commit the store holds exactly what the tables hold.
+/// The gateway collects the keys of changed records (``Gateway/keep(_:)``). In ``Gateway/takeOutput()``, before messages that depend
+/// on the changes are sent, it makes the records and passes them in one call (group commit), so that after each successful commit the
+/// store holds exactly the state of the tables.
 ///
-/// One store serves one shard; several may stand on one database.
+/// One store serves one shard; several may share a database.
 public protocol GatewayStore: AnyObject {
-    /// Keeps all of the changes or none.
-    /// - Throws: when they are not kept: disk full, database locked, damaged or gone. The gateway gives them again, with later ones.
+    /// Stores all of the changes or none.
+    /// - Throws: if they are not stored: disk full, database locked, damaged or gone. The gateway passes them again, with later ones.
     func commit(_ changes: [StoreChange]) throws(StoreFailure)
 
-    /// Every record that is kept, of all shards, in no particular order.
+    /// All records, of all shards, in no particular order.
     func load() throws(StoreFailure) -> [StoreRecord]
 
-    /// The clock of the newest commit; nil: none was kept.
+    /// The clock of the newest commit; nil: there was no commit.
     func loadClock() throws(StoreFailure) -> StoredClock?
 }
 
-/// One change to what is kept; each key appears once in a commit.
+/// Change of the stored records; each key appears once in a commit.
 public enum StoreChange: Hashable, Sendable {
-    /// The record is new, or replaces that of its key.
+    /// Adds the record, or replaces the one with its key.
     case put(StoreRecord)
-    /// Nothing is kept under the key any more; it need not have been there.
+    /// Removes the record with the key, if there is one.
     case remove(StoreKey)
-    /// When the commit is made, by which clock.
+    /// Time of the commit, and the step of the clock.
     case clock(StoredClock)
 }
 
-/// Why the store cannot keep or give records.
+/// Failure of a store to write or read records.
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the database said, with the file's name where there is one.
+    /// Message of the database, with the file's name if there is one.
     public var description: String
 
+    /// Creates a failure.
     public init(_ description: String) { self.description = description }
 }
 
-/// Keeps records as long as the process lives: for tests that kill a gateway and build it anew on what it had kept.
+/// Store in memory, for tests that stop a gateway and restore another from its records.
 public final class MemoryStore: GatewayStore {
+    /// Records by key.
     public private(set) var records: [StoreKey: StoreRecord] = [:]
+    /// Clock of the newest commit.
     public private(set) var clock: StoredClock?
-    /// How many commits were asked for.
+    /// Number of commits, failed ones included.
     public private(set) var commits = 0
-    /// While set, nothing is kept.
+    /// Failure of all commits and loads while set.
     public var failure: StoreFailure?
 
+    /// Creates an empty store.
     public init() {}
 
+    /// Stores the changes.
     public func commit(_ changes: [StoreChange]) throws(StoreFailure) {
         commits += 1
         if let failure { throw failure }
@@ -58,10 +63,12 @@ public final class MemoryStore: GatewayStore {
         }
     }
 
+    /// All records.
     public func load() throws(StoreFailure) -> [StoreRecord] {
         if let failure { throw failure }
         return Array(records.values)
     }
 
+    /// The clock of the newest commit.
     public func loadClock() throws(StoreFailure) -> StoredClock? { clock }
 }

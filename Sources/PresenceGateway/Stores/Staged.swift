@@ -1,38 +1,38 @@
 import SIPCore
 
-/// What waits for the commit: nothing leaves this node that a restart would not know of.
+/// Message that waits for the commit, so that nothing is sent that a restart would not know.
 enum Staged {
-    /// A 2xx of ours.
+    /// 2xx response.
     case answer(SIPResponse, ServerTransactionID)
-    /// A request that will be answered.
+    /// Request that gets a response.
     case request(SIPRequest, Way, Gateway.Awaiting)
-    /// A BENOTIFY (MS-SIP 3.5), of the dialog with this tag of ours.
+    /// BENOTIFY (MS-SIP 3.5) in the dialog with this local tag.
     case unanswered(SIPRequest, Way, tag: String)
 }
 
-/// The gateway's dealings with its store.
+/// State between the gateway and its store.
 struct StoreDesk {
-    /// What changed since the last commit.
+    /// Keys of records changed since the last commit.
     var unkept: Set<StoreKey> = []
-    /// In the order in which it is to leave.
+    /// Staged messages, in sending order.
     var staged: [Staged] = []
-    /// Take back what the answers of this round promise, last first.
+    /// Undoes changes with staged 2xx responses, last first.
     var undo: [(Instant) -> Void] = []
-    /// The last commit failed; until then nothing is tried, and nothing that would have to be kept is begun.
+    /// Set after a failed commit: until then no commit is tried, and requests that depend on the store are refused.
     var failingUntil: Instant?
-    /// The time of the last input.
+    /// Time of the last input.
     var now = Instant(nanosecondsSince1970: 0)
-    /// The clock was set since the last commit.
+    /// Whether the clock was set since the last commit.
     var isClockDue = false
 
-    /// Notifications that were staged since the last commit: by our tag of the dialog, what was recorded of the one before.
+    /// Notification records from before the notifications staged since the last commit, by local tag of the dialog.
     var recordsBefore: [String: NotificationRecord] = [:]
-    /// Dialogs, by our tag, of which a notification could not be kept: the newest state leaves with the next successful commit.
+    /// Local tags of dialogs with a notification that was not stored; the next successful commit sends the newest state.
     var unsent: Set<String> = []
-    /// Far legs of which a NOTIFY was refused while the store failed; no more than there are legs.
+    /// Upstream subscriptions with a NOTIFY refused while the store failed.
     var unheard: Set<UInt64> = []
 
-    /// How long a store that failed is left alone.
+    /// Pause between attempts while the store fails.
     static let pause = TimeSpan.seconds(1)
 
     var hasChanges: Bool { !unkept.isEmpty || isClockDue }

@@ -1,29 +1,29 @@
 import SIPCore
 
-/// Names a record of a ``GatewayStore``. Users and presentities are named by their `aorKey`.
+/// Key of a record in a ``GatewayStore``. Users and presentities are named by their `aorKey`.
 public enum StoreKey: Hashable, Sendable {
-    /// The user's own data: publications in categories, memberships, subscribers, delegates (MS-PRES 2.2.2.3.2).
+    /// The user's own data: category publications, memberships, subscribers, delegates (MS-PRES 2.2.2.3.2).
     case presentity(String)
-    /// One PIDF publication by its entity-tag (RFC 3903).
+    /// A PIDF publication, by its entity-tag (RFC 3903).
     case publication(presentity: String, tag: String)
-    /// A dialog of ours as notifier, by our tag.
+    /// A dialog in which the gateway is notifier, by local tag.
     case dialog(String)
-    /// A far leg of ours as subscriber, by our tag.
+    /// An upstream subscription, by local tag.
     case leg(String)
-    /// One endpoint's registration, by its UUID or else its Contact.
+    /// A registration of one endpoint, by its UUID or else its Contact.
     case registration(user: String, place: String)
     /// The user's contact list.
     case contacts(String)
     /// The user's access control list.
     case accessList(String)
-    /// What is published for a user of another domain over this node.
+    /// Publications relayed for a user of another domain.
     case bridge(String)
-    /// A watcher, as `user@host`, that a presentity was shown to.
+    /// A watcher, as `user@host`, that was shown the presentity.
     case shownWatcher(presentity: String, watcher: String)
-    /// What blocked watchers of a presentity see, by its number.
+    /// A sign-off that blocked watchers of the presentity see, by its number.
     case signOff(presentity: String, number: UInt32)
 
-    /// The kind of the record, for logs: no names of people.
+    /// Kind of the record, for logs, without names of people.
     var kind: String {
         switch self {
         case .presentity: "presentity"
@@ -39,7 +39,7 @@ public enum StoreKey: Hashable, Sendable {
         }
     }
 
-    /// The user whose shard owns the record; nil: that of its dialog.
+    /// User that selects the shard of the record; nil: its dialog does.
     var user: String? {
         switch self {
         case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user),
@@ -50,7 +50,7 @@ public enum StoreKey: Hashable, Sendable {
     }
 }
 
-/// What a ``GatewayStore`` keeps.
+/// Record of a ``GatewayStore``.
 public enum StoreRecord: Hashable, Sendable {
     case presentity(StoredPresentity)
     case publication(StoredPublication)
@@ -63,6 +63,7 @@ public enum StoreRecord: Hashable, Sendable {
     case shownWatcher(StoredShownWatcher)
     case signOff(StoredSignOff)
 
+    /// Key of the record.
     public var key: StoreKey {
         switch self {
         case .presentity(let stored): .presentity(stored.user)
@@ -79,19 +80,20 @@ public enum StoreRecord: Hashable, Sendable {
     }
 }
 
-/// Everything of a user that belongs to its enhanced presence.
+/// Enhanced presence data of a user.
 public struct StoredPresentity: Hashable, Sendable {
     /// The user's `aorKey`.
     public var user: String
-    /// The user's URI as answers name it.
+    /// The user's URI as written in responses.
     public var uri: String
-    /// The self document (MS-PRES 2.2.2.3.2); `expires` of its instances counts from their `publishTime`.
+    /// Self document (MS-PRES 2.2.2.3.2); `expires` of its instances counts from their `publishTime`.
     public var document: [UInt8]
-    /// The instances in it that this server computed (MS-PRES 3.8): `CONTAINER/INSTANCE/CATEGORY`.
+    /// Keys of its instances that this server computed (MS-PRES 3.8): `CONTAINER/INSTANCE/CATEGORY`.
     public var computed: [String]
-    /// Whether the user's newest state came by PUBLISH.
+    /// Whether the user's newest state was published by PUBLISH.
     public var isSimpleNewer: Bool
 
+    /// Creates a record.
     public init(user: String, uri: String, document: [UInt8], computed: [String] = [], isSimpleNewer: Bool) {
         self.user = user
         self.uri = uri
@@ -103,19 +105,24 @@ public struct StoredPresentity: Hashable, Sendable {
 
 /// A PIDF publication (RFC 3903).
 public struct StoredPublication: Hashable, Sendable {
-    /// The presentity's `aorKey` and its URI as documents name it.
+    /// The presentity's `aorKey`.
     public var presentity: String
+    /// The presentity's URI as written in documents.
     public var uri: String
+    /// Entity-tag of the publication.
     public var tag: String
+    /// Published body.
     public var document: [UInt8]
-    /// Its place among the presentity's publications, by the arrival of the newest body; grows.
+    /// Position among the presentity's publications, by arrival of the newest body; it grows.
     public var number: UInt64
-    /// When the newest body came.
+    /// Arrival of the newest body.
     public var arrived: Instant
+    /// End of the publication without a refresh.
     public var expiry: Instant
-    /// The ids that the composed document gives to elements of this one, where they differ (XML Schema part 2 3.3.8).
+    /// Ids given to its elements in the composed document, where they differ (XML Schema part 2 3.3.8).
     public var ids: [String: String]
 
+    /// Creates a record.
     public init(
         presentity: String, uri: String, tag: String, document: [UInt8], number: UInt64, arrived: Instant, expiry: Instant,
         ids: [String: String]
@@ -131,22 +138,28 @@ public struct StoredPublication: Hashable, Sendable {
     }
 }
 
-/// An endpoint that is signed in (RFC 3261 10.3).
+/// Registration of an endpoint (RFC 3261 10.3).
 public struct StoredRegistration: Hashable, Sendable {
     /// The user's `aorKey`.
     public var user: String
-    /// What tells it from the user's others: the endpoint's UUID, or the Contact URI of a client that has none.
+    /// Distinguishes it from the user's other registrations: the endpoint's UUID, or else the Contact URI.
     public var place: String
+    /// UUID of the endpoint; nil: none.
     public var endpoint: String?
-    /// The Contact header value as it registered.
+    /// Contact header value of the REGISTER.
     public var contact: String
+    /// Call-ID of the last REGISTER.
     public var callID: String
+    /// CSeq number of the last REGISTER.
     public var cSeq: UInt32
+    /// End of the registration without a refresh.
     public var expiry: Instant
-    /// Our listener and the endpoint's address when it last registered.
+    /// Listener that received the last REGISTER.
     public var local: TransportAddress
+    /// Source address of the last REGISTER.
     public var remote: TransportAddress
 
+    /// Creates a record.
     public init(
         user: String, place: String, endpoint: String?, contact: String, callID: String, cSeq: UInt32, expiry: Instant,
         local: TransportAddress, remote: TransportAddress
@@ -163,14 +176,16 @@ public struct StoredRegistration: Hashable, Sendable {
     }
 }
 
-/// A document of one user with the number of its last change: contact list or access control list.
+/// Contact list or access control list of a user, with the number of its last change.
 public struct StoredUserDocument: Hashable, Sendable {
     /// The user's `aorKey`.
     public var user: String
-    /// `deltaNum` of the next change's base.
+    /// `deltaNum` on which the next change is based.
     public var deltaNumber: UInt32
+    /// The document as XML.
     public var document: [UInt8]
 
+    /// Creates a record.
     public init(user: String, deltaNumber: UInt32, document: [UInt8]) {
         self.user = user
         self.deltaNumber = deltaNumber

@@ -1,16 +1,17 @@
 import SIPCore
 
-/// A watcher that was shown presence, and what it sees while it is blocked (`docs/blocking.md`).
+/// Watcher that was shown presence, and the sign-off that it sees while blocked (`docs/blocking.md`).
 public struct StoredShownWatcher: Hashable, Sendable {
     /// The presentity's `aorKey`.
     public var presentity: String
     /// The watcher as `user@host`.
     public var watcher: String
-    /// When it was last shown presence, to a day.
+    /// Time at which presence was last shown, to a day.
     public var shownAt: Instant
-    /// The number of the sign-off that it sees while it is blocked; nil: it is not blocked.
+    /// Number of the sign-off that the watcher sees while blocked; nil: it is not blocked.
     public var signOff: UInt32?
 
+    /// Creates a record.
     public init(presentity: String, watcher: String, shownAt: Instant, signOff: UInt32? = nil) {
         self.presentity = presentity
         self.watcher = watcher
@@ -19,22 +20,23 @@ public struct StoredShownWatcher: Hashable, Sendable {
     }
 }
 
-/// A presentity as it was when watchers were blocked, signed off then (`docs/blocking.md`).
+/// Presentity as it was when watchers were blocked, signed off at that time (`docs/blocking.md`).
 public struct StoredSignOff: Hashable, Sendable {
     /// The presentity's `aorKey`.
     public var presentity: String
-    /// Tells it from the presentity's other sign-offs.
+    /// Distinguishes the sign-off from others of the presentity.
     public var number: UInt32
-    /// The presentity's URI as documents name it.
+    /// The presentity's URI as written in documents.
     public var uri: String
-    /// The moment of the block.
+    /// Time of the block.
     public var moment: Instant
-    /// What watchers can see, as a self document (MS-PRES 2.2.2.3.2) with the memberships before the block; `expires` of its instances
-    /// counts from their `publishTime`.
+    /// Visible state as a self document (MS-PRES 2.2.2.3.2), with the memberships before the block; `expires` of its instances counts from
+    /// their `publishTime`.
     public var document: [UInt8]
-    /// The instances in it that this server computed (MS-PRES 3.8): `CONTAINER/INSTANCE/CATEGORY`.
+    /// Keys of its instances that this server computed (MS-PRES 3.8): `CONTAINER/INSTANCE/CATEGORY`.
     public var computed: [String]
 
+    /// Creates a record.
     public init(presentity: String, number: UInt32, uri: String, moment: Instant, document: [UInt8], computed: [String] = []) {
         self.presentity = presentity
         self.number = number

@@ -2,27 +2,28 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// How the times in a store relate to the wall clock.
+/// Relation of stored times to the wall clock.
 ///
-/// A process reads the wall clock once, and counts evenly from there on, so that setting the clock changes no lifetime in memory. What it
-/// keeps is on this scale; the record of the clock says how far the wall clock has been set since, so that the next process, which begins
-/// with the wall clock of its own start, can move all times to its scale.
+/// A process reads the wall clock once and counts evenly from there, so that setting the clock changes no lifetime in memory. Stored
+/// times are on this scale. The record holds the step of the wall clock since, so that the next process, which starts from the present
+/// wall clock, can move all times to its scale.
 public struct StoredClock: Hashable, Sendable {
-    /// The time of the newest commit, on the scale of the store.
+    /// Time of the newest commit, on the scale of the store.
     public var committed: Instant
-    /// How far the wall clock is ahead of that scale.
+    /// Amount by which the wall clock is ahead of that scale.
     public var step: TimeSpan
 
+    /// Creates a record.
     public init(committed: Instant, step: TimeSpan) {
         self.committed = committed
         self.step = step
     }
 
-    /// Differences below this are no setting of a clock.
+    /// Smaller differences do not count as setting of the clock.
     static let tolerance = TimeSpan.seconds(1)
 
-    /// How far the times in the store are moved for a process that starts now: by the step, and never so that a commit lies in the future.
-    /// So nothing lives longer from now on than it had left at the newest commit, which is no more than it was granted.
+    /// Shift of stored times for a process that starts now: the step, limited so that no commit lies in the future. Lifetimes are then no
+    /// longer than at the newest commit.
     func shift(at now: Instant) -> TimeSpan {
         let shift = min(step, now - committed)
         return shift.isClockStep ? shift : .zero
@@ -34,7 +35,7 @@ extension TimeSpan {
 }
 
 extension GatewayStore {
-    /// Every record, with all times on the scale of a process that starts now. If they were not, the store is brought onto it.
+    /// All records, with times on the scale of a process that starts now; the store is rewritten if its scale differs.
     public func load(at now: Instant) throws(StoreFailure) -> [StoreRecord] {
         let records = try load()
         guard let shift = try loadClock()?.shift(at: now), shift != .zero else { return records }
@@ -45,7 +46,7 @@ extension GatewayStore {
 }
 
 extension StoreRecord {
-    /// The record with all its times moved; of a document that cannot be read, those outside it.
+    /// The record with all times shifted; times within an unreadable document are kept.
     func shifted(by span: TimeSpan) -> StoreRecord {
         switch self {
         case .presentity(var stored):
@@ -87,7 +88,7 @@ extension StoreRecord {
         }
     }
 
-    /// A self document (MS-PRES 2.2.2.3.2) whose instances were published earlier or later by this.
+    /// Shifts the publish times in a self document (MS-PRES 2.2.2.3.2).
     private static func shifted(_ document: [UInt8], by span: TimeSpan) -> [UInt8] {
         guard var data = try? RoamingDataDocument(parsing: document), let categories = data.categories else { return document }
         data.categories?.categories = categories.categories.map { instance in

@@ -1,62 +1,72 @@
 import SIPCore
 
-/// A live dialog in which this gateway notifies, of any event package, as much of it as a restart needs.
+/// Live dialog in which the gateway is notifier, of any event package, reduced to the data that a restart needs.
 public struct StoredDialog: Hashable, Sendable {
-    /// What the dialog is about: ``watcher``, or the event package of a user's own endpoints.
+    /// Kind of the dialog: ``watcher``, or the event package of a user's own endpoints.
     public struct Kind: RawRepresentable, Hashable, Sendable {
+        /// Name of the kind.
         public var rawValue: String
+        /// Creates a kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A watcher of presence: single or batch (RFC 3856, MS-PRES 3.4).
         public static let watcher = Kind(rawValue: "watcher")
     }
 
+    /// Kind of the dialog.
     public var kind: Kind
+    /// State of the SIP dialog.
     public var dialog: DialogSnapshot
-    /// The `aorKey` by which the first SUBSCRIBE found its shard.
+    /// The `aorKey` that selected the shard of the first SUBSCRIBE.
     public var owner: String
-    /// The value of Event, with its `id`.
+    /// Value of Event, with its `id`.
     public var event: String
-    /// The Content-Type of the notifications that carry state.
+    /// Content-Type of notifications with state.
     public var contentType: String
     /// The subscriber's URI.
     public var watcher: String
+    /// Whether the subscription is a batch (MS-PRES 3.4.5.1.1).
     public var isBatch: Bool
-    /// Notifications are BENOTIFY, never answered (MS-SIP 3.5).
+    /// Whether notifications are BENOTIFY, without response (MS-SIP 3.5).
     public var isBestEffort: Bool
+    /// End of the subscription without a refresh.
     public var expiry: Instant
-    /// Our listener and the subscriber's address of its last SUBSCRIBE.
+    /// Listener that received the subscriber's last SUBSCRIBE.
     public var local: TransportAddress
+    /// Source address of the last SUBSCRIBE.
     public var remote: TransportAddress
-    /// The subscriber was told `active` last, not `pending`.
+    /// Whether the last notification was `active`, not `pending`.
     public var wasToldActive: Bool
-    /// The last NOTIFY had no answer yet: nobody knows whether it arrived.
+    /// Whether the last NOTIFY had no response yet, so that its delivery is unknown.
     public var isUnanswered: Bool
-    /// Of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
+    /// Version of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
     public var listVersion: UInt32
-    /// What is watched; for dialogs about a user's own data, that user.
+    /// Watched resources; for dialogs about a user's own data, that user.
     public var resources: [Resource]
-    /// Resources of a batch that live elsewhere or are refused.
+    /// Resources of a batch or list that are refused, pending, or served elsewhere.
     public var rejected: [Rejected]
-    /// What a kind keeps besides, such as the scope of a self subscription.
+    /// Further data of the kind, such as the scope of a self subscription.
     public var details: [String: String]
 
-    /// The key in ``details`` under which the subscriber's endpoint stands, by its UUID.
+    /// Key in ``details`` of the subscriber's endpoint UUID.
     static let endpointDetail = "endpoint"
-    /// The key for what the list is called that the dialog is about (RFC 5367).
+    /// Key of the URI of the list that the dialog is about (RFC 5367).
     static let listDetail = "list"
-    /// The key that is there when the watcher asked for privacy (RFC 3325 9.3).
+    /// Key that is present if the watcher requested privacy (RFC 3325 9.3).
     static let privacyDetail = "privacy"
 
     /// One watched presentity.
     public struct Resource: Hashable, Sendable {
+        /// URI of the presentity, as the watcher names it.
         public var uri: String
+        /// Requested categories.
         public var categories: [String]
-        /// A digest of what the watcher was told last, by category; of whole documents under `*`. Empty: nothing.
+        /// Digests of the last notified state, by category; of whole documents under `*`. Empty: none.
         public var delivered: [String: UInt64]
-        /// The hop marks of the far leg; nil: the presentity lives here.
+        /// Hop marks of the upstream subscription; nil: the presentity is hosted here.
         public var hopMarks: String?
 
+        /// Creates a resource.
         public init(uri: String, categories: [String], delivered: [String: UInt64], hopMarks: String?) {
             self.uri = uri
             self.categories = categories
@@ -67,13 +77,20 @@ public struct StoredDialog: Hashable, Sendable {
 
     /// A resource that RLMI reports as not active (MS-PRES 3.4.5.1.3.1).
     public struct Rejected: Hashable, Sendable {
+        /// URI of the presentity, as the watcher names it.
         public var uri: String
+        /// RLMI state.
         public var state: String
+        /// RLMI reason.
         public var reason: String?
+        /// RLMI status code.
         public var statusCode: Int?
+        /// FQDN of the pool that serves the resource; nil: unknown.
         public var poolFqdn: String?
+        /// Whether the state has been notified.
         public var isTold: Bool
 
+        /// Creates a resource.
         public init(uri: String, state: String, reason: String?, statusCode: Int?, poolFqdn: String?, isTold: Bool) {
             self.uri = uri
             self.state = state
@@ -84,6 +101,7 @@ public struct StoredDialog: Hashable, Sendable {
         }
     }
 
+    /// Creates a record.
     public init(
         kind: Kind, dialog: DialogSnapshot, owner: String, event: String, contentType: String, watcher: String, isBatch: Bool = false,
         isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasToldActive: Bool, isUnanswered: Bool,

@@ -1,7 +1,7 @@
 import EnhancedPresence
 import PresenceDocuments
 
-/// The key of an instance as stores write it.
+/// Key of an instance in store records.
 extension PublicationID {
     /// `CONTAINER/INSTANCE/CATEGORY`.
     var stored: String { "\(container)/\(instance)/\(category.rawValue)" }

@@ -1,47 +1,52 @@
 import SIPCore
 
-/// A far leg: a subscription of ours at the home of presentities, in a watcher's name, as much of it as a restart needs.
+/// Upstream subscription, reduced to the data that a restart needs.
 ///
-/// It is written when its dialog is made, answered or lost; not with every notification, because a restart asks for the whole state
-/// anyway.
+/// Stored when its dialog is created, answered or lost, but not with every notification, because a restart requests the whole state.
 public struct StoredLeg: Hashable, Sendable {
-    /// Our tag: of the dialog, or of the last one that there was.
+    /// Local tag of the dialog, or of the last one.
     public var tag: String
-    /// The `aorKey` by which the watcher's first SUBSCRIBE found its shard.
+    /// The `aorKey` that selected the shard of the watcher's first SUBSCRIBE.
     public var owner: String
-    /// In whose name we subscribe.
+    /// URI of the watcher that it subscribes for.
     public var watcher: String
-    /// The key of the presentities' domain.
+    /// Key of the presentities' domain.
     public var domain: String
-    /// nil: the leg was lost, and is made anew by itself after ``restsUntil``.
+    /// nil: the subscription was lost and is made anew after ``restsUntil``.
     public var dialog: DialogSnapshot?
-    /// The dialog's route set is that of a NOTIFY (RFC 6665 4.4.1).
+    /// Whether the dialog's route set is that of a NOTIFY (RFC 6665 4.4.1).
     public var hasNotified: Bool
-    /// When the dialog lapses without a refresh; nil: we said goodbye and wait for the last NOTIFY.
+    /// Time at which the dialog lapses without a refresh; nil: no dialog, or unsubscribed and awaiting the last NOTIFY.
     public var expiry: Instant?
+    /// Time of the next attempt, without a dialog.
     public var restsUntil: Instant?
-    /// How often in a row the leg was lost soon after it was made.
+    /// Number of consecutive losses soon after the subscription was made.
     public var failures: Int
-    /// Seconds that are asked for.
+    /// Requested lifetime in seconds.
     public var expires: Int
-    /// The Request-URI of SUBSCRIBEs that make a dialog: a presentity or a pool.
+    /// Request-URI of SUBSCRIBEs outside a dialog: a presentity or a pool.
     public var target: String
-    /// `single` or `batch` (MS-PRES 3.4.5.1.1). Lists (RFC 4662) are asked for anew.
+    /// `single` or `batch` (MS-PRES 3.4.5.1.1). Lists (RFC 4662) are not stored.
     public var shape: String
-    /// The form that the far side turned out to speak: `categories`, `msrtc` or `pidf`.
+    /// Form in use at the remote domain: `categories`, `msrtc` or `pidf`.
     public var format: String
+    /// Max-Forwards of its SUBSCRIBEs.
     public var maxForwards: Int
+    /// Hop marks of the watcher's SUBSCRIBE, without this node's.
     public var hopMarks: String
+    /// Presentities of the subscription.
     public var resources: [Resource]
 
-    /// One presentity of the leg.
+    /// Presentity of an upstream subscription.
     public struct Resource: Hashable, Sendable {
+        /// URI of the presentity.
         public var uri: String
-        /// What the far side was asked for of it, where it is asked for categories.
+        /// Categories requested from the remote domain, if it is asked for categories.
         public var categories: [String]
-        /// Our tags of the watcher's dialogs that are fed from here.
+        /// Local tags of the watcher dialogs that it feeds.
         public var sinks: [String]
 
+        /// Creates a resource.
         public init(uri: String, categories: [String], sinks: [String]) {
             self.uri = uri
             self.categories = categories
@@ -49,6 +54,7 @@ public struct StoredLeg: Hashable, Sendable {
         }
     }
 
+    /// Creates a record.
     public init(
         tag: String, owner: String, watcher: String, domain: String, dialog: DialogSnapshot?, hasNotified: Bool, expiry: Instant?,
         restsUntil: Instant? = nil, failures: Int = 0, expires: Int, target: String, shape: String, format: String,
