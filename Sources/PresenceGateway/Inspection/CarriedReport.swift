@@ -4,51 +4,58 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// What clients publish over this node for a user whose home is elsewhere, and what that home has of it (RFC 3903, MS-PRES 3.2).
+/// Publications that this node relays to a user's home server, and their state there (RFC 3903, MS-PRES 3.2).
 public struct CarriedReport: Codable, Hashable, Sendable {
+    /// State of the relay.
     public enum Standing: String, Codable, Hashable, Sendable {
-        /// The home has what is published here.
+        /// The home server has the current publications.
         case current
-        /// A request to the home waits for its answer.
+        /// A request to the home server awaits its response.
         case asking
-        /// The home has something else, or nothing, and is asked again later.
+        /// The home server has another state or none; the request is repeated later.
         case waiting
     }
 
-    /// One instance that this node keeps at the home.
+    /// One category instance that this node maintains at the home server.
     public struct FarInstance: Codable, Hashable, Sendable {
+        /// Category name.
         public var category: String
+        /// Container number.
         public var container: Int
+        /// Instance number.
         public var instance: Int
+        /// Version at the home server; 0: the instance may not exist.
         public var version: Int
+        /// Time at which the home server removes the instance.
         public var until: DateTime
-        /// Whether a request about it got no answer.
+        /// Whether the state is unverified: a request got no response, or another publisher wrote the instance.
         public var isUncertain: Bool
     }
 
-    /// `PUBLISH` to a simple domain, `SERVICE` to an enterprise domain.
+    /// Method toward the home server: `PUBLISH` for a simple domain, `SERVICE` for an enterprise domain.
     public var method: String
-    /// The next hop; nil: the user's domain takes no publications over this node any more.
+    /// The next hop; nil: the user's domain no longer accepts publications from this node.
     public var nextHop: String?
+    /// State of the relay.
     public var standing: Standing
-    /// When the node acts next by itself: refreshes, tries again or ends what lapses.
+    /// Time of the next refresh, retry or expiry.
     public var nextAt: DateTime?
-    /// Requests of clients whose answers wait for the home.
+    /// Number of client requests that wait for the home server.
     public var waiting: Int
-    /// By SERVICE: what enterprise clients published.
+    /// Instances published by enterprise clients with SERVICE.
     public var published: [InstanceReport]
-    /// By PUBLISH: until when each document of standard clients lasts.
+    /// Expiry of each document published by standard clients with PUBLISH.
     public var documents: [DateTime]
-    /// Of PUBLISH to the home: when that publication lapses there; nil: it has none.
+    /// Expiry of the publication made with PUBLISH at the home server; nil: none.
     public var lapsesAt: DateTime?
-    /// Of SERVICE to the home.
+    /// Instances maintained with SERVICE at the home server.
     public var instances: [FarInstance]
 }
 
 extension Gateway {
-    /// The keys of all identities for whom something is carried; a user whose home this node has become is none of them.
+    /// Keys of all users with relayed publications, except users hosted on this node.
     var carriedKeys: some Sequence<String> {
-        // A user whose domain changed sides may have both for a while.
+        // A user may have both bridges for a while after the domain changed its presence model.
         [Array(pidfBridges.keys), categoryBridges.keys.filter { pidfBridges[$0] == nil }].joined().lazy.filter {
             self.presentities[$0] == nil
         }
@@ -56,7 +63,7 @@ extension Gateway {
 
     func isCarried(_ key: String) -> Bool { presentities[key] == nil && (pidfBridges[key] != nil || categoryBridges[key] != nil) }
 
-    /// Of either model.
+    /// Number of relayed publications of either model.
     func carriedPublications(of key: String) -> Int {
         (pidfBridges[key]?.clientInstances.count ?? 0) + (categoryBridges[key]?.sources.count ?? 0)
     }
@@ -91,7 +98,7 @@ extension Gateway {
 }
 
 extension PIDFBridge {
-    /// What clients published, without what was computed of it.
+    /// Instances published by clients, without computed ones.
     fileprivate var clientInstances: [CategoryInstance] {
         enhanced.pairs.flatMap { enhanced.instances(of: $0) }.filter { !$0.isComputed }
     }

@@ -1,22 +1,26 @@
 import PresenceDocuments
 
-/// Why a watcher sees of a presentity what it sees.
+/// Explains a watcher's view of a presentity.
 public struct Explanation: Codable, Hashable, Sendable {
+    /// The watcher.
     public var watcher: PartyReport
+    /// The presentity.
     public var presentity: PartyReport
-    /// Where requests for the presentity go, and by which entry.
+    /// Route of requests for the presentity, with the deciding entry.
     public var route: RouteReport
-    /// Each live subscription of this watcher to this presentity.
+    /// Live subscriptions of the watcher to the presentity.
     public var subscriptions: [SubscriptionExplanation]
-    /// What the watcher would be shown if it subscribed now; nil: it has a subscription, or nobody can know before the far side is asked.
+    /// View that a new subscription would get; nil: a subscription exists, the presentity is not hosted on this node, or the watcher's
+    /// domain is unknown or refused.
     public var preview: ViewExplanation?
-    /// What this node keeps as the presentity's home server.
+    /// State of a presentity hosted on this node.
     public var home: HomeReport?
-    /// What is published here for a presentity whose home is elsewhere.
+    /// Publications relayed to a home server elsewhere.
     public var carried: CarriedReport?
-    /// What was refused, lost or ended lately between the two, newest first.
+    /// Recent journal entries about the two, newest first.
     public var journal: [JournalEntry]
 
+    /// Creates an explanation.
     public init(
         watcher: PartyReport, presentity: PartyReport, route: RouteReport, subscriptions: [SubscriptionExplanation] = [],
         preview: ViewExplanation? = nil, home: HomeReport? = nil, carried: CarriedReport? = nil, journal: [JournalEntry] = []
@@ -31,7 +35,7 @@ public struct Explanation: Codable, Hashable, Sendable {
         self.journal = journal
     }
 
-    /// One explanation of those of all shards.
+    /// Merges the explanations of all shards, with at most `journalLimit` journal entries; nil for an empty array.
     public static func merged(_ parts: [Explanation], journalLimit: Int = 10) -> Explanation? {
         guard var result = parts.first else { return nil }
         for part in parts.dropFirst() {
@@ -49,154 +53,187 @@ public struct Explanation: Codable, Hashable, Sendable {
     }
 }
 
-/// One of the two parties, and as what it counts.
+/// One of the two parties and its classification.
 public struct PartyReport: Codable, Hashable, Sendable {
     /// Address of record.
     public var uri: String
     /// `enterprise` or `simple`; nil: its domain is not configured, or refused.
     public var side: String?
+    /// Network of the domain's users, a criterion of container resolution; nil: its domain is not configured, or refused.
     public var network: String?
+    /// Whether the party's domain is hosted.
     public var isHosted: Bool
-    /// Whether the directory has it; nil: there is none for its domain.
+    /// Whether the directory contains the user; nil: no directory for the domain.
     public var isUser: Bool?
 }
 
 /// The decision of the routing table.
 public struct RouteReport: Codable, Hashable, Sendable {
+    /// Kind of decision.
     public enum Outcome: String, Codable, Hashable, Sendable { case local, forward, refuse }
 
+    /// Kind of decision.
     public var outcome: Outcome
-    /// The entry that decided: a domain name, `*`, or empty when none did.
+    /// The deciding entry: a domain name, `*`, or empty if none matched.
     public var entry: String
+    /// Explanation for operators.
     public var reason: String
-    /// The next hop.
+    /// The next hop of a forwarded request.
     public var nextHop: String?
-    /// What it is refused with.
+    /// Status code of a refusal.
     public var status: Int?
 }
 
-/// One live subscription, and what made its last notification.
+/// One live subscription and the derivation of its view.
 public struct SubscriptionExplanation: Codable, Hashable, Sendable {
-    /// Where the watcher stands relative to what is known now.
+    /// The watcher's state compared to the current one.
     public enum Delivery: String, Codable, Hashable, Sendable {
-        /// It has exactly this.
+        /// The watcher has the current state.
         case current
-        /// It has something else; a notification waits for its turn.
+        /// The watcher has an older state, and a notification is pending.
         case waiting
-        /// It was told nothing yet.
+        /// Nothing was notified yet.
         case nothing
     }
 
+    /// The subscription.
     public var subscription: SubscriptionReport
+    /// The watcher's state compared to the current one.
     public var delivery: Delivery
-    /// Until then no change of the presentity is told, to keep the distance of RFC 3856 6.10; nil: it may be told now.
+    /// Time of the next allowed notification (RFC 3856 6.10); nil: allowed now.
     public var spacedUntil: DateTime?
-    /// What is known now, in the watcher's format: made from the kept source in the way in which notifications are made.
+    /// Derivation of the current view, rendered from the stored source like a notification.
     public var view: ViewExplanation
-    /// A batch told this verdict on the resource instead of its presence.
+    /// RLMI state sent in place of presence; nil: the resource is active.
     public var verdict: VerdictReport?
-    /// The document that the watcher has; only when it was asked for.
+    /// The document that the watcher has; only on request.
     public var body: String?
 }
 
-/// What a list told of a resource that is not active (MS-PRES 3.4.5.1.3.1).
+/// RLMI state of a resource that is not active (MS-PRES 3.4.5.1.3.1).
 public struct VerdictReport: Codable, Hashable, Sendable {
+    /// `pending`, `terminated` or another RLMI state.
     public var state: String
+    /// Reason of the state.
     public var reason: String?
+    /// Status code of the refusal.
     public var status: Int?
+    /// FQDN of the pool to subscribe to instead.
     public var pool: String?
 }
 
-/// How a view is made.
+/// Derivation of a view.
 public struct ViewExplanation: Codable, Hashable, Sendable {
+    /// Source format of a view.
     public enum Origin: String, Codable, Hashable, Sendable {
-        /// Nothing was heard yet.
+        /// No state was received yet.
         case nothing
-        /// Nothing is shown.
+        /// The presentity is shown as offline.
         case offline
-        /// Categories, published here or told by the far side.
+        /// Categories, published here or received from the remote domain.
         case categories
-        /// PIDF, published here or told by the far side.
+        /// PIDF, published here or received from the remote domain.
         case pidf
-        /// msrtc.pidf of the far side.
+        /// msrtc.pidf received from the remote domain.
         case msrtc
-        /// Both models at once: the one that spoke last, and the other where that is silent.
+        /// Both models: the one that was published last, with gaps filled from the other.
         case both
     }
 
+    /// Source format of the view.
     public var origin: Origin
-    /// Hosted presentities: which container gives the watcher what, by which rule.
+    /// For hosted presentities: the container and rule of each category.
     public var containers: [ContainerReport]
-    /// PIDF that was published here is hidden, because the presentity's own containers decide about this watcher (MS-PRES 3.2.5.3).
+    /// Whether PIDF published here is hidden, because the presentity's own containers decide about this watcher (MS-PRES 3.2.5.3).
     public var isDocumentHidden: Bool
-    /// The rows of `Mappings/` that decided, in their order.
+    /// Rows of `Mappings/` that were applied, in order.
     public var rows: [RowReport]
+    /// Values that the watcher's format cannot express.
     public var losses: [LossReport]
 }
 
-/// Which container gives a watcher one category (MS-PRES 3.2.5.3).
+/// The container that decides about one category for a watcher (MS-PRES 3.2.5.3).
 public struct ContainerReport: Codable, Hashable, Sendable {
+    /// Category name.
     public var category: String
-    /// nil: none, which looks as if nothing were published.
+    /// The container; nil: none, so the category looks unpublished.
     public var container: Int?
     /// The rule, such as `user` or `no member matches`.
     public var rule: String
-    /// The member that matched, as `user alice@example.org`; nil where no member did.
+    /// The matching member, such as `user alice@example.org`; nil: none matched.
     public var member: String?
-    /// Every container that holds the category, highest first.
+    /// All containers with the category, highest first.
     public var candidates: [Int]
-    /// What is seen.
+    /// The visible instances.
     public var instances: [InstanceReport]
 }
 
 /// One published or computed instance.
 public struct InstanceReport: Codable, Hashable, Sendable {
+    /// Category name.
     public var category: String
+    /// Container number.
     public var container: Int
+    /// Instance number.
     public var instance: Int
+    /// Version of the instance.
     public var version: Int
+    /// Time of publication.
     public var publishTime: DateTime
+    /// `expireType` of the instance (MS-PRES 2.2.2.1).
     public var expireType: String
+    /// Time of expiry; nil: no time limit.
     public var deadline: DateTime?
-    /// The endpoint on whose presence it depends.
+    /// UUID of the endpoint with which the instance ends.
     public var endpoint: String?
-    /// The server computed it (MS-PRES 3.8.5).
+    /// Whether the server computed the instance (MS-PRES 3.8.5).
     public var isComputed: Bool
-    /// The availability that a state says.
+    /// Availability of a state or legacyInterop instance; nil for other categories and unreadable bodies.
     public var availability: Int?
 }
 
-/// What is kept of a presentity whose home this node is.
+/// State of a presentity hosted on this node.
 public struct HomeReport: Codable, Hashable, Sendable {
-    /// `categories` or `pidf`: which model spoke last; nil: nothing is published.
+    /// Model that was published last: `categories` or `pidf`; nil: nothing is published.
     public var latest: String?
+    /// PIDF publications.
     public var documents: [DocumentReport]
-    /// What somebody published.
+    /// Instances published by clients or the server, without computed ones.
     public var published: [InstanceReport]
-    /// Those of them from which the aggregates are computed (MS-PRES 3.8.5).
+    /// Published instances from which the aggregates are computed (MS-PRES 3.8.5).
     public var aggregationInputs: [InstanceReport]
+    /// Number of live subscriptions on this shard.
     public var watchers: Int
+    /// UUIDs of the registered endpoints.
     public var endpoints: [String]
 }
 
 /// One publication of PIDF (RFC 3903).
 public struct DocumentReport: Codable, Hashable, Sendable {
+    /// Time of arrival.
     public var arrived: DateTime
+    /// Time of expiry.
     public var until: DateTime
 }
 
 /// A row of a mapping table.
 public struct RowReport: Codable, Hashable, Sendable {
+    /// Identifier of the row.
     public var id: String
+    /// Name of the table.
     public var table: String
-    /// The section of a standard, or of this project's policy.
+    /// Section of a standard or of the project's policy.
     public var section: String
 }
 
-/// One value that could not be said in the watcher's format.
+/// One value that the watcher's format cannot express.
 public struct LossReport: Codable, Hashable, Sendable {
+    /// Identifier of the mapping row.
     public var row: String
+    /// Name of the field.
     public var field: String
+    /// The lost value.
     public var value: String
+    /// Explanation for operators.
     public var reason: String
 }

@@ -6,11 +6,10 @@ import Registration
 import SIPCore
 import SimplePresence
 
-/// Why a watcher sees what it sees. Nothing here changes anything: views are made anew from the kept source, by the code that makes
-/// notifications, and thrown away.
+/// Explanations of watchers' views. They change nothing: views are rendered again by the code of notifications, and dropped.
 extension Gateway {
-    /// - Parameters:
-    ///   - includingBodies: whether the documents that the watcher has are part of the answer.
+    /// Explains a watcher's view of a presentity, as far as this shard knows.
+    /// - Parameter includingBodies: whether to include the documents that the watcher has.
     public func explain(
         watcher: SIPURI, presentity: SIPURI, includingBodies: Bool = false, at now: Instant
     ) -> Explanation {
@@ -65,7 +64,7 @@ extension Gateway {
             subscription: report(dialog, resource, at: now), delivery: .nothing, view: view)
         if let spacedUntil = resource.spacedUntil, spacedUntil > now { explanation.spacedUntil = DateTime(spacedUntil) }
         if resource.isTold { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
-        // Of some no more than a digest is kept; what has it now is the same.
+        // Some documents are kept as a digest only; with an equal digest the fresh view is identical.
         let delivered = resource.delivered ?? (resource.deliveredDigest != nil && resource.isKnown(fresh) ? fresh : nil)
         if includingBodies, let delivered { explanation.body = delivered.text(of: resource.categories) }
         return explanation
@@ -73,7 +72,7 @@ extension Gateway {
 
     // MARK: views
 
-    /// Makes the view that a notification would carry now, and says how.
+    /// Renders the view of a notification sent now, with its derivation.
     private func trace(
         _ resource: WatchedResource, for dialog: WatcherDialog, at now: Instant
     ) -> (ViewExplanation, RenderedPresence) {
@@ -90,7 +89,7 @@ extension Gateway {
         return (ViewExplanation(origin: .init(resource.source), notes: trace, tables: translator.mapper.tables), made)
     }
 
-    /// What a watcher without subscription would be shown, in the format that its side usually asks for.
+    /// The view of a watcher without a subscription, in the usual format of its domain.
     private func preview(_ watcher: SIPURI, of presentity: SIPURI, at now: Instant) -> ViewExplanation? {
         guard let domain = configuration.domain(watcher.domainKey), domain.refuse == nil else { return nil }
         guard let known = presentities[presentity.aorKey] else { return ViewExplanation(origin: .offline) }
@@ -116,7 +115,7 @@ extension Gateway {
     ) -> ViewExplanation {
         var view = ViewExplanation(
             origin: presentity.choose(plan).origin, notes: notes, tables: translator.mapper.tables)
-        // A block is seen by the operator.
+        // Explain from the true presentity, so that the operator sees a block.
         let live = presentities[presentity.owner] ?? presentity
         view.isDocumentHidden = plan.isPlaced || live !== presentity && !live.documents.isEmpty
         let enhanced = live.enhanced
@@ -138,7 +137,7 @@ extension Gateway {
         return view
     }
 
-    // MARK: the home
+    // MARK: hosted presentities
 
     private func report(home presentity: HostedPresentity) -> HomeReport {
         let enhanced = presentity.enhanced
@@ -155,7 +154,7 @@ extension Gateway {
     }
 }
 
-/// Collects which rows decided and what they lost.
+/// Collects the applied mapping rows and their losses.
 final class MappingNotes {
     private(set) var rows: [String] = []
     private(set) var losses: [MappingLoss] = []
@@ -236,7 +235,7 @@ extension InstanceReport {
 }
 
 extension CategoryInstance {
-    /// What a state or a legacyInterop says; nil of everything else, and where it cannot be read.
+    /// Availability of a state or legacyInterop instance; nil for other categories and unreadable bodies.
     fileprivate var availability: Int? {
         guard id.category == .state || id.category == .legacyInterop, let body,
             let read = try? CategoryBody.raw(body).read(as: id.category)
@@ -250,7 +249,7 @@ extension CategoryInstance {
 }
 
 extension RenderedPresence {
-    /// What the watcher was sent of it.
+    /// The document as sent to the watcher.
     fileprivate func text(of categories: [CategoryName]) -> String {
         switch self {
         case .document(let view): return String(decoding: view.bytes, as: UTF8.self)

@@ -4,12 +4,12 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// What is alive, for an operator: pages of bounded length in a stable order. Nothing here changes anything.
+/// Lists of live state for operators, in pages of bounded length and stable order. They change nothing.
 extension Gateway {
-    /// The live subscriptions of this shard by watcher, presentity and dialog; a batch or list counts once per resource.
+    /// The live subscriptions of this shard, ordered by watcher, presentity and dialog; a batch or list has one row per resource.
     /// - Parameters:
-    ///   - limit: most rows; 1 to ``inspectionPageLimit``.
-    ///   - after: `next` of the page before; one that never was one is taken for the beginning.
+    ///   - limit: maximum number of rows, 1 to ``inspectionPageLimit``.
+    ///   - after: `next` of the previous page; an invalid cursor starts from the beginning.
     public func subscriptions(
         matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<SubscriptionReport> {
@@ -38,7 +38,7 @@ extension Gateway {
             rows: first.rows.map { report($0.row, at: now) }, next: first.hasMore ? first.rows.last?.key.cursor : nil)
     }
 
-    /// By the names that everything is kept by.
+    /// The filter with canonical keys in place of aliases.
     private func canonical(_ filter: SubscriptionFilter) -> SubscriptionFilter {
         var canonical = filter
         canonical.watcher = canonicalKey(filter.watcher)
@@ -86,7 +86,7 @@ extension Gateway {
             isBestEffort: dialog.notifier.configuration.bestEffort, redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason))
     }
 
-    /// The presentities of this shard by their addresses: those with a record here, and those that are watched elsewhere.
+    /// The presentities of this shard, ordered by address: those with a record here, and those that are watched elsewhere.
     public func presentities(
         matching filter: PresentityFilter = PresentityFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<PresentityReport> {
@@ -128,7 +128,7 @@ extension SubscriptionFilter {
 }
 
 extension String {
-    /// Whether the address of record is one of the domain.
+    /// Whether the address of record belongs to the domain.
     fileprivate func isIn(domain: String) -> Bool { hasSuffix("@" + domain) }
 }
 

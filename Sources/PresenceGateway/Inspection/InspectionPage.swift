@@ -1,26 +1,28 @@
-/// Some rows of a table in their stable order, and where the next ones begin.
+/// A page of a table in stable order, with the cursor of the next page.
 public struct InspectionPage<Row: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+    /// The rows.
     public var rows: [Row]
-    /// Give it as `after` to get what follows; nil: there is no more.
+    /// Cursor for `after` of the next page; nil: this is the last page.
     public var next: String?
 
+    /// Creates a page.
     public init(rows: [Row], next: String? = nil) {
         self.rows = rows
         self.next = next
     }
 }
 
-/// Most rows of one page.
+/// Maximum number of rows of one page.
 public let inspectionPageLimit = 1_000
 
-/// The first rows of a table of any size, in the order of their keys: one pass, and no more kept than asked for.
+/// Selects the first rows by key in one pass, keeping at most `limit` rows.
 struct FirstRows<Key: Comparable, Row> {
     let limit: Int
     let after: Key?
     private(set) var rows: [(key: Key, row: Row)] = []
     private(set) var hasMore = false
 
-    /// - Parameter after: rows up to and with this key are left out.
+    /// - Parameter after: last key of the previous page; rows up to and including it are skipped.
     init(limit: Int, after: Key?) {
         self.limit = max(limit, 1)
         self.after = after
@@ -43,7 +45,7 @@ struct FirstRows<Key: Comparable, Row> {
     }
 }
 
-/// The place of a subscription in the list: by watcher, presentity and dialog.
+/// Sort key of a subscription: watcher, presentity and dialog.
 struct SubscriptionKey: Comparable {
     var watcher: String
     var presentity: String
@@ -53,7 +55,7 @@ struct SubscriptionKey: Comparable {
         (left.watcher, left.presentity, left.tag) < (right.watcher, right.presentity, right.tag)
     }
 
-    /// As an operator hands it back; no part has a space.
+    /// The key as text; no part contains a space.
     var cursor: String { "\(watcher) \(presentity) \(tag)" }
 
     init(watcher: String, presentity: String, tag: String) {
@@ -62,7 +64,7 @@ struct SubscriptionKey: Comparable {
         self.tag = tag
     }
 
-    /// nil: this was never a cursor.
+    /// Reads a cursor; nil if it is invalid.
     init?(cursor: String) {
         let parts = cursor.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[0].isEmpty, !parts[2].isEmpty else { return nil }
@@ -71,7 +73,7 @@ struct SubscriptionKey: Comparable {
 }
 
 extension InspectionPage<SubscriptionReport> {
-    /// One page of all shards' pages, each made with this limit.
+    /// Merges the pages of all shards, each requested with this limit.
     public static func merged(_ pages: [Self], limit: Int) -> Self {
         merge(pages, limit: limit, key: \.key) {
             $0.cursor
@@ -82,8 +84,8 @@ extension InspectionPage<SubscriptionReport> {
 }
 
 extension InspectionPage<PresentityReport> {
-    /// One page of all shards' pages, each made with this limit: batches are served where their watcher is, so that more than one shard
-    /// may know a presentity.
+    /// Merges the pages of all shards, each requested with this limit. Rows of one presentity are summed, because batches are served on
+    /// the shard of their watcher.
     public static func merged(_ pages: [Self], limit: Int) -> Self {
         merge(pages, limit: limit, key: \.presentity) {
             $0
@@ -93,7 +95,7 @@ extension InspectionPage<PresentityReport> {
             sum.publications += other.publications
             sum.ownDialogs += other.ownDialogs
             sum.endpoints += other.endpoints
-            // The home server's word counts.
+            // Any state of a shard with a record takes precedence over `far`.
             if sum.state == .far { sum.state = other.state }
             return sum
         }
@@ -104,7 +106,7 @@ extension InspectionPage {
     fileprivate static func merge<Key: Comparable>(
         _ pages: [Self], limit: Int, key: (Row) -> Key, cursor: (Key) -> String, combine: (Row, Row) -> Row
     ) -> Self {
-        // A shard that has more is complete up to its last row only.
+        // A shard with more rows is complete only up to its last row.
         let horizon = pages.compactMap { page in page.next == nil ? nil : page.rows.last.map(key) }.min()
         var rows: [Row] = []
         for row in pages.flatMap(\.rows).sorted(by: { key($0) < key($1) }) {

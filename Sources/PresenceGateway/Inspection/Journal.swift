@@ -2,37 +2,43 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// One thing that was refused, lost or ended lately, with the rule that decided it.
+/// One recent refusal, loss or end, with the deciding rule.
 public struct JournalEntry: Codable, Hashable, Sendable {
+    /// Kind of entry.
     public enum Event: String, Codable, Hashable, Sendable {
-        /// This gateway refused a request.
+        /// The gateway refused a request.
         case refused
-        /// A watcher's subscription is over.
+        /// A watcher's subscription ended.
         case ended
-        /// A far leg was lost and is asked for anew.
+        /// An upstream subscription was lost and is retried.
         case lost
-        /// The far side refused or ended a far leg for good.
+        /// The remote domain refused or ended an upstream subscription for good.
         case farEnded
-        /// The far side named another place to subscribe to.
+        /// The remote domain redirected a subscription, or declined a list.
         case redirected
-        /// A resource of a batch was refused, or belongs elsewhere.
+        /// A resource was refused, or must be subscribed to elsewhere.
         case rejected
-        /// Parts of a notified document were passed over, because they break its standard.
+        /// Parts of a received document were skipped, because they violate its standard.
         case flawed
-        /// Nothing of a notified document could be read: what is known is unverified, and the whole state was asked for.
+        /// A received document was unreadable: the known state is unverified, and the full state was requested.
         case unreadable
     }
 
+    /// Time of the event.
     public var at: DateTime
+    /// Kind of entry.
     public var event: Event
-    /// Of the request that was refused; nil otherwise.
+    /// Method of a refused request; nil otherwise.
     public var method: String?
-    /// Addresses of record; the presentity is empty where all of a batch or a list are meant.
+    /// Address of record of the watcher.
     public var watcher: String
+    /// Address of record of the presentity; empty for a whole batch or list.
     public var presentity: String
+    /// Call-ID of the dialog or request.
     public var callID: String
+    /// Status code, if a response decided.
     public var status: Int?
-    /// What decided, in words.
+    /// Deciding rule, for operators.
     public var rule: String
 
     func isAbout(watcher: String, presentity: String) -> Bool {
@@ -40,10 +46,10 @@ public struct JournalEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// The last entries, as many as the limit allows; older ones are forgotten.
+/// Ring buffer of the last `limit` entries.
 struct Journal {
     private var entries: [JournalEntry] = []
-    /// Where the next entry goes once the ring is full.
+    /// Position of the next entry once the ring is full.
     private var next = 0
     var limit: Int {
         didSet {
@@ -83,11 +89,11 @@ extension Gateway {
                 presentity: presentity, callID: callID, status: status, rule: rule()))
     }
 
-    /// What was refused, lost or ended lately in dialogs with this Call-ID, newest first.
+    /// Recent entries of dialogs with this Call-ID, newest first.
     public func journal(ofCallID callID: String) -> [JournalEntry] { journal.newestFirst.filter { $0.callID == callID } }
 
-    /// Keeps a refusal in mind, unless it only asks for credentials.
-    /// - Parameter reason: what decided, where the answer does not say it.
+    /// Adds a refusal to the journal, except for OPTIONS, REGISTER and requests for credentials.
+    /// - Parameter reason: the rule, if the response does not state it.
     func note(_ refusal: Refusal, of request: SIPRequest, because reason: String? = nil, at now: Instant) {
         guard request.method != .options, request.method != .register, refusal.status != .unauthorized,
             refusal.status != .proxyAuthenticationRequired
@@ -98,7 +104,7 @@ extension Gateway {
             status: refusal.status.rawValue, rule: reason ?? refusal.detail ?? refusal.explanation, at: now)
     }
 
-    /// Who was refused whom, by the names that everything is decided by; nobody where all of a batch or a list are meant.
+    /// Canonical keys of watcher and presentity of a refused request; the presentity is empty for a whole batch or list.
     private func parties(ofRefused request: SIPRequest) -> (watcher: String, presentity: String) {
         let from = request.headers.from.map { canonicalKey(of: $0.uri) } ?? ""
         let to = request.headers.to.map { canonicalKey(of: $0.uri) } ?? ""
@@ -109,7 +115,7 @@ extension Gateway {
             return (watcher: leg.watcher.aorKey, presentity: leg.only?.key ?? "")
         case .subscribe:
             if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.soleKey) }
-            // As a subscription is decided by its Request-URI; in a dialog that is our Contact.
+            // A new subscription is decided by its Request-URI; within a dialog the Request-URI is the gateway's Contact.
             let asked = tag == nil ? canonicalKey(of: request.uri) : to
             let namesResources = CategoryRequest.isBatch(request.headers) || asked == configuration.listServer?.aorKey
             return (watcher: from, presentity: namesResources ? "" : asked)
@@ -120,17 +126,17 @@ extension Gateway {
         }
     }
 
-    /// The key of a user by any of his names.
+    /// Canonical key of a user's URI or alias.
     func canonicalKey(of uri: SIPURI) -> String { configuration.canonical(uri).aorKey }
 }
 
 extension WatcherDialog {
-    /// The presentity of a single subscription; empty where several are meant.
+    /// Presentity of a single subscription; empty for a batch or list.
     var soleKey: String { namesResources ? "" : resources.first?.key ?? "" }
 }
 
 extension Gateway {
-    /// Keeps the end of a subscription in mind.
+    /// Adds the end of a subscription to the journal.
     func note(_ reason: Notifier.EndReason, of watcher: WatcherDialog, at now: Instant) {
         var status: Int?
         if case .refused(let answered) = reason { status = answered }
@@ -141,7 +147,7 @@ extension Gateway {
 }
 
 extension Notifier.EndReason {
-    /// In words for an operator.
+    /// Description for operators.
     var words: String {
         switch self {
         case .unsubscribed: "the watcher unsubscribed (RFC 6665 4.1.2.3)"

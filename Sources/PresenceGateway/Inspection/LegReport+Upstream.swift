@@ -4,8 +4,8 @@ import SIPCore
 import SIPEvents
 
 extension LegReport {
-    /// A leg as an operator sees it who asks for one of its resources.
-    /// - Parameter hopMarks: of its SUBSCRIBE.
+    /// Creates the report of an upstream subscription for one of its resources.
+    /// - Parameter hopMarks: the loop markers of its SUBSCRIBE.
     init(_ leg: UpstreamSubscription, _ resource: UpstreamResource?, hopMarks: String) {
         self.init(
             side: leg.domain.side.rawValue, route: leg.domain.hop.description, format: leg.format.rawValue,
@@ -59,7 +59,7 @@ extension LegReport.State {
 }
 
 extension Gateway {
-    /// Keeps in mind what became of a leg, or of one of its resources.
+    /// Adds an event of an upstream subscription, or of one of its resources, to the journal.
     func note(
         _ event: JournalEntry.Event, _ leg: UpstreamSubscription, _ resource: UpstreamResource? = nil, status: Int? = nil,
         rule: @autoclosure () -> String, at now: Instant
@@ -79,7 +79,7 @@ extension Subscriber.Failure {
         if case .refused(let status) = self { status } else { nil }
     }
 
-    /// In words for an operator.
+    /// Description for operators.
     var words: String {
         switch self {
         case .refused(let status): "the far side answered the SUBSCRIBE with \(status)"

@@ -1,20 +1,20 @@
 import SIPCore
 import SIPEvents
 
-/// What is kept of a dialog's last notification so that an operator can ask about it: 24 octets, whatever was notified.
+/// Facts about a dialog's last notification for operators; 24 bytes, whatever was notified.
 struct NotificationRecord: Equatable {
-    /// When; of no meaning while `count` is 0.
+    /// Time of the notification; meaningless while `count` is 0.
     private(set) var at = Instant(nanosecondsSince1970: 0)
-    /// Notifications since the dialog began or this process started, those in a 200 included.
+    /// Notifications since the start of the dialog or process, including those in a 200.
     private(set) var count: UInt32 = 0
-    /// Changes since then without a notification of their own: the watcher had that state, or newer state replaced it while it waited.
+    /// Changes without a notification in that time: the watcher had the state already, or a newer state replaced it while it waited.
     private(set) var suppressed: UInt32 = 0
-    /// The status of the answer to it; 0: none yet, or none is awaited.
+    /// Status of the response; 0: none yet, or none expected.
     private(set) var answer: UInt16 = 0
     private(set) var cause = NotificationCause.first
-    /// It went in the answer to a SUBSCRIBE.
+    /// Whether it was sent in the response to a SUBSCRIBE.
     private(set) var isPiggybacked = false
-    /// It could not be delivered, or was not answered in time.
+    /// Whether it could not be delivered or timed out.
     private(set) var isLost = false
 
     mutating func sent(_ status: SubscriptionStatus, _ content: Notifier.Content, inAnswer isPiggybacked: Bool, at now: Instant) {
@@ -42,20 +42,20 @@ struct NotificationRecord: Equatable {
     mutating func lost() { isLost = true }
 }
 
-/// Why a watcher was notified.
+/// Cause of a notification.
 public enum NotificationCause: String, Codable, Hashable, Sendable {
-    /// The first of the dialog, or the first since this process started.
+    /// The first one of the dialog or of this process.
     case first
     /// The watcher refreshed.
     case refresh
     /// The presence changed.
     case change
-    /// Nothing may be told yet, or nothing is known.
+    /// The subscription is not authorized yet, or no state is known.
     case pending
-    /// What was pending is so no longer.
+    /// A pending subscription became active.
     case granted
-    /// The one before was refused or not delivered.
+    /// The previous one was refused or not delivered.
     case repetition
-    /// The last one.
+    /// The last notification.
     case end
 }

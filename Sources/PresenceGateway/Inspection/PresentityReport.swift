@@ -1,39 +1,43 @@
 import PresenceDocuments
 
-/// One presentity that is watched here, or of which something is kept.
+/// One presentity that is watched or stored on this node.
 public struct PresentityReport: Codable, Hashable, Sendable {
+    /// Hosting and publication of the presentity.
     public enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// This node is the home server, and something is published.
+        /// Hosted on this node with publications.
         case published
-        /// This node is the home server, and nothing is published.
+        /// Hosted on this node without publications.
         case silent
-        /// Its home is elsewhere, and what clients publish for it here is carried there.
+        /// Hosted elsewhere; this node relays its publications.
         case carried
-        /// Its home is elsewhere.
+        /// Hosted elsewhere.
         case far
     }
 
     /// Address of record.
     public var presentity: String
+    /// Hosting and publication of the presentity.
     public var state: State
-    /// Live subscriptions to it.
+    /// Number of live subscriptions to the presentity.
     public var watchers: Int
-    /// Publications of either model.
+    /// Number of publications of either model.
     public var publications: Int
-    /// Subscriptions of the user's own endpoints.
+    /// Number of subscriptions of the user's own endpoints.
     public var ownDialogs: Int
-    /// Registered endpoints.
+    /// Number of registered endpoints.
     public var endpoints: Int
 }
 
-/// Which presentities are meant; what is nil does not matter.
+/// Filter of presentities; nil matches all.
 public struct PresentityFilter: Codable, Hashable, Sendable {
-    /// A URI, by any of its user's names.
+    /// URI of the user, alias included.
     public var presentity: String?
-    /// By any of its names.
+    /// Name of the domain, alias included.
     public var domain: String?
+    /// State of the presentity.
     public var state: PresentityReport.State?
 
+    /// Creates a filter.
     public init(presentity: String? = nil, domain: String? = nil, state: PresentityReport.State? = nil) {
         self.presentity = presentity
         self.domain = domain

@@ -5,7 +5,7 @@ import SIPEvents
 public struct RedeliveryReport: Codable, Hashable, Sendable {
     /// Time of the first failure in the series.
     public var since: DateTime
-    /// Notifications of the run that failed.
+    /// Number of failed notifications in the series.
     public var failures: Int
     /// Reason of the last failure.
     public var reason: String
@@ -14,6 +14,7 @@ public struct RedeliveryReport: Codable, Hashable, Sendable {
     /// Time at which retries and subscription end, if none succeeds.
     public var until: DateTime
 
+    /// Creates a report.
     public init(since: DateTime, failures: Int, reason: String, next: DateTime?, until: DateTime) {
         self.since = since
         self.failures = failures

@@ -1,162 +1,185 @@
 import PresenceDocuments
 
-/// One live subscription to one presentity, as an operator sees it.
+/// One live subscription to one presentity, for operators.
 public struct SubscriptionReport: Codable, Hashable, Sendable {
+    /// State of the watcher's subscription.
     public enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// The watcher was granted its subscription and is told what is known.
+        /// Authorized; the watcher is notified of known state.
         case active
-        /// The watcher waits: for a decision of the far side, or because nothing is known yet.
+        /// Waits for authorization by the remote domain, or for the first known state.
         case pending
-        /// A subscription with Expires 0 that waits for its one notification.
+        /// A subscription with Expires 0 that waits for its only notification.
         case polling
-        /// Restored after a restart; its watcher was reached over a connection and has not come back.
+        /// The connection to the watcher is lost, for example by a restart, and the watcher has not returned.
         case away
-        /// The last NOTIFY has no answer yet.
+        /// The last NOTIFY awaits its response.
         case ending
     }
 
-    /// Where the presence comes from.
+    /// Source of the presence.
     public enum Source: String, Codable, Hashable, Sendable, CaseIterable {
-        /// This node is the presentity's home server.
+        /// The presentity is hosted on this node.
         case hosted
-        /// A far leg.
+        /// An upstream subscription.
         case far
-        /// A user's own data, told to his own endpoint.
+        /// The user's own data, for the user's own endpoint.
         case own
-        /// Nobody is asked any more: the far side ended its leg.
+        /// None: the remote domain ended the upstream subscription.
         case none
     }
 
-    /// What is known of the presentity.
+    /// Knowledge of the presentity's state.
     public enum Knowledge: String, Codable, Hashable, Sendable, CaseIterable {
         case unknown, known, offline
-        /// The far leg is lost; the last state is shown for a while.
+        /// The upstream subscription is lost; the last state is still shown for a while.
         case stale
     }
 
-    /// How many presentities the watcher's dialog may have.
+    /// Kind of dialog by its presentities.
     public enum Shape: String, Codable, Hashable, Sendable, CaseIterable {
         case single
         /// Categories of several presentities (MS-PRES 3.4.5.1.1).
         case batch
-        /// A list that the watcher brought along (RFC 5367).
+        /// A list contained in the SUBSCRIBE (RFC 5367).
         case list
     }
 
-    /// Address of record.
+    /// Address of record of the watcher.
     public var watcher: String
-    /// Address of record; empty for a batch or list without a resource.
+    /// Address of record of the presentity; empty for a batch or list without resources.
     public var presentity: String
+    /// Event package with parameters.
     public var event: String
-    /// Media type of what the watcher is told, and the profile of PIDF.
+    /// Media type of notifications, with the profile for PIDF.
     public var format: String
+    /// Subscribed categories; empty for other formats.
     public var categories: [String]
+    /// Kind of dialog by its presentities.
     public var shape: Shape
+    /// State of the watcher's subscription.
     public var state: State
+    /// Source of the presence.
     public var source: Source
+    /// Knowledge of the presentity's state.
     public var knowledge: Knowledge
+    /// Call-ID of the watcher's dialog.
     public var callID: String
+    /// Local tag of the watcher's dialog.
     public var localTag: String
+    /// Remote tag of the watcher's dialog.
     public var remoteTag: String
+    /// Time at which the subscription ends without a refresh.
     public var expires: DateTime
-    /// The address of the watcher's last SUBSCRIBE.
+    /// Source address of the watcher's last SUBSCRIBE.
     public var peer: String
-    /// Notifications are BENOTIFY, never answered (MS-SIP 3.5).
+    /// Whether notifications are BENOTIFY, which has no response (MS-SIP 3.5).
     public var isBestEffort: Bool
-    /// nil: none was sent yet by this process.
+    /// Last notification; nil: this process has sent none.
     public var notification: NotificationReport?
-    /// nil: no notification is being retried.
+    /// Retries of a failed notification; nil: none.
     public var redelivery: RedeliveryReport?
+    /// The upstream subscription; nil: none.
     public var leg: LegReport?
 }
 
 /// The last notification of a dialog.
 public struct NotificationReport: Codable, Hashable, Sendable {
+    /// Time of the notification.
     public var at: DateTime
+    /// Cause of the notification.
     public var cause: NotificationCause
-    /// It went in the answer to a SUBSCRIBE instead of a NOTIFY.
+    /// Whether it was sent in the response to a SUBSCRIBE instead of a NOTIFY.
     public var isPiggybacked: Bool
     /// CSeq of the last NOTIFY; 0 before the first.
     public var cSeq: UInt32
-    /// Status of its answer; nil: none is there.
+    /// Status of the response; nil: none received.
     public var answer: Int?
-    /// Its answer is still awaited.
+    /// Whether the response is awaited.
     public var isAwaited: Bool
-    /// It could not be delivered.
+    /// Whether it could not be delivered or timed out.
     public var isLost: Bool
-    /// All of this process.
+    /// Number of notifications of the dialog in this process.
     public var count: Int
-    /// Changes without a notification of their own: nothing new in them, or newer state replaced them while they waited.
+    /// Number of changes without a notification: the watcher had the state already, or a newer state replaced it while it waited.
     public var suppressed: Int
 }
 
-/// The far leg of a subscription.
+/// The upstream subscription behind a watcher's subscription.
 public struct LegReport: Codable, Hashable, Sendable {
+    /// State of the upstream subscription.
     public enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Not yet its turn after a restart.
+        /// Waits for its turn after a restart.
         case queued
-        /// The first SUBSCRIBE is unanswered.
+        /// The first SUBSCRIBE awaits its response.
         case asking
         /// Accepted; the first NOTIFY is awaited.
         case waiting
         case established
-        /// A refresh is unanswered.
+        /// A refresh awaits its response.
         case refreshing
-        /// Lost; asked for anew later.
+        /// Lost; subscribed to again later.
         case resting
-        /// Given up; the last NOTIFY is awaited.
+        /// Unsubscribed; the last NOTIFY is awaited.
         case leaving
         case over
     }
 
+    /// Presence model of the remote domain: `enterprise` or `simple`.
     public var side: String
     /// Next hop.
     public var route: String
     /// `categories`, `msrtc` or `pidf`.
     public var format: String
-    /// `single`, or what serves several resources.
+    /// `single`, `batch` or `list`.
     public var shape: String
-    /// How many resources the leg serves.
+    /// Number of resources of the upstream subscription.
     public var resources: Int
-    /// Request-URI of its first SUBSCRIBE: the presentity, its list, or the pool that it lives in.
+    /// Request-URI of the first SUBSCRIBE: the presentity, its list or its pool.
     public var target: String
+    /// Call-ID of the upstream dialog.
     public var callID: String
+    /// Local tag of the upstream dialog.
     public var localTag: String
-    /// nil: no dialog yet.
+    /// Remote tag of the upstream dialog; nil: no dialog yet.
     public var remoteTag: String?
+    /// State of the upstream subscription.
     public var state: State
-    /// Since when it is not known whether the far side still knows of it, or what it says; nil: its last SUBSCRIBE was accepted, and its last
-    /// document was read.
+    /// Time since which the state is unverified; nil: the last SUBSCRIBE was accepted and the last document was readable.
     public var unverifiedSince: DateTime?
-    /// Error of its last document; nil: it was read.
+    /// Error of the last document; nil: it was readable.
     public var unreadable: String?
+    /// Time of the next refresh.
     public var refreshesAt: DateTime?
+    /// Time at which the subscription ends without a refresh.
     public var lapsesAt: DateTime?
-    /// When it is asked for anew.
+    /// Time of the next attempt to subscribe.
     public var retriesAt: DateTime?
-    /// Losses in a row.
+    /// Number of consecutive losses.
     public var failures: Int
-    /// What the far side said of the presentity last: `unheard`, `active` or `pending`.
+    /// Last state of the presentity from the remote domain: `unheard`, `active` or `pending`.
     public var standing: String
-    /// When the last state of a lost leg stops being shown.
+    /// Time at which the last state of a lost upstream subscription is no longer shown.
     public var staleAt: DateTime?
-    /// What watchers see while the leg is lost: `pending`, `stale` or `offline`.
+    /// View of watchers while it is lost: `pending`, `stale` or `offline`.
     public var whenLost: String
-    /// Marks of the gateways that passed the watcher's request on, this one last.
+    /// Loop markers of the gateways that forwarded the request, this one last.
     public var hopMarks: [String]
 }
 
-/// Which subscriptions are meant; what is nil does not matter.
+/// Filter of subscriptions; nil matches all.
 public struct SubscriptionFilter: Codable, Hashable, Sendable {
-    /// URIs, by any of their users' names.
+    /// URI of the watcher, alias included.
     public var watcher: String?
+    /// URI of the presentity, alias included.
     public var presentity: String?
-    /// Of the watcher or of the presentity, by any of its names.
+    /// Domain of the watcher or presentity, alias included.
     public var domain: String?
+    /// State of the watcher's subscription.
     public var state: SubscriptionReport.State?
-    /// Of the watcher's dialog or of the far leg's.
+    /// Call-ID of the watcher's or the upstream dialog.
     public var callID: String?
 
+    /// Creates a filter.
     public init(
         watcher: String? = nil, presentity: String? = nil, domain: String? = nil, state: SubscriptionReport.State? = nil,
         callID: String? = nil

@@ -2,17 +2,19 @@ import FederationRouting
 import SIPCore
 import SIPSecurity
 
-/// How full one table is, for metrics.
+/// Size and limit of one table, for metrics.
 public struct TableSize: Hashable, Sendable {
-    /// The name of its limit, with underscores; of transactions there are two tables.
+    /// Name of the limit with underscores; transactions have two tables with one limit.
     public var name: String
+    /// Number of entries.
     public var entries: Int
+    /// Maximum number of entries.
     public var limit: Int
 }
 
 extension Gateway {
-    /// Every table of this shard that is bounded as a whole; what all shards share stands with the first.
-    /// - Parameter counts: Those of this shard.
+    /// Tables of this shard with a limit on their total size; tables shared by all shards are listed by shard 0.
+    /// - Parameter counts: the counts of this shard.
     private func tables(_ counts: GatewayCounts) -> [TableSize] {
         let limits = configuration.limits
         var tables = [
@@ -41,20 +43,23 @@ extension Gateway {
         return tables
     }
 
-    /// All that this shard counts, at one moment.
+    /// Counters, counts and table sizes of this shard at one moment.
     public var numbers: GatewayNumbers {
         let counts = counts
         return GatewayNumbers(counters: counters, counts: counts, tables: tables(counts))
     }
 }
 
-/// What shards count.
+/// Counters, counts and table sizes of one or several shards.
 public struct GatewayNumbers: Hashable, Sendable {
+    /// Counters since the start.
     public var counters: GatewayCounters
+    /// Current counts.
     public var counts: GatewayCounts
+    /// Table sizes.
     public var tables: [TableSize]
 
-    /// Those of no shard, unless told otherwise.
+    /// Creates numbers, zero by default.
     public init(counters: GatewayCounters = GatewayCounters(), counts: GatewayCounts = GatewayCounts(), tables: [TableSize] = []) {
         (self.counters, self.counts, self.tables) = (counters, counts, tables)
     }
