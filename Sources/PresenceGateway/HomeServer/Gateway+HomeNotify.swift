@@ -4,7 +4,7 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// What a user's own endpoints are told, and how it is written (MS-PRES 3.3.5.2, MS-SIP 3.4.5.1, 3.5).
+/// Answers and notifications to a user's own endpoints (MS-PRES 3.3.5.2, MS-SIP 3.4.5.1, 3.5).
 extension Gateway {
     func perform(
         _ actions: [Notifier.Action], on subscription: HomeDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
@@ -80,7 +80,7 @@ extension Gateway {
         }
     }
 
-    /// A GRUU stands for the Contact that its endpoint has registered (MS-SIPRE 2.2.3).
+    /// Replaces a GRUU in the Request-URI by the Contact that its endpoint registered (MS-SIPRE 2.2.3).
     func resolveGRUU(_ request: inout SIPRequest, of user: String) {
         guard let endpoint = EndpointID(gruu: request.uri), let binding = home.registrar.binding(of: user, endpoint: endpoint) else {
             return
@@ -88,7 +88,7 @@ extension Gateway {
         request.uri = binding.contact.uri
     }
 
-    /// What to write now; afterwards it counts as told. nil: nothing in the subscription's scope is new.
+    /// Builds the body and marks its changes as notified; nil: nothing in the subscription's scope changed.
     private func homeBody(of subscription: HomeDialog, isFull: Bool, at now: Instant) -> [UInt8]? {
         switch subscription.subject {
         case .roamingSelf(let scope, let untold):

@@ -4,11 +4,11 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// Registrations and the dialogs of a user's own endpoints over a restart.
+/// Storing and restoring registrations and the dialogs of a user's own endpoints.
 extension Gateway {
     // MARK: registrations
 
-    /// Notes a binding that came, changed or went.
+    /// Marks a binding that was added, changed or removed for the next commit.
     func keep(_ binding: Binding) { keep(.registration(user: binding.user, place: binding.storedPlace)) }
 
     func storedRegistration(_ user: String, _ place: String) -> StoredRegistration? {
@@ -20,7 +20,8 @@ extension Gateway {
         }
     }
 
-    /// Whoever was reached over a connection has a while to come back (``GatewayTiming/restartGrace``).
+    /// Restores a binding; over a reliable transport it ends after ``GatewayTiming/restartGrace`` unless its client returns.
+    /// - Returns: false if the record cannot be read.
     func restore(_ stored: StoredRegistration, at now: Instant) -> Bool {
         guard let contact = NameAddr(stored.contact) else { return false }
         var endpoint: EndpointID?
@@ -36,7 +37,7 @@ extension Gateway {
         return true
     }
 
-    /// Remembers a user's bindings, for the case that what is about to change cannot be kept.
+    /// Remembers a user's bindings to restore them if the next change cannot be stored.
     func undoableRegistrations(_ user: String) {
         let before = home.registrar.bindings(of: user)
         ifNotKept { [unowned self] _ in
@@ -47,7 +48,8 @@ extension Gateway {
 
     // MARK: dialogs
 
-    /// - Returns: false when the record cannot be read.
+    /// Restores a dialog.
+    /// - Returns: false if the record cannot be read.
     func restoreHome(_ stored: StoredDialog, at now: Instant) -> Bool {
         guard let package = HomePackage(rawValue: stored.kind.rawValue), let dialog = Dialog.resumed(from: stored.dialog),
             let event = Event(stored.event), let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri),
@@ -56,7 +58,7 @@ extension Gateway {
         let parties = RequestScreening.Parties(
             watcher: uri, watcherKey: stored.owner, watcherDomain: domain, presentity: uri, presentityKey: stored.owner,
             presentityDomain: domain, entity: uri, maxForwards: 69)
-        // A BENOTIFY of the last process may not have arrived: who comes back is told everything.
+        // A BENOTIFY of the last process may be lost, so the endpoint gets the full state when it returns.
         let wasTold = !stored.isUnanswered && !stored.isBestEffort
         let subscription = HomeDialog(
             localTag: dialog.id.localTag, package: package, parties: parties,
@@ -72,7 +74,7 @@ extension Gateway {
         return true
     }
 
-    /// The dialogs that are not to wait for their endpoints are told what they may have missed.
+    /// Repeats notifications that were unanswered at the restart; dialogs that wait for their endpoints are left out.
     func tellRestoredHome(_ stored: [StoredDialog], at now: Instant) {
         for one in stored where one.isUnanswered {
             guard let subscription = home.dialogs[one.dialog.localTag], !subscription.isDetached else { continue }
@@ -80,7 +82,7 @@ extension Gateway {
         }
     }
 
-    /// A notification did not leave: the endpoint is told everything with the next successful commit.
+    /// Schedules the full state after a notification was not sent, at the latest with the next successful commit.
     func notSent(_ subscription: HomeDialog, at now: Instant) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
         if store != nil { desk.unsent.insert(subscription.localTag) }
@@ -90,7 +92,7 @@ extension Gateway {
 }
 
 extension Binding {
-    /// Names the binding among its user's.
+    /// Key of the binding among those of its user.
     var storedPlace: String { endpoint?.description ?? contact.uri.description }
 }
 
@@ -104,7 +106,7 @@ extension HomeDialog {
         static let showsMode = "ucs"
     }
 
-    /// The dialog as the store keeps it.
+    /// The record of the dialog in the store.
     var stored: StoredDialog {
         var details = subject.details
         details[Detail.endpoint] = endpoint?.description

@@ -53,11 +53,11 @@ extension Gateway {
         counters.subscriptionsAccepted += 1
         log(.debug, "home subscription accepted", ["call-id": dialog.id.callID, "user": parties.presentityKey, "event": package.rawValue])
         perform(actions, on: subscription, answering: (request, transaction), at: now)
-        // One dialog per endpoint: the new one stands (MS-PRES 3.3.5.1).
+        // One dialog per endpoint and package: the new one replaces the others (MS-PRES 3.3.5.1).
         for dialog in former { perform(dialog.notifier.terminate(.rejected, at: now), on: dialog, at: now) }
     }
 
-    /// Nobody else's endpoint may ask (MS-PRES 3.3.5.3).
+    /// Checks that From and To are the same user of a hosted enterprise domain (MS-PRES 3.3.5.3).
     private func checkOwner(_ parties: RequestScreening.Parties) throws(Refusal) {
         guard parties.presentityDomain.hosted, parties.presentityDomain.side == .enterprise else {
             throw Refusal(.notFound, "MS-PRES 3.3.5.3: To is no user of this server", errorID: 4005)
@@ -115,7 +115,7 @@ extension Gateway {
         guard let subscription = home.dialogs[tag], DialogID(incoming: request) == subscription.dialog.id,
             subscription.event.matches(event), subscription.notifier.isRefreshable, isFarEnd(subscription.user, request, flow)
         else { throw .noSuchDialog }
-        // Without a body the dialog goes on with what it is about (MS-PRES 4.4.4).
+        // A refresh without a body keeps the subject of the dialog (MS-PRES 4.4.4).
         let subject = request.body.isEmpty ? nil : try subject(of: request, package)
         if case .reject(let status) = subscription.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
@@ -131,7 +131,7 @@ extension Gateway {
         perform(actions, on: subscription, answering: (request, transaction), at: now)
     }
 
-    // MARK: time and ends
+    // MARK: timers and removal
 
     func schedule(_ subscription: HomeDialog) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
@@ -139,7 +139,7 @@ extension Gateway {
     }
 
     func advance(_ subscription: HomeDialog, at now: Instant) {
-        // Its endpoint was never registered, and did not come back.
+        // Its endpoint is not registered and did not return in time.
         if let returnsBy = subscription.returnsBy, now >= returnsBy { return remove(subscription) }
         guard !subscription.isWaiting(at: now) else { return schedule(subscription) }
         perform(subscription.notifier.advance(to: now), on: subscription, at: now)
@@ -153,12 +153,12 @@ extension Gateway {
         wakes.set(.homeDialog(subscription.localTag), at: nil)
     }
 
-    /// The endpoint's registration ended: nobody is there any more to be told.
+    /// Removes the dialogs of an endpoint after its registration ended, without a last notification.
     func homeDialogsEnd(of user: String, endpoint: EndpointID) {
         for subscription in home.dialogs.of(user) where subscription.endpoint == endpoint { remove(subscription) }
     }
 
-    /// The endpoint registered: its dialogs live on with it, and over the connection that it has now (MS-PRES 3.3.5.2).
+    /// Moves the dialogs of a registered endpoint to its current connection and prolongs them with the registration (MS-PRES 3.3.5.2).
     func homeDialogsFollow(_ binding: Binding, at now: Instant) {
         for subscription in home.dialogs.of(binding.user) where subscription.endpoint != nil && subscription.endpoint == binding.endpoint {
             keep(.dialog(subscription.localTag))
@@ -173,14 +173,15 @@ extension Gateway {
         }
     }
 
-    /// A connection closed: its dialogs wait for their endpoints to come back, as long as a registration outlives its connection.
+    /// Detaches the dialogs of a closed connection until their endpoints return. An endpoint without a registration has
+    /// ``GatewayTiming/connectionGrace`` for that.
     func homeDialogsLost(_ connection: ConnectionID, at now: Instant) {
         for subscription in home.dialogs.over(connection) {
             let isRegistered = subscription.endpoint.map { home.registrar.binding(of: subscription.user, endpoint: $0) != nil } ?? false
-            // A client that takes NOTIFY and did not register is reached at its Contact.
+            // An endpoint that uses NOTIFY without a registration is reachable at its Contact.
             guard isRegistered || subscription.notifier.configuration.bestEffort else { continue }
             subscription.isDetached = true
-            // The end of a registration ends the dialogs of its endpoint.
+            // Dialogs of a registered endpoint end with its registration instead.
             if !isRegistered { subscription.returnsBy = now + configuration.timing.connectionGrace }
             schedule(subscription)
         }

@@ -1,7 +1,7 @@
 import PresenceDocuments
 import SIPCore
 
-/// What the enterprise prescribes to its clients: groups by name, all of them empty here, so that clients keep to their own settings.
+/// Provisioning groups for clients, each sent empty so that clients keep their own settings.
 extension Gateway {
     func provisioningGroups(_ request: SIPRequest) throws(Refusal) -> [String] {
         guard !request.body.isEmpty else {

@@ -4,7 +4,7 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// Sign-in: REGISTER of the users of hosted domains (RFC 3261 10.3, MS-SIPREGE 3.2), and what ends with an endpoint.
+/// REGISTER of the users of hosted domains (RFC 3261 10.3, MS-SIPREGE 3.2), and cleanup after an endpoint ends.
 extension Gateway {
     func receiveRegister(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
@@ -42,7 +42,7 @@ extension Gateway {
         for binding in outcome.bindings + outcome.ended.map(\.binding) { keep(binding) }
         respond(response, transaction, at: now)
         if outcome.action != nil, let binding = outcome.bindings.first {
-            // A client that starts anew does not know the dialogs of the one before.
+            // A restarted client does not know its earlier dialogs.
             if outcome.isNewClient, let endpoint = binding.endpoint { homeDialogsEnd(of: binding.user, endpoint: endpoint) }
             homeDialogsFollow(binding, at: now)
             if !outcome.isNewClient { watcherDialogsFollow(binding, at: now) }
@@ -51,7 +51,7 @@ extension Gateway {
         scheduleRegistrar()
     }
 
-    /// The 200: clients of the enhanced model compare whole Supported lines, and split Allow-Events at commas without trimming.
+    /// Writes the 200. Enterprise clients compare whole Supported lines, and split Allow-Events at commas without trimming.
     private func write(
         _ outcome: Registrar.Outcome, of parties: RequestScreening.Parties, asksKeepAlive: Bool, onto response: inout SIPResponse,
         at now: Instant
@@ -76,12 +76,12 @@ extension Gateway {
         }
     }
 
-    /// A client that was silent for so long sends CRLFCRLF (MS-CONMGMT 2.2.1).
+    /// Seconds of silence after which a client sends CRLFCRLF (MS-CONMGMT 2.2.1).
     private static let keepAliveSeconds = 300
 
-    // MARK: ends
+    // MARK: ended registrations
 
-    /// Bindings ended, for whatever reason: so does what was published for as long as their endpoints are there (MS-PRES 3.2.5.5).
+    /// Ends the dialogs of endpoints without a binding, and the publications that depend on them (MS-PRES 3.2.5.5).
     func bindingsEnded(_ ended: [Registrar.Ended], at now: Instant) {
         for end in ended {
             log(.debug, "registration ended", ["user": end.binding.user, "last": String(end.isLast)])
@@ -94,7 +94,8 @@ extension Gateway {
         }
     }
 
-    /// What an endpoint watches ends with its registration, without a word: nobody is there any more to be told. A poll is answered yet.
+    /// Removes the subscriptions of an endpoint after its registration ended, without a last NOTIFY; fetches that wait for their answer
+    /// stay.
     private func watcherDialogsEnd(of endpoint: EndpointKey, at now: Instant) {
         for tag in (dialogsOfEndpoint[endpoint] ?? []).sorted() {
             guard let watcher = dialogs[tag], watcher.held == nil else { continue }
@@ -103,13 +104,13 @@ extension Gateway {
         }
     }
 
-    /// A connection closed: its bindings linger for a while.
+    /// Starts the grace period of the bindings of a closed connection.
     func bindingsLost(_ connection: ConnectionID, at now: Instant) {
         home.registrar.connectionClosed(connection, at: now)
         scheduleRegistrar()
     }
 
-    /// Whether an endpoint that never registered has published for the user over a connection that lives.
+    /// Whether an endpoint without a registration has published for the user over a connection that is still open.
     func hasUnregisteredEndpoints(_ key: String) -> Bool {
         !publishingConnections.endpoints(of: key).isEmpty
     }

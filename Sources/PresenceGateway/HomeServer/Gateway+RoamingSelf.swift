@@ -3,9 +3,9 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// A user's own data at all of his endpoints (MS-PRES 3.3).
+/// Notifications of a user's own data to the user's endpoints (MS-PRES 3.3).
 extension Gateway {
-    /// The parts that a self SUBSCRIBE asks for (MS-PRES 3.3.5.1, 3.3.5.3).
+    /// The parts of the data that a self SUBSCRIBE requests (MS-PRES 3.3.5.1, 3.3.5.3).
     func roamingScope(_ request: SIPRequest) throws(Refusal) -> Set<RoamingScope> {
         guard !request.body.isEmpty else { throw .badRequest("MS-PRES 3.3.5.3: a self subscription needs a body", errorID: 4001) }
         guard request.headers.contentType?.essence == WatcherFormat.roamingSelfType else {
@@ -18,17 +18,19 @@ extension Gateway {
         }
     }
 
-    /// - Parameter change: what has changed; nil: everything is wanted.
+    /// Encodes the user's data; nil: nothing in `scope` changed.
+    /// - Parameter change: what has changed; nil for the full state.
     func roamingData(of subscription: HomeDialog, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
         let moment = DateTime(now)
-        // A user of whom nothing is known has a document too.
+        // A user without a record gets a document too.
         let presentity = (presentities[subscription.user] ?? makePresentity(subscription.user, subscription.userURI)).enhanced
         guard let change else { return presentity.roamingData(scope: scope, at: moment).encoded() }
         let data = presentity.roamingData(after: change, scope: scope, at: moment)
         return data == RoamingDataDocument() ? nil : data.encoded()
     }
 
-    /// Tells every self dialog of the user whose scope the change touches, that of the endpoint that caused it too (MS-PRES 3.3.5.2).
+    /// Notifies the user's self dialogs with a scope that the change touches, including that of the endpoint that caused it (MS-PRES
+    /// 3.3.5.2).
     func tellOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
         for subscription in home.dialogs.of(presentity.key) {
@@ -42,7 +44,7 @@ extension Gateway {
 }
 
 extension PresentityChange {
-    /// Whether a part of that scope has changed.
+    /// Whether the change affects a part of the scope.
     fileprivate func touches(_ scope: Set<RoamingScope>) -> Bool {
         (!pairs.isEmpty && scope.contains(.categories)) || (!containers.isEmpty && scope.contains(.containers))
             || (subscribersChanged && scope.contains(.subscribers)) || (delegatesChanged && scope.contains(.delegates))

@@ -4,20 +4,20 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// What a user's own endpoints may subscribe to at their home server (MS-PRES 3.3, MS-SIP 3.7).
+/// Event packages for a user's own endpoints at their home server (MS-PRES 3.3, MS-SIP 3.7).
 enum HomePackage: String, CaseIterable {
     /// Publications, containers, subscribers and delegates of the user (MS-PRES 3.3).
     case roamingSelf = "vnd-microsoft-roaming-self"
-    /// What the enterprise prescribes to its clients.
+    /// Settings of the enterprise for its clients.
     case provisioning = "vnd-microsoft-provisioning-v2"
     /// Contacts and groups of the user (MS-SIP 3.7.4.1).
     case contacts = "vnd-microsoft-roaming-contacts"
-    /// Who may see and call a user of the 2005 model (MS-SIP 3.7.4.2).
+    /// Access control list of a user of the 2005 model (MS-SIP 3.7.4.2).
     case accessControl = "vnd-microsoft-roaming-ACL"
-    /// Watchers that wait for a user of the 2005 model to decide; here nobody waits, since containers decide (MS-PRES 3.2.5.3).
+    /// Watchers that wait for a decision of a user of the 2005 model; always empty, since containers decide (MS-PRES 3.2.5.3).
     case pendingWatchers = "presence.wpending"
 
-    /// Of requests and bodies.
+    /// Media type of requests and notifications.
     var mediaType: String {
         switch self {
         case .roamingSelf: WatcherFormat.roamingSelfType
@@ -30,35 +30,35 @@ enum HomePackage: String, CaseIterable {
 }
 
 extension HomePackage {
-    /// Whether its messages carry `Require: eventlist`; those of MS-SIP 3.7 do not.
+    /// Whether messages of the package carry `Require: eventlist`; those of MS-SIP 3.7 do not.
     var requiresEventList: Bool { self == .roamingSelf || self == .provisioning }
 }
 
-/// A subscription of one of a user's own endpoints to what the home server keeps for him.
+/// A subscription of a user's own endpoint to the user's data at the home server.
 ///
-/// When to notify is decided by its ``SIPEvents/Notifier``, what to say by its subject.
+/// Its ``SIPEvents/Notifier`` decides when to notify, its subject decides the content.
 final class HomeDialog {
-    /// What the endpoint asked for, with what it has not yet been told.
+    /// The subscribed data, with the changes that were not yet notified.
     enum Subject {
         case roamingSelf(scope: Set<RoamingScope>, untold: PresentityChange)
         case provisioning(groups: [String])
-        /// - Parameter showsMode: whether the client knows of the unified contact store (MS-PRES 10).
+        /// - Parameter showsMode: whether the client supports the unified contact store (MS-PRES 10).
         case contacts(showsMode: Bool, untold: UntoldContacts)
         case accessControl
         case pendingWatchers
     }
 
-    /// Our tag: unique, and the key of the gateway's table.
+    /// Local tag; key in the gateway's table.
     let localTag: String
     let package: HomePackage
-    /// The user's key, and his URI.
+    /// `aorKey` of the user.
     let user: String
     let userURI: SIPURI
-    /// nil: the request did not say which endpoint it comes from.
+    /// Endpoint of the SUBSCRIBE; nil: the request named none.
     let endpoint: EndpointID?
-    /// Of the SUBSCRIBE, with its `id`; written into every notification.
+    /// Event of the SUBSCRIBE with its `id`, repeated in every notification.
     let event: Event
-    /// The dialog lives as long as the registration does, without a refresh (com.microsoft.autoextend).
+    /// Whether the registration prolongs the dialog without a refresh (com.microsoft.autoextend).
     let followsRegistration: Bool
     var dialog: Dialog
     var notifier: Notifier
@@ -67,11 +67,11 @@ final class HomeDialog {
     var subject: Subject
     /// Reason of the last failed notification; valid while the notifier retries.
     var failureReason: String?
-    /// Its connection closed; it is told nothing until its endpoint is back.
+    /// Whether the connection is gone: nothing is sent until the endpoint returns.
     var isDetached = false
-    /// Until then its endpoint may come back, if it was never registered.
+    /// Time by which an endpoint without a registration must return; nil: no such limit.
     var returnsBy: Instant?
-    /// Why this server ended the dialog, for the last notification.
+    /// Diagnostic for the last notification, if this server ended the dialog.
     var farewell: Diagnostic?
 
     init(
@@ -93,13 +93,13 @@ final class HomeDialog {
 }
 
 extension HomeDialog {
-    /// Its endpoint is reached again.
+    /// Marks the endpoint as reachable again.
     func attach() {
         isDetached = false
         returnsBy = nil
     }
 
-    /// Nothing is sent: the endpoint is not there. What is due is sent when it is back.
+    /// Whether due notifications wait for the endpoint to return.
     func isWaiting(at now: Instant) -> Bool { isDetached && !notifier.isEnding && now < notifier.expiry }
 
     var nextDeadline: Instant? {
@@ -107,7 +107,7 @@ extension HomeDialog {
     }
 }
 
-/// Dialogs by their tag, by their user and by the connection over which they are told.
+/// Dialogs by tag, by user and by the connection of their notifications.
 struct HomeDialogs {
     private var byTag: [String: HomeDialog] = [:]
     private var byUser: [String: [HomeDialog]] = [:]
@@ -118,10 +118,10 @@ struct HomeDialogs {
 
     subscript(tag: String) -> HomeDialog? { byTag[tag] }
 
-    /// In the order in which they came.
+    /// Dialogs of a user in order of creation.
     func of(_ user: String) -> [HomeDialog] { byUser[user] ?? [] }
 
-    /// Told over this connection, by tag.
+    /// Dialogs notified over a connection, ordered by tag.
     func over(_ connection: ConnectionID) -> [HomeDialog] { (byConnection[connection] ?? []).sorted().compactMap { byTag[$0] } }
 
     mutating func insert(_ dialog: HomeDialog) {
@@ -130,14 +130,14 @@ struct HomeDialogs {
         bind(dialog)
     }
 
-    /// From now on the dialog is told over this flow.
+    /// Changes the flow over which the dialog is notified.
     mutating func move(_ dialog: HomeDialog, to flow: Flow) {
         unbind(dialog)
         dialog.flow = flow
         if byTag[dialog.localTag] != nil { bind(dialog) }
     }
 
-    /// - Returns: whether it was there.
+    /// - Returns: whether the dialog was in the table.
     mutating func remove(_ dialog: HomeDialog) -> Bool {
         guard byTag.removeValue(forKey: dialog.localTag) != nil else { return false }
         byUser[dialog.user]?.removeAll { $0 === dialog }

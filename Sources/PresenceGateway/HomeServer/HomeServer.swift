@@ -2,7 +2,7 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// What this shard keeps for the users of its hosted domains besides their presence: where they are signed in, and what their endpoints subscribe to.
+/// Registrations, own dialogs and roaming lists of the users of hosted domains on this shard.
 struct HomeServer {
     var registrar: Registrar
     var dialogs = HomeDialogs()
@@ -13,7 +13,7 @@ struct HomeServer {
         lists = RoamingLists(policy: configuration.roamingPolicy)
     }
 
-    /// What lives keeps what it was granted.
+    /// Applies a new configuration; existing registrations keep their lifetimes.
     mutating func reconfigure(_ configuration: GatewayConfiguration) {
         registrar.policy = Self.policy(configuration)
         lists.policy = configuration.roamingPolicy
@@ -27,6 +27,6 @@ struct HomeServer {
             connectionGrace: configuration.timing.connectionGrace)
     }
 
-    /// Names of the event packages that a user's own endpoints may subscribe to, as Allow-Events lists them.
+    /// Event packages for a user's own endpoints, as listed in Allow-Events.
     static let eventPackages = HomePackage.allCases.map(\.rawValue) + [EventPackage.presence.token]
 }

@@ -1,13 +1,13 @@
 import SIPCore
 
-/// Which endpoints that never registered published over which connection: without registration an endpoint is there as long as one of its
-/// connections is (MS-PRES 3.2.5.5).
+/// Connections over which unregistered endpoints published. Without a registration an endpoint is present as long as one of its
+/// connections is open (MS-PRES 3.2.5.5).
 struct PublishingConnections {
     private var byConnection: [ConnectionID: [String: Set<String>]] = [:]
-    /// Per user and endpoint, over which connections it published.
+    /// Connections by user and endpoint.
     private var byUser: [String: [String: Set<ConnectionID>]] = [:]
 
-    /// Of connections and of users.
+    /// Number of entries: connections and users.
     var count: Int { byConnection.count + byUser.count }
 
     mutating func note(_ endpoint: String, of user: String, over connection: ConnectionID) {
@@ -15,16 +15,16 @@ struct PublishingConnections {
         byUser[user, default: [:]][endpoint, default: []].insert(connection)
     }
 
-    /// Endpoints of a user whose connection lives.
+    /// Endpoints of a user with an open connection.
     func endpoints(of user: String) -> Set<String> { Set(byUser[user].map { Array($0.keys) } ?? []) }
 
-    /// Endpoints of a user, each with the connections over which it published.
+    /// Connections of each endpoint of a user.
     func connections(of user: String) -> [String: Set<ConnectionID>] { byUser[user] ?? [:] }
 
     func knows(_ user: String) -> Bool { byUser[user] != nil }
 
-    /// Forgets a connection.
-    /// - Returns: by user, in order, the endpoints that published over it and now have none.
+    /// Removes a closed connection.
+    /// - Returns: the endpoints by user that have no connection left; users and endpoints in order.
     mutating func close(_ connection: ConnectionID) -> [(user: String, endpoints: [String])] {
         let closed = (byConnection.removeValue(forKey: connection) ?? [:]).sorted { $0.key < $1.key }
         return closed.map { user, endpoints in
@@ -40,7 +40,7 @@ struct PublishingConnections {
         return true
     }
 
-    /// Forgets a user of whose publications none depends on an endpoint any more: connections that carry many users live for long.
+    /// Forgets a user without publications that depend on an endpoint, because connections shared by many users stay open long.
     mutating func forget(_ user: String) {
         for connection in Set((byUser.removeValue(forKey: user) ?? [:]).values.joined()) {
             byConnection[connection]?[user] = nil

@@ -1,7 +1,7 @@
 import PresenceDocuments
 import SIPCore
 
-/// Ends of the instances of a notified categories document by their `expires` (MS-PRES 2.2.2.1), which the notifier need not notify.
+/// Expiry times of notified category instances; a notifier need not notify their end (MS-PRES 2.2.2.1).
 struct CategoryExpiry {
     /// Identifies an instance.
     struct Key: Hashable {
@@ -18,11 +18,11 @@ struct CategoryExpiry {
 
     private var endings: [Key: Instant] = [:]
 
-    /// The next time at which an instance ends.
+    /// Time of the next expiry; nil: none.
     var next: Instant? { endings.values.min() }
 
-    /// Notes the ends of a document's instances, which replace those of every category that it names.
-    /// - Returns: the elements as watchers may see them: without lifetimes (MS-PRES 3.2.5.3), and without instances that are over.
+    /// Records the expiry of a document's instances, replacing the records of every category that it names.
+    /// - Returns: the elements for watchers: without lifetimes (MS-PRES 3.2.5.3) and without expired instances.
     mutating func take(_ elements: [CategoryElement], at now: Instant) -> [CategoryElement] {
         let named = Set(elements.map(\.name))
         if !endings.isEmpty { endings = endings.filter { !named.contains($0.key.name) } }
@@ -38,13 +38,13 @@ struct CategoryExpiry {
         }
     }
 
-    /// Removes and returns the instances that have ended.
+    /// Removes and returns the expired instances.
     mutating func ended(at now: Instant) -> Set<Key> {
         let over = endings.filter { $0.value <= now }
         for key in over.keys { endings[key] = nil }
         return Set(over.keys)
     }
 
-    /// Seconds: ten years.
+    /// Longest lifetime in seconds: ten years.
     private static let longest: Int64 = 315_360_000
 }

@@ -1,8 +1,8 @@
 import PresenceDocuments
 
-/// The instances of one presentity by category, as one watcher sees them.
+/// The category instances of one presentity for one watcher.
 ///
-/// A notification has all instances of each changed category (MS-PRES 3.2.5.3), so what it names replaces what was there.
+/// A notification has all instances of each changed category (MS-PRES 3.2.5.3), so it replaces the categories that it names.
 struct CategoryMerge: Equatable {
     private(set) var names: [CategoryName] = []
     private(set) var instances: [CategoryName: [CategoryElement]] = [:]
@@ -15,7 +15,7 @@ struct CategoryMerge: Equatable {
 
     var isEmpty: Bool { names.isEmpty }
 
-    /// Every category that was ever named has its place; one without instance is an empty list.
+    /// Replaces the named categories. Their order is that of the first naming; a category without instances stays as an empty list.
     mutating func apply(_ elements: [CategoryElement]) {
         var fresh: [CategoryName: [CategoryElement]] = [:]
         for element in elements {
@@ -28,12 +28,12 @@ struct CategoryMerge: Equatable {
         instances.merge(fresh) { $1 }
     }
 
-    /// Takes instances away; their categories keep their places.
+    /// Removes instances; their categories stay in the order.
     mutating func remove(_ ended: Set<CategoryExpiry.Key>) {
         for name in Set(ended.map(\.name)) { instances[name]?.removeAll { ended.contains(CategoryExpiry.Key($0)) } }
     }
 
-    /// All instances of these categories, each category at least by its empty marker (MS-PRES 4.5).
+    /// All instances of the requested categories; an empty marker for a category without instances (MS-PRES 4.5).
     func elements(of requested: [CategoryName]) -> [CategoryElement] {
         var result: [CategoryElement] = []
         for name in requested {
@@ -43,7 +43,7 @@ struct CategoryMerge: Equatable {
         return result
     }
 
-    /// The same, with another's instances in the categories that are empty here.
+    /// A copy with the empty categories filled from `other`.
     func filled(from other: CategoryMerge) -> CategoryMerge {
         var result = self
         for name in other.names where result.instances[name]?.isEmpty ?? true {
@@ -53,10 +53,10 @@ struct CategoryMerge: Equatable {
         return result
     }
 
-    /// All instances of all categories, without markers.
+    /// All instances of all categories, without empty markers.
     var all: [CategoryElement] { names.flatMap { instances[$0] ?? [] } }
 
-    /// The categories among `requested` whose instances differ; the moment of publication alone is no difference.
+    /// The categories among `requested` that differ in more than the publish time.
     func changes(since previous: CategoryMerge, among requested: [CategoryName]) -> [CategoryName] {
         requested.filter { name in
             let now = instances[name] ?? []

@@ -1,10 +1,7 @@
 import PresenceDocuments
 import XMLCore
 
-/// A whole document that some watchers see alike.
-///
-/// An object, as ``CategoryView`` is: what is worked out for one of them - its difference to the document before, its digest - is there for
-/// all.
+/// A whole document shared by watchers. A class, like ``CategoryView``, so that they share its cached difference and digest.
 final class DocumentView {
     let bytes: [UInt8]
     private lazy var root = try? XMLTree.parse(bytes).root
@@ -20,9 +17,9 @@ final class DocumentView {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The PIDF document as its difference to an earlier one, or whole where there is none or that is no shorter (RFC 5263 4.4).
+    /// Encodes the difference to an earlier document, or the full document if there is none or it is no longer (RFC 5263 4.4).
     func partial(after earlier: DocumentView?, version: UInt32) -> [UInt8] {
-        // What this gateway wrote itself can be read.
+        // Parsing does not fail: the gateway wrote the document itself.
         (difference(to: earlier) ?? full)?.encoded(version: version) ?? bytes
     }
 
@@ -32,7 +29,7 @@ final class DocumentView {
             previous = earlier
             difference = nil
             if let old = earlier.root, let new = root { difference = PartialPIDF(from: old, to: new) }
-            // A chain of documents would keep every state that ever was.
+            // Without this, the chain would keep all earlier documents in memory.
             earlier.previous = nil
         }
         return difference

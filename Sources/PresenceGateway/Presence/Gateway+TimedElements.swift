@@ -26,7 +26,7 @@ extension Instant {
 }
 
 extension HostedPresentity {
-    /// Notes the next time at which the validity of an element of the composed document, or of a published note, changes.
+    /// Updates ``nextTimedMoment`` from the composed document and the published notes.
     func noteTimedMoment(at now: Instant) {
         let notes = enhanced.pairs.filter { $0.category == .note }.flatMap { enhanced.instances(of: $0) }.map(\.readableElement)
         nextTimedMoment = .earliest(
@@ -36,20 +36,20 @@ extension HostedPresentity {
 }
 
 extension UpstreamResource {
-    /// Notes the next time at which an element of the source begins or ends, or a category instance expires.
+    /// Updates ``nextTimedMoment`` from the elements of the source and the expiry of category instances.
     func noteTimedMoment(of source: PresenceSource, at now: Instant) {
         nextTimedMoment = .earliest(source.nextTimedMoment(after: now), expiry.next?.roundedUpToSecond)
     }
 }
 
 extension CategoryInstance {
-    /// As watchers see it, with a body that the mapper can read.
+    /// The instance as sent to watchers, with a parsed body for the mapper.
     fileprivate var readableElement: CategoryElement { HostedPresentity.readable(watcherElement) }
 }
 
-/// Elements that begin and end by themselves: every watcher whose format shows a difference is notified.
+/// Notifications when an element with a validity period begins or ends, to watchers with a format that shows a difference.
 extension Gateway {
-    /// - Returns: whether an element of what is published began or ended.
+    /// - Returns: whether a published element began or ended.
     func advanceTimedMoment(of presentity: HostedPresentity, at now: Instant) -> Bool {
         guard let moment = presentity.nextTimedMoment, moment <= now else { return false }
         presentity.noteTimedMoment(at: now)

@@ -1,7 +1,7 @@
 import PresenceDocuments
 import SIPCore
 
-/// One moment in the words of the protocol and in those of the documents.
+// Conversions between the times of the protocol and those of documents.
 extension DateTime {
     init(_ instant: Instant) { self.init(nanosecondsSince1970: instant.nanosecondsSince1970) }
 }

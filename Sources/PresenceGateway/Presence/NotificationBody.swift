@@ -1,12 +1,12 @@
 import PresenceDocuments
 import SIPCore
 
-/// Writes what a notification or a piggybacking 200 carries.
+/// The body of a notification or of a 200 with piggybacked state.
 struct NotificationBody: Equatable {
     var contentType: String
     var bytes: [UInt8]
 
-    /// The form of MS-PRES 2.2.2.4.2: RLMI with what is rejected, then one categories document (`parts`) per presentity.
+    /// Builds the list form (MS-PRES 2.2.2.4.2): RLMI with the rejected resources, then one categories document (`parts`) per presentity.
     static func list(
         watcher: SIPURI, rejected: [WatcherDialog.RejectedResource], parts: [[UInt8]], boundary: String
     ) -> NotificationBody {
@@ -49,7 +49,7 @@ struct NotificationBody: Equatable {
         NotificationBody(contentType: WatcherFormat.categoriesType, bytes: part)
     }
 
-    /// MS-PRES 3.4.5.1.3.1: cid is printed without the scheme.
+    /// The URI without its scheme, as `cid` requires (MS-PRES 3.4.5.1.3.1).
     private static func withoutScheme(_ uri: String) -> String {
         uri.hasPrefix("sip:") ? String(uri.dropFirst(4)) : uri
     }

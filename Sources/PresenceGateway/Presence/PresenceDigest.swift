@@ -1,7 +1,7 @@
 import ByteCoding
 import PresenceDocuments
 
-/// Digest of the state that a watcher has (FNV-1a, 64 bits), so that a restarted gateway detects whether the state differs.
+/// Digest of a watcher's state (FNV-1a, 64 bits), so that a restarted gateway detects whether the state differs.
 struct PresenceDigest {
     private var hash = FNV1a()
 
@@ -11,7 +11,7 @@ struct PresenceDigest {
 
     var value: UInt64 { hash.value }
 
-    /// 16 hexadecimal digits.
+    /// The digest as 16 hexadecimal digits.
     var hex: String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
@@ -24,7 +24,7 @@ struct PresenceDigest {
 }
 
 extension RenderedPresence {
-    /// By category; of a whole document under ``PresenceDigest/whole``.
+    /// Digests by category, or one of a whole document under ``PresenceDigest/whole``.
     func digests(of categories: [CategoryName]) -> [String: UInt64] {
         switch self {
         case .document(let view):

@@ -1,10 +1,10 @@
 import PresenceDocuments
 
-/// What is known of a presentity, in the words of whoever said it; watchers' views are made from it.
+/// The known state of a presentity in its original format; watchers' views are rendered from it.
 enum PresenceSource: Equatable {
-    /// Nothing was heard yet.
+    /// No state was received yet.
     case unknown
-    /// Known to show nothing: never published, or lost for so long that it counts as gone.
+    /// Never published, or lost for so long that it counts as offline.
     case offline
     case categories(CategoryMerge)
     case pidf(PIDFDocument)

@@ -7,13 +7,13 @@ import UserDirectory
 /// (docs/decisions/rendering.md).
 struct PresenceTranslator {
     let mapper: PresenceMapper
-    /// Told which table rows decided and what was lost; nil when nobody reads it.
+    /// Receives the table rows that decided and the losses; nil: not needed.
     var note: ((_ rows: [String], _ losses: [MappingLoss]) -> Void)?
 
-    /// A source in a watcher's format.
+    /// Renders a source in a watcher's format.
     /// - Parameters:
-    ///   - requested: the categories that a category watcher asked for.
-    ///   - user: what the directory says of the presentity, for the format that takes its names from there (MS-PRES 3.7.5.5).
+    ///   - requested: the categories requested by a category watcher.
+    ///   - user: the directory entry of the presentity, source of names in MSRTC documents (MS-PRES 3.7.5.5).
     func render(
         _ source: PresenceSource, as format: WatcherFormat, entity: SIPURI, requested: [CategoryName],
         of user: DirectoryUser? = nil, counters: inout GatewayCounters, at now: Instant
@@ -24,7 +24,7 @@ struct PresenceTranslator {
         case .categories:
             if case .categories(let merge) = source { return .categories(CategoryView(uri: uri, merge)) }
             guard source.isKnown else { return .categories(CategoryView(uri: uri, CategoryMerge())) }
-            // What shows nothing was published at no moment, so that its octets depend on none (MS-PRES 2.2.2.1: optional).
+            // No publish time for an offline source, so that its bytes do not depend on the time (optional, MS-PRES 2.2.2.1).
             let published = source == .offline ? nil : moment
             let document = value(mapper.categories(from: canonical(source, entity: uri, at: moment), requested: requested, at: published))
             return .categories(CategoryView(uri: uri, CategoryMerge(document.categories)))
@@ -54,8 +54,8 @@ struct PresenceTranslator {
         return result.value
     }
 
-    /// A source in the canonical model; what is not known is shown as offline.
-    /// - Parameter moment: decides which elements with `from` and `until` count (RFC 4480 3.1, RFC 4481 2); nil: all of them.
+    /// Converts a source to the canonical model; unknown is shown as offline.
+    /// - Parameter moment: time for the validity of elements with `from` and `until` (RFC 4480 3.1, RFC 4481 2); nil: all are valid.
     func canonical(_ source: PresenceSource, entity: String, at moment: DateTime? = nil) -> CanonicalPresence {
         var presence: CanonicalPresence
         switch source {
@@ -69,7 +69,7 @@ struct PresenceTranslator {
             presence = value(mapper.canonical(from: document))
         }
         presence.entity = entity
-        // Who asks plainly reads what the presentity's side calls it; who asks by another of its names reads that one.
+        // A watcher of the plain URI gets the document's entity; a watcher of another name of the user gets that name.
         if case .pidf(var document) = presence.residue, document.entity != entity,
             !entity.hasPrefix("sip:") || SIPURI(document.entity)?.aorKey != SIPURI(entity)?.aorKey
         {

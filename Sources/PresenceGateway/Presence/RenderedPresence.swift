@@ -1,20 +1,20 @@
 import PresenceDocuments
 
-/// One presentity in one watcher's format, ready to be written.
+/// The state of one presentity in a watcher's format.
 enum RenderedPresence {
-    /// Category instances; what is written depends on what the watcher has already.
+    /// Category instances; the watcher's last state decides which are sent.
     case categories(CategoryView)
     /// A whole document.
     case document(DocumentView)
 
-    /// The categories among `requested` that differ from what was delivered; nil for whole documents.
+    /// The categories among `requested` that differ from the delivered state; nil for whole documents.
     func changedCategories(since delivered: RenderedPresence?, among requested: [CategoryName]) -> [CategoryName]? {
         guard case .categories(let view) = self else { return nil }
         guard case .categories(let previous)? = delivered else { return requested }
         return view.changes(since: previous, among: requested)
     }
 
-    /// Whether a watcher that has `delivered` would learn nothing.
+    /// Whether the state equals the delivered one in the requested categories.
     func tellsNothing(after delivered: RenderedPresence?, among requested: [CategoryName]) -> Bool {
         switch (self, delivered) {
         case (.categories, _): changedCategories(since: delivered, among: requested)?.isEmpty ?? true
@@ -24,9 +24,7 @@ enum RenderedPresence {
     }
 }
 
-/// The category instances of one presentity that some watchers see alike.
-///
-/// An object, so that what is worked out for one of them - the differences to the view before, the octets - is there for all.
+/// The category instances of one presentity, shared by watchers. A class, so that they share cached differences and encoded bytes.
 final class CategoryView {
     let uri: String
     let merge: CategoryMerge
@@ -35,7 +33,7 @@ final class CategoryView {
     private var previous: CategoryView?
     private var changesSincePrevious: [[CategoryName]: [CategoryName]] = [:]
 
-    /// Watchers ask for few sets of categories; one who asks for ever new ones is not to fill the memory.
+    /// Limit of cached category sets, since watchers could request ever new ones.
     static let formLimit = 64
     var formCount: Int { max(encoded.count, changesSincePrevious.count) }
 
@@ -44,13 +42,13 @@ final class CategoryView {
         self.merge = merge
     }
 
-    /// The categories whose instances differ from those of an earlier view.
+    /// The categories among `requested` that differ from an earlier view.
     func changes(since earlier: CategoryView, among requested: [CategoryName]) -> [CategoryName] {
         if earlier === self { return [] }
         if previous !== earlier {
             previous = earlier
             changesSincePrevious = [:]
-            // A chain of views would keep every state that ever was.
+            // Without this, the chain would keep all earlier views in memory.
             earlier.previous = nil
         }
         if let known = changesSincePrevious[requested] { return known }
@@ -60,7 +58,7 @@ final class CategoryView {
         return changes
     }
 
-    /// Of a category's instances; the moment of publication alone makes no difference.
+    /// Digest of a category's instances without their publish times.
     func digest(of name: CategoryName) -> UInt64 {
         if let known = digests[name] { return known }
         let instances = (merge.instances[name] ?? []).map { element in
@@ -74,7 +72,7 @@ final class CategoryView {
         return digest.value
     }
 
-    /// A categories document with all instances of these categories.
+    /// Encodes a categories document with all instances of the named categories.
     func document(of names: [CategoryName], counters: inout GatewayCounters) -> [UInt8] {
         if let known = encoded[names] {
             counters.bodiesShared += 1

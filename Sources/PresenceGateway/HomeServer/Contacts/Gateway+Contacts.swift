@@ -3,10 +3,10 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// A user's contacts at all of his endpoints (MS-SIP 3.7.4.1, 3.7.5.2; MS-PRES 3.10).
+/// Contact lists of users and their notifications (MS-SIP 3.7.4.1, 3.7.5.2; MS-PRES 3.10).
 extension Gateway {
-    /// A subscription to the contact list; one who can read his contacts from the mail server is sent there once they are
-    /// (MS-PRES 3.10.4, 4.14).
+    /// Subject of a subscription to the contact list.
+    /// - Throws: 488 if the contacts were migrated and the client can read them from the mail server (MS-PRES 3.10.4, 4.14).
     func contactsSubject(_ request: SIPRequest) throws(Refusal) -> HomeDialog.Subject {
         guard let user = request.headers.to?.uri.aorKey else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
         var list = home.lists.contacts(of: user)
@@ -27,7 +27,7 @@ extension Gateway {
         return .contacts(showsMode: document.ucsMode != nil, untold: .nothing)
     }
 
-    /// What to tell of the contacts; nil: nothing is new.
+    /// Encodes the contact list or its change; nil: nothing to notify.
     func contactsBody(of user: String, showsMode: Bool, untold: HomeDialog.UntoldContacts, isFull: Bool) -> [UInt8]? {
         let list = home.lists.contacts(of: user)
         guard !isFull else { return list.document(showsMode: showsMode).encoded() }
@@ -40,7 +40,7 @@ extension Gateway {
         }
     }
 
-    /// Tells every endpoint of the user what has changed, also the one that asked for it (MS-SIP 3.7.5.2).
+    /// Notifies the user's endpoints of a change, including the one that requested it (MS-SIP 3.7.5.2).
     func tellContacts(of user: String, _ delta: ContactDeltaDocument, at now: Instant) {
         for subscription in home.dialogs.of(user) {
             guard case .contacts(let showsMode, let untold) = subscription.subject else { continue }
@@ -50,7 +50,7 @@ extension Gateway {
         }
     }
 
-    /// Tells every endpoint of the user his access control list (MS-SIP 3.7.5.3).
+    /// Notifies the user's endpoints of the access control list (MS-SIP 3.7.5.3).
     func tellAccessControl(of user: String, at now: Instant) {
         for subscription in home.dialogs.of(user) where subscription.package == .accessControl && !subscription.isDetached {
             perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
@@ -59,12 +59,12 @@ extension Gateway {
 
     // MARK: the unified contact store
 
-    /// Users whose clients said that their contacts may move to the mail server (MS-PRES 3.10.4), in order of their keys.
+    /// Keys of the users with clients ready for the migration of contacts to the mail server, sorted (MS-PRES 3.10.4).
     public var usersAwaitingContactMigration: [String] { home.lists.awaitingMigration }
 
-    /// The mail server's side starts to carry the contacts over: until it is done nobody may change them (MS-PRES 3.10.4).
+    /// Starts the migration of a user's contacts to the mail server; the list is read-only until it ends (MS-PRES 3.10.4).
     /// - Parameter user: the user's URI.
-    /// - Returns: what to carry over; nil, and nothing changed, unless the user awaits migration.
+    /// - Returns: the contacts to migrate; nil, without a change, unless the user awaits migration.
     public func beginContactMigration(of user: SIPURI) -> ContactListDocument? {
         var list = home.lists.contacts(of: user.aorKey)
         guard list.beginMigration() else { return nil }
@@ -73,9 +73,9 @@ extension Gateway {
         return list.document(showsMode: true)
     }
 
-    /// The contacts are on the mail server, or could not be carried over. In the first case every subscription to the list ends, with
-    /// diagnostic 2186 (MS-PRES 4.14.2).
-    /// - Returns: False, and nothing changed, unless the user's contacts were migrating.
+    /// Ends the migration of a user's contacts. On success every subscription to the list ends with diagnostic 2186 (MS-PRES 4.14.2);
+    /// after a failure the user awaits migration again.
+    /// - Returns: false, without a change, unless the user's contacts were migrating.
     public func endContactMigration(of user: SIPURI, succeeded: Bool, at now: Instant) -> Bool {
         let user = user.aorKey
         var list = home.lists.contacts(of: user)
@@ -93,11 +93,11 @@ extension Gateway {
 }
 
 extension HomeDialog {
-    /// What a contacts dialog has not been told; a delta carries one change only (MS-SIP 9.1).
+    /// Pending changes of a contacts dialog; a delta carries one change only (MS-SIP 9.1).
     enum UntoldContacts {
         case nothing
         case one(ContactDeltaDocument)
-        /// More than one change: the whole list says them all.
+        /// More than one change: the whole list is sent.
         case all
 
         func with(_ delta: ContactDeltaDocument) -> UntoldContacts {

@@ -5,12 +5,12 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// Who watches a user of this server, as far as he has to be told (MS-PRES 1.3.1.4).
+/// The subscriber lists of users, which inform them of new watchers (MS-PRES 1.3.1.4).
 extension Gateway {
-    /// Notes a watcher on the list of the user that a resource is about, and tells that user's endpoints (MS-PRES 3.4.5.1.3, 3.7.5.3).
+    /// Adds a watcher to the resource's subscriber list and notifies the user's endpoints (MS-PRES 3.4.5.1.3, 3.7.5.3).
     ///
-    /// A category subscription counts when it has a context; MSRTC and PIDF subscriptions count unless they are polls.
-    /// - Throws: 413 when the user's list is full or the context too large: the subscription is then to be refused (MS-PRES 3.6.5.3).
+    /// Counts category subscriptions with a context, and MSRTC and PIDF subscriptions that are not polls.
+    /// - Throws: 413 if the list is full or the context too large; the subscription is then refused (MS-PRES 3.6.5.3).
     func noteSubscriber(
         _ request: SIPRequest, _ parties: RequestScreening.Parties, _ resource: CategoryRequest.Resource, _ format: WatcherFormat,
         isPoll: Bool, at now: Instant
@@ -24,7 +24,7 @@ extension Gateway {
             guard !isPoll else { return }
             subscription = .withoutContext
         }
-        // A watcher without a name cannot be placed into a container.
+        // An anonymous watcher cannot be placed in a container.
         guard resource.key != parties.watcherKey, usesHomeServer(resource),
             AnonymousUser.partner(ofHost: parties.watcher.domainKey) == nil
         else { return }
@@ -40,7 +40,7 @@ extension Gateway {
                 watcher, displayName: request.headers.from?.displayName, by: subscription)
         } catch {
             counters.limitsReached += 1
-            // A user who never published has no list that could be full: the refusal would show a block (MS-PRES 1.3.1.3.4).
+            // The list of a user that never published cannot be full, so a refusal would reveal a block (MS-PRES 1.3.1.3.4).
             if presentity.enhanced.resolver.isBlocked(watcher) { return }
             throw Refusal(error)
         }
@@ -49,8 +49,7 @@ extension Gateway {
         tellAll(of: presentity, change, at: now)
     }
 
-    /// Whether the resource is a user who has something to do with this server, and not merely a name in one of its domains: a list
-    /// of subscribers must not be kept for every name that somebody makes up.
+    /// Whether the resource is a known user of this server: subscriber lists must not be created for invented names of a hosted domain.
     private func usesHomeServer(_ resource: CategoryRequest.Resource) -> Bool {
         guard let domain = configuration.domain(resource.uri.domainKey), domain.hosted, domain.side == .enterprise, domain.refuse == nil,
             isUser(resource.key)

@@ -1,7 +1,7 @@
 import EnhancedPresence
 import PresenceDocuments
 
-/// Contact lists and access control lists by user. One who never changed his has none here, and is answered with a new one.
+/// Contact lists and access control lists by user; a user without changes has no entry and gets a new list.
 struct RoamingLists {
     private var contactLists: [String: ContactList] = [:]
     private var accessLists: [String: AccessControlList] = [:]
@@ -14,10 +14,10 @@ struct RoamingLists {
 
     init(policy: RoamingPolicy) { self.policy = policy }
 
-    /// How many lists there are, of both kinds.
+    /// Number of lists of both kinds.
     var count: Int { contactLists.count + accessLists.count }
 
-    /// Users whose contacts may move to the mail server, in order (MS-PRES 3.10.4).
+    /// Users that await migration of their contacts to the mail server, sorted (MS-PRES 3.10.4).
     var awaitingMigration: [String] { contactLists.filter { $0.value.waitsForMigration }.keys.sorted() }
 
     func knows(_ user: String) -> Bool { contactLists[user] != nil || accessLists[user] != nil }
@@ -26,28 +26,28 @@ struct RoamingLists {
 
     mutating func set(_ list: ContactList, of user: String) { contactLists[user] = list.isPristine ? nil : list }
 
-    /// The contact list as the store keeps it; nil: there is none.
+    /// The record of the contact list in the store; nil: no list.
     func stored(contactsOf user: String) -> StoredUserDocument? {
         contactLists[user].map {
             StoredUserDocument(user: user, deltaNumber: $0.deltaNum, document: $0.document(showsMode: true).encoded())
         }
     }
 
-    /// The access control list as the store keeps it; nil: there is none.
+    /// The record of the access control list in the store; nil: no list.
     func stored(accessControlOf user: String) -> StoredUserDocument? {
         accessLists[user].map { StoredUserDocument(user: user, deltaNumber: $0.deltaNum, document: $0.document.encoded()) }
     }
 
-    /// Takes back what a store kept.
-    /// - Returns: false when it cannot be read.
+    /// Restores a contact list.
+    /// - Returns: false if the record cannot be read.
     mutating func restore(contactsOf stored: StoredUserDocument) -> Bool {
         guard let document = try? ContactListDocument(parsing: stored.document) else { return false }
         contactLists[stored.user] = ContactList(document, policy: policy)
         return true
     }
 
-    /// Takes back what a store kept.
-    /// - Returns: false when it cannot be read.
+    /// Restores an access control list.
+    /// - Returns: false if the record cannot be read.
     mutating func restore(accessControlOf stored: StoredUserDocument) -> Bool {
         guard let document = try? AccessControlListDocument(parsing: stored.document) else { return false }
         accessLists[stored.user] = AccessControlList(document, policy: policy)

@@ -9,7 +9,7 @@ extension Gateway {
         try commit(service, at: now) { presentity, moment in
             let document = try categoryPublish(service.request.body)
             let change = try presentity.publish(document, by: service.sender, at: moment)
-            // Without registration an endpoint is there as long as its connection is.
+            // An unregistered endpoint is present as long as its connection is open.
             if !service.isRegistered, let connection = service.flow.connection, let id = service.sender.endpointID {
                 publishingConnections.note(id, of: key, over: connection)
             }
@@ -20,7 +20,7 @@ extension Gateway {
         }
     }
 
-    /// The document of a publish request; whichever of his names it says, it is about the user under his canonical one.
+    /// Reads the document of a publish request, with the user's canonical URI in place of an alias.
     func categoryPublish(_ body: [UInt8]) throws(DocumentError) -> CategoryPublishDocument {
         var document = try CategoryPublishDocument(parsing: body, limits: documentLimits)
         if let named = SIPURI(document.uri) { document.uri = configuration.canonical(named).addressOfRecord().description }

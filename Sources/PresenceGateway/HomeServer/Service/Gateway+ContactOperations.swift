@@ -3,9 +3,9 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// SOAP operations on what a user keeps on his server: contacts, groups and access control (MS-SIP 3.7.4, 3.7.5.1).
+/// SOAP operations on a user's contacts, groups and access control list (MS-SIP 3.7.4, 3.7.5.1).
 extension Gateway {
-    /// What one SOAP request asks for.
+    /// The operation of one SOAP request.
     private enum Operation {
         case contacts(ContactOperation)
         case accessControl(SetACEOperation)
@@ -81,7 +81,7 @@ extension Gateway {
         tellAccessControl(of: user, at: now)
     }
 
-    /// Each list is bounded; so is how many users may have one.
+    /// Limits the number of users with lists; the size of each list has its own limit.
     private func checkListLimit(_ user: String) throws(Refusal) {
         guard !home.lists.knows(user), home.lists.count >= configuration.limits.presentities else { return }
         counters.limitsReached += 1
@@ -92,7 +92,7 @@ extension Gateway {
 }
 
 extension Refusal {
-    /// The same with a SOAP fault as its body (MS-PRES 4.1.2).
+    /// The refusal with a SOAP fault as its body (MS-PRES 4.1.2).
     fileprivate func withFault(_ fault: SOAPFault) -> Refusal {
         var refusal = self
         refusal.body = Body(contentType: Gateway.soapType, bytes: fault.encoded())

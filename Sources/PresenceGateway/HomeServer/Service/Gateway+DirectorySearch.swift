@@ -2,7 +2,7 @@ import PresenceDocuments
 import SIPCore
 import UserDirectory
 
-/// Searches in the directory: a SERVICE to the domain itself (MS-PRES 3.1).
+/// Directory searches: SERVICE to the domain itself (MS-PRES 3.1).
 extension Gateway {
     /// Whether a SERVICE is a search: SOAP for a domain instead of a user (MS-PRES 3.1.5.1).
     static func isDirectorySearch(_ request: SIPRequest) -> Bool {
@@ -62,12 +62,12 @@ extension Gateway {
     }
 }
 
-/// Directory searches of each user in the current second; earlier seconds are not kept, so there are no more users than searches.
+/// Number of directory searches per user in the current second; earlier seconds are dropped, which bounds the table.
 struct SearchRates {
     private var second: Int64 = .min
     private var counts: [String: Int] = [:]
 
-    /// Counts one more search of a user; false if that would be too many.
+    /// Counts a search; returns false at the limit.
     mutating func take(_ user: String, limit: Int, at now: Instant) -> Bool {
         if now.secondsSince1970 != second {
             second = now.secondsSince1970
@@ -80,10 +80,10 @@ struct SearchRates {
 }
 
 extension Refusal {
-    /// As samples write it; compared without case (MS-PRES 4.1).
+    /// Spelled as in the samples; clients compare without case (MS-PRES 4.1).
     static let soapType = "application/SOAP+xml"
 
-    /// A refused search carries its SOAP fault (MS-PRES 3.1.5.4).
+    /// Refuses a search with a SOAP fault (MS-PRES 3.1.5.4).
     fileprivate static func search(_ status: SIPStatus, _ fault: SOAPFault, _ explanation: String) -> Refusal {
         Refusal(status, explanation, body: Body(contentType: soapType, bytes: fault.encoded()))
     }

@@ -5,15 +5,15 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// What a SERVICE asks for, by its Content-Type (MS-SIP 3.6); each kind has a file of its own.
+/// Kinds of SERVICE by Content-Type (MS-SIP 3.6).
 enum ServiceKind: String, CaseIterable {
-    /// MS-PRES 3.2.5.1.2.
+    /// Publication of categories (MS-PRES 3.2.5.1.2).
     case categoryPublish = "application/msrtc-category-publish+xml"
-    /// MS-PRES 3.5.5.
+    /// Container memberships (MS-PRES 3.5.5).
     case setContainerMembers = "application/msrtc-setcontainermembers+xml"
-    /// MS-PRES 3.6.5.1.
+    /// Acknowledged subscribers (MS-PRES 3.6.5.1).
     case setSubscribers = "application/msrtc-presence-setsubscriber+xml"
-    /// MS-PRES 3.9.5.1.
+    /// Delegates (MS-PRES 3.9.5.1).
     case setDelegates = "application/msrtc-setdelegate+xml"
     /// Contacts, groups, access control (MS-SIP 2.2.4.2).
     case operation = "application/soap+xml"
@@ -27,14 +27,14 @@ struct ServiceRequest {
     let transaction: ServerTransactionID?
     let flow: Flow
     let parties: RequestScreening.Parties
-    /// Who sends it, as the rules of the section see him.
+    /// The publishing endpoint; counts as registered if its domain requires no registration.
     let sender: PublishingEndpoint
-    /// Whether that endpoint is registered in fact, asked for or not.
+    /// Whether the endpoint is registered, even if its domain does not require it.
     let isRegistered: Bool
 }
 
 extension Gateway {
-    /// What a document of a request may be: as long as its body may.
+    /// Limits for documents in requests; the length limit is that of bodies.
     var documentLimits: XMLLimits {
         var limits = XMLLimits.standard
         limits.bytes = configuration.limits.bodyBytes
@@ -76,7 +76,7 @@ extension Gateway {
         }
     }
 
-    /// An endpoint is shown as its own Contact spells it (MS-PRES 2.2.2.1).
+    /// The endpoint as spelled in its own Contact (MS-PRES 2.2.2.1).
     private static func spelling(of endpoint: EndpointID, in headers: SIPHeaders) -> String {
         guard let instance = headers.contact?.sipInstance, EndpointID(instance) == endpoint else { return endpoint.description }
         var text = Substring(instance)
@@ -85,11 +85,11 @@ extension Gateway {
         return String(text)
     }
 
-    /// Changes what is kept of the user, answers, and only then notifies the user's own endpoints and watchers.
+    /// Changes the state of a user, answers, and then notifies the user's own endpoints and watchers.
     /// - Parameters:
     ///   - placesWatchers: whether memberships may change, and with them which watchers are blocked.
-    ///   - change: changes all or nothing; its refusal and an unreadable document become the answer.
-    ///   - answer: writes onto the 200 what the section wants there.
+    ///   - change: applies all or nothing; a refusal or unreadable document becomes the answer.
+    ///   - answer: completes the 200.
     func commit(
         _ service: ServiceRequest, placesWatchers: Bool = false, at now: Instant,
         _ change: (inout EnhancedPresentity, DateTime) throws -> PresentityChange,
@@ -112,9 +112,9 @@ extension Gateway {
         answer(&response, presentity.enhanced, changed, moment)
         counters.publicationsAccepted += 1
         respond(response, service.transaction, at: now)
-        // What came by PUBLISH before came before.
+        // Earlier PUBLISH requests of this tick take effect before this change.
         composePublished(presentity)
-        // What is said to blocked watchers says nothing about which of the two models spoke last.
+        // Instances of container 32000 do not affect which model is newer.
         if changed.pairs.contains(where: { $0.container != .blocked }) { presentity.isSimpleNewer = false }
         if let before { placeWatchers(of: presentity, before: before, at: now) }
         tellAll(of: presentity, changed, at: now)

@@ -3,12 +3,12 @@ import PresenceDocuments
 import SIPCore
 
 extension Gateway {
-    /// Changes who sees which container; the 200 has no body (MS-PRES 3.5.5).
+    /// Changes container memberships; the 200 has no body (MS-PRES 3.5.5).
     func setContainerMembers(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
         try commit(service, placesWatchers: true, at: now) { presentity, moment in
             var change = try presentity.setContainerMembers(
                 SetContainerMembersDocument(parsing: service.request.body, limits: documentLimits), by: service.sender)
-            // A client that signed in is told of it, and publishes its own values over these when it has any.
+            // A registered client is notified of these values and may replace them with its own.
             if service.isRegistered, change.containers.contains(.blocked) {
                 change.formUnion(presentity.publishBlockedDefaults(at: moment))
             }

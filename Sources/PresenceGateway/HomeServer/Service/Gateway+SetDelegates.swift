@@ -14,7 +14,7 @@ extension Gateway {
         }
     }
 
-    /// Whether the address belongs to a user of one of the enterprise domains that this deployment hosts (MS-PRES 3.9.5.1).
+    /// Whether the address is a user of a hosted enterprise domain (MS-PRES 3.9.5.1).
     private func isUserHere(_ address: PresenceAddress) -> Bool {
         guard !address.domain.isEmpty, let uri = SIPURI("sip:" + address.text), let domain = configuration.domain(uri.domainKey) else {
             return false
