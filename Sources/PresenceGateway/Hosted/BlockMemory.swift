@@ -1,15 +1,16 @@
 import EnhancedPresence
 import SIPCore
 
-/// Which watchers each presentity was shown to, and the sign-offs that blocked ones of them see (``BlockLook``).
+/// The watchers that were shown each presentity, and the sign-offs shown to blocked ones (``BlockLook``).
 ///
 ///     (unknown) --shown presence--> shown --blocked--> signedOff(n) --unblocked and shown presence--> shown
 ///
-/// Bounded for each presentity and as a whole. A full table makes room by forgetting a watcher that is not blocked and was not shown
-/// presence for a while: the longest, of the presentity's own; 30 days, of others. Else the new watcher is not noted. A watcher that is
-/// not remembered, and a block without room for its sign-off, are shown a user that never published: no value more than before.
+/// Bounded per presentity and in total. When full, it forgets a watcher that is not blocked and was not shown presence for a while: the
+/// least recent one of the same presentity, at least 1 day ago, or one of another presentity, at least 30 days ago. Otherwise the new
+/// watcher is not recorded. Once blocked, watchers without an entry, and those of a sign-off that did not fit, see a user that never
+/// published, which reveals no value.
 struct BlockMemory {
-    /// An entry, by its keys.
+    /// The keys of an entry.
     struct Place: Hashable {
         var presentity: String
         var watcher: PresenceAddress
@@ -22,35 +23,35 @@ struct BlockMemory {
 
     struct Entry: Hashable {
         var standing: Standing
-        /// When presence was last shown, to a day.
+        /// Time at which presence was last shown, to within ``BlockMemory/precision``.
         var shownAt: Instant
     }
 
     struct Bounds: Hashable {
         var watchers: Int
         var signOffs: Int
-        /// Of one presentity, so that a membership change looks at no more.
+        /// Watchers of one presentity, which bounds the cost of a membership change.
         var watchersPerPresentity = 10_000
         var signOffsPerPresentity = 100
     }
 
-    /// How exactly it is known when a watcher was last shown presence.
+    /// Precision of ``Entry/shownAt``: 1 day.
     static let precision = TimeSpan.seconds(86_400)
-    /// Least time without presence after which a watcher of another presentity makes room.
+    /// Shortest time without presence before a watcher of another presentity is forgotten: 30 days.
     static let disuse = TimeSpan.seconds(30 * 86_400)
 
     var bounds: Bounds
     private(set) var watcherCount = 0
     private(set) var signOffCount = 0
-    /// Entries that made room for others or found none, and sign-offs without room.
+    /// Number of entries and sign-offs that were forgotten or not recorded because the table was full.
     private(set) var forgotten: UInt64 = 0
     private var shelves: [String: Shelf] = [:]
-    /// Presentities in which an unused entry is still to be looked for; refilled when empty.
+    /// Presentities still to be searched for an unused entry; refilled when empty.
     private var unsearched: [String] = []
 
     private struct Shelf {
         var entries: [PresenceAddress: (entry: Entry, turn: UInt64)] = [:]
-        /// Watchers that were shown presence, the longest ago first; entries with another turn by now are skipped.
+        /// Watchers by the time of their last presence, oldest first; pairs with an outdated turn are skipped.
         var order: [(turn: UInt64, watcher: PresenceAddress)] = []
         var head = 0
         var lastTurn: UInt64 = 0
@@ -70,7 +71,7 @@ struct BlockMemory {
             order.append((lastTurn, watcher))
         }
 
-        /// The watcher that is not blocked and was not shown presence for the longest time, if that is before the limit.
+        /// The unblocked watcher that was shown presence least recently, if not after `limit`.
         mutating func oldest(shownBefore limit: Instant) -> PresenceAddress? {
             while head < order.count {
                 let (turn, watcher) = order[head]
@@ -89,20 +90,20 @@ struct BlockMemory {
 
     func standing(of watcher: PresenceAddress, at presentity: String) -> Standing? { entry(of: watcher, at: presentity)?.standing }
 
-    /// The watchers of the presentity that were shown presence and see no sign-off, in no particular order.
+    /// The watchers that were shown presence and see no sign-off, in no particular order.
     func shownWatchers(of presentity: String) -> [PresenceAddress] {
         (shelves[presentity]?.entries ?? [:]).filter { $0.value.entry.standing == .shown }.map(\.key)
     }
 
     func moment(ofSignOff number: UInt32, at presentity: String) -> Instant? { shelves[presentity]?.signOffs[number] }
 
-    /// The sign-offs of the presentity, by number.
+    /// Numbers of the presentity's sign-offs, sorted.
     func signOffs(of presentity: String) -> [UInt32] { (shelves[presentity]?.signOffs.keys).map { $0.sorted() } ?? [] }
 
     // MARK: changes
 
-    /// Notes that a watcher was shown presence, if there is room for it.
-    /// - Returns: whether its entry changed.
+    /// Records that a watcher was shown presence, if the table is not full.
+    /// - Returns: whether the entry changed.
     mutating func noteShown(_ watcher: PresenceAddress, at presentity: String, _ now: Instant) -> Bool {
         let entry = Entry(standing: .shown, shownAt: now)
         if let known = self.entry(of: watcher, at: presentity) {
@@ -127,7 +128,7 @@ struct BlockMemory {
         case none
     }
 
-    /// Makes room for one more watcher of a presentity. Looks at no more than 16 other presentities.
+    /// Makes room for one more watcher of a presentity; searches at most 16 other presentities.
     mutating func makeRoom(at presentity: String, _ now: Instant) -> Room {
         guard isFull(presentity) else { return .free }
         forgotten += 1
@@ -148,8 +149,8 @@ struct BlockMemory {
         return .none
     }
 
-    /// Notes a sign-off that these watchers see from now on.
-    /// - Returns: Its number; nil: there is no room for it, and the watchers are forgotten.
+    /// Adds a sign-off that is shown to these watchers.
+    /// - Returns: its number; nil: the table is full, and the watchers are forgotten.
     mutating func signOff(_ presentity: String, for watchers: [PresenceAddress], at now: Instant) -> UInt32? {
         guard signOffCount < bounds.signOffs, shelves[presentity]?.signOffs.count ?? 0 < bounds.signOffsPerPresentity else {
             forgotten += 1
@@ -176,8 +177,8 @@ struct BlockMemory {
         if shelves[presentity]?.isEmpty == true { shelves[presentity] = nil }
     }
 
-    /// Ends a sign-off; its watchers are forgotten.
-    /// - Returns: those watchers.
+    /// Removes a sign-off and forgets its watchers.
+    /// - Returns: the forgotten watchers.
     mutating func end(signOff number: UInt32, of presentity: String) -> [PresenceAddress] {
         guard shelves[presentity]?.signOffs.removeValue(forKey: number) != nil else { return [] }
         signOffCount -= 1
@@ -198,7 +199,7 @@ struct BlockMemory {
         if self.entry(of: watcher, at: presentity) == nil { watcherCount += 1 }
         var shelf = shelves[presentity] ?? Shelf()
         shelf.set(entry, watcher)
-        // The sign-off itself may be lost; its number is not given to a later one.
+        // The sign-off itself may be lost, but its number must not be reused.
         if case .signedOff(let number) = entry.standing { shelf.lastSignOff = max(shelf.lastSignOff, number) }
         shelves[presentity] = shelf
     }

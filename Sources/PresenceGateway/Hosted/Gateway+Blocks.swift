@@ -2,9 +2,9 @@ import EnhancedPresence
 import PresenceDocuments
 import SIPCore
 
-/// Which record a watcher of a hosted presentity sees: the true one or, blocked, a ``BlockLook``.
+/// Selects the record for a watcher of a hosted presentity: the true one or, if blocked, a ``BlockLook``.
 extension Gateway {
-    /// The record that a watcher sees; made where there is none.
+    /// The record shown to a watcher; created if missing.
     func hostedRecord(of key: String, _ uri: SIPURI, for identity: WatcherIdentity, at now: Instant) -> HostedPresentity {
         guard let live = presentities[key] else {
             let record = makePresentity(key, uri)
@@ -13,7 +13,7 @@ extension Gateway {
         }
         guard live.enhanced.resolver.isBlocked(identity) else { return live }
         if blocks.standing(of: identity.address, at: key) == .shown {
-            // No request has blocked the watcher: its domain is of another class than before.
+            // The watcher was blocked without a request: the class of its domain changed.
             signOff(live, as: live.enhanced.withoutBlocks(), for: [identity.address], at: now)
         }
         if let record = signOffRecord(of: live, for: identity) { return record }
@@ -23,7 +23,7 @@ extension Gateway {
         return record
     }
 
-    /// The record that a watcher would see; changes nothing.
+    /// The record that would be shown to a watcher; changes nothing.
     func shownRecord(of live: HostedPresentity, for identity: WatcherIdentity) -> HostedPresentity {
         guard live.enhanced.resolver.isBlocked(identity) else { return live }
         return signOffRecord(of: live, for: identity) ?? makePresentity(live.owner, live.uri, .neverPublished)
@@ -34,7 +34,7 @@ extension Gateway {
         return presentities[BlockLook.signedOff(number).key(of: live.owner)]
     }
 
-    /// The records that blocked watchers of the presentity see.
+    /// The records shown to blocked watchers of the presentity.
     private func lookRecords(of owner: String) -> [HostedPresentity] {
         let looks = [BlockLook.neverPublished] + blocks.signOffs(of: owner).map { BlockLook.signedOff($0) }
         return looks.compactMap { presentities[$0.key(of: owner)] }
@@ -45,18 +45,18 @@ extension Gateway {
         return WatcherIdentity(uri: watcher.text, network: EnhancedPresence.SourceNetwork(rawValue: network))
     }
 
-    /// The true presentities, and their publications.
+    /// Number of true presentities and of their publications.
     var publishedCounts: (presentities: Int, publications: Int) {
         presentities.values.lazy.filter { $0.look == nil }.reduce((0, 0)) { ($0.0 + 1, $0.1 + $1.publicationCount) }
     }
 
-    // MARK: a block begins or ends
+    // MARK: changes of blocks
 
-    /// Moves watchers to the records that memberships and classes give them now.
+    /// Moves watchers to the records that memberships and classes assign to them now.
     ///
-    /// A watcher that was shown presence sees a sign-off and is notified of it as of one; one that was not learns nothing. Watchers that
-    /// are no longer blocked see the true presentity again.
-    /// - Parameter before: What blocked watchers saw until now.
+    /// A blocked watcher that was shown presence is notified of a sign-off; one that was not is sent nothing. Unblocked watchers see the
+    /// true presentity again.
+    /// - Parameter before: the state that blocked watchers have seen until now.
     func placeWatchers(of live: HostedPresentity, before: EnhancedPresentity, at now: Instant) {
         guard live.look == nil, presentities[live.key] === live else { return }
         let resolver = live.enhanced.resolver
@@ -76,11 +76,11 @@ extension Gateway {
                 sourceChanged(resource, of: watcher, at: now)
             } else if resource.isTold, watcher.wasToldActive {
                 if resource.isKnown(rendered(resource, for: watcher, at: now)) {
-                    // Presence that waited for its moment was not shown, and never is.
+                    // A pending change was not shown before the block and must not be shown after it.
                     watcher.changes.remove(resource)
                     schedule(watcher)
                 } else {
-                    // There was no room to note what the watcher was shown; it must not keep it.
+                    // The table had no room to record what the watcher was shown, so the watcher is notified.
                     sourceChanged(resource, of: watcher, at: now)
                 }
             }
@@ -107,14 +107,14 @@ extension Gateway {
         return moved
     }
 
-    /// The classes of watchers may be others than before.
+    /// Moves the watchers of all presentities, because the classes of their domains may have changed.
     func placeAllWatchers(at now: Instant) {
         for presentity in presentities.values.sorted(by: { $0.key < $1.key }) where presentity.look == nil {
             placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
         }
     }
 
-    /// Signs the presentity off for these watchers; where nothing is left of it, that is one that never published.
+    /// Signs the presentity off for these watchers. If no instance survives the sign-off, the look is that of a user that never published.
     private func signOff(_ live: HostedPresentity, as before: EnhancedPresentity, for watchers: [PresenceAddress], at now: Instant) {
         guard !watchers.isEmpty else { return }
         defer { watchers.forEach { keep(.shownWatcher(presentity: live.owner, watcher: $0.text)) } }
@@ -134,7 +134,7 @@ extension Gateway {
         schedule(record)
     }
 
-    /// Drops a sign-off that no watcher sees.
+    /// Drops a sign-off that no watcher sees, and its record.
     func end(signOff number: UInt32, of owner: String) {
         let key = BlockLook.signedOff(number).key(of: owner)
         if presentities.removeValue(forKey: key) != nil { wakes.set(.presentity(key), at: nil) }
@@ -144,7 +144,7 @@ extension Gateway {
 
     // MARK: watchers that were shown presence
 
-    /// Notes that a watcher is shown the true presentity, unless that looks like one that never published.
+    /// Records that a watcher is shown the true presentity, unless that looks like one that never published.
     func noteShown(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         let address = watcher.identity.address
         let standing = blocks.standing(of: address, at: resource.key)
@@ -182,7 +182,7 @@ extension Gateway {
 }
 
 extension RenderedPresence {
-    /// Whether a watcher of these categories is sent the same octets.
+    /// Whether a watcher of these categories is sent the same bytes.
     fileprivate func hasSameOctets(as other: RenderedPresence, among requested: [CategoryName]) -> Bool {
         switch (self, other) {
         case (.document(let one), .document(let other)): one.bytes == other.bytes

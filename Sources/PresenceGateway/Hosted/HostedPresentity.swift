@@ -6,38 +6,38 @@ import SimplePresence
 import UserDirectory
 import XMLCore
 
-/// A presentity whose home is this gateway: what was published for it in either model, and who watches it.
+/// A presentity hosted by this gateway: its publications in both models, and its watchers.
 ///
-/// Both models live side by side. A watcher sees the model that was published last, and in a category view the other one's categories
-/// where that one has none; a watcher that the presentity itself put into a container, or into none, sees only what containers give it
-/// (MS-PRES 3.2.5.3), so that a PIDF publication cannot undo a block. Watchers in container 32000 see another record (``BlockLook``).
+/// A watcher sees the model that was published last; a category view fills empty categories from the other model. A watcher that the
+/// presentity itself put into a container, or into none, sees only what containers give it (MS-PRES 3.2.5.3), so that a PIDF publication
+/// cannot undo a block. Watchers in container 32000 see another record (``BlockLook``).
 final class HostedPresentity {
-    /// Its key in the table of presentities.
+    /// Key in the table of presentities.
     let key: String
-    /// The `aorKey` of the user; the same as ``key``, unless it is what blocked watchers see.
+    /// `aorKey` of the user; differs from ``key`` in a record for blocked watchers.
     let owner: String
-    /// What it shows to blocked watchers; nil: it is the true presentity.
+    /// The kind of record for blocked watchers; nil: the true presentity.
     let look: BlockLook?
     let uri: SIPURI
-    /// The side of its domain.
+    /// Presence model of the domain.
     var side: DomainSide
     var enhanced: EnhancedPresentity
     var publications: PublicationTable
     var documents: PublicationComposer
-    /// What was published by PUBLISH, by entity-tag, as it came; only when there is a store.
+    /// Bodies of PUBLISH requests by entity-tag, as received; only with a store.
     var bodies: [String: [UInt8]] = [:]
-    /// What the directory says of the user; nil: there is no directory, or the user is not in it.
+    /// Directory entry of the user; nil: no directory or no such user.
     var user: DirectoryUser?
-    /// What the server itself published last (MS-PRES 3.2.6.2).
+    /// The server's own last publications (MS-PRES 3.2.6.2).
     var serverPublications: [(id: PublicationID, body: XMLFragment)] = []
-    /// When the server publishes its data again, because a client has changed them.
+    /// Time at which the server repeats its publications, because a client changed them.
     var serverPublicationsDue: Instant?
     private var watchers = WatcherList()
     /// The composition of ``documents``, as of the last ``compose()``.
     private(set) var document: PIDFDocument
     /// Whether ``document`` is the composition of ``documents``.
     private(set) var isComposed = true
-    /// Next time at which an element of what is published begins or ends by itself; nil: none does.
+    /// Next time at which a published element begins or ends; nil: none does.
     var nextTimedMoment: Instant?
     /// Whether a PUBLISH changed ``document`` and the watchers have not been notified yet.
     var hasUntoldDocument = false
@@ -45,16 +45,16 @@ final class HostedPresentity {
     var isSimpleNewer = false
     private var views: [ViewKey: (presence: RenderedPresence, isOwn: Bool)] = [:]
 
-    /// Two watchers with equal keys see the same octets.
+    /// Key of a shared view: equal keys give equal bytes.
     private struct ViewKey: Hashable {
         var format: WatcherFormat
         var requested: [CategoryName]
-        /// nil: no category was published, so that nothing depends on who watches.
+        /// nil: no category was published, so the view is the same for all watchers.
         var containers: EnhancedPresence.WatcherView.Key?
-        /// Where the legacyInterop instance is that MSRTC and PIDF documents are made from.
+        /// Container of the legacyInterop instance from which MSRTC and PIDF documents are made.
         var legacyInterop: ContainerID?
         var isPlaced: Bool
-        /// As watchers name the presentity.
+        /// URI of the presentity as used by the watcher.
         var entity: SIPURI
     }
 
@@ -73,7 +73,7 @@ final class HostedPresentity {
         document = PIDFDocument(entity: uri.description)
     }
 
-    /// Whether the record can go: nothing is published, nothing watched, no membership set.
+    /// Whether the record can be dropped: nothing is published or watched, and no list is set.
     var isIdle: Bool {
         guard watchers.isEmpty else { return false }
         switch look {
@@ -83,7 +83,7 @@ final class HostedPresentity {
         }
     }
 
-    /// The record that keeps what was published by SERVICE; nil: none does.
+    /// Key of the stored record of SERVICE publications; nil: not stored.
     var storeKey: StoreKey? {
         switch look {
         case nil: .presentity(owner)
@@ -92,27 +92,27 @@ final class HostedPresentity {
         }
     }
 
-    /// Whether a category instance, a membership, a subscriber or a delegate is there; what the server publishes for every user is none.
+    /// Whether the user has a category instance, membership, subscriber or delegate; server publications do not count.
     var hasEnhancedState: Bool { ownInstanceCount > 0 || enhanced.hasOwnLists }
 
     var publicationCount: Int { publications.count + ownInstanceCount }
 
-    /// Whether everything that the server published stands as it was published.
+    /// Whether all server publications are unchanged.
     var isAsServerPublished: Bool { serverPublications.allSatisfy { isAsPublished($0.id, $0.body) } }
 
-    /// Category instances that were published by clients or computed.
+    /// Number of category instances that were published by clients or computed.
     var ownInstanceCount: Int { enhanced.instanceCount - serverPublications.count { isAsPublished($0.id, $0.body) } }
 
     private func isAsPublished(_ id: PublicationID, _ body: XMLFragment) -> Bool {
         enhanced[id].map { $0.body == body && $0.expireType == .static } ?? false
     }
 
-    /// The endpoints on whose presence something published depends (MS-PRES 3.2.5.5), by their UUIDs.
+    /// UUIDs of the endpoints on which a published instance depends (MS-PRES 3.2.5.5).
     var endpoints: Set<String> {
         Set(enhanced.pairs.flatMap { enhanced.instances(of: $0) }.compactMap { $0.expireType == .endpoint ? $0.endpointID : nil })
     }
 
-    /// Whether something published ends with an endpoint, or with the last of them.
+    /// Whether a published instance ends with an endpoint, or with the user's last one.
     var dependsOnEndpoints: Bool {
         enhanced.pairs.contains { enhanced.instances(of: $0).contains { $0.expireType == .endpoint || $0.expireType == .user } }
     }
@@ -125,15 +125,14 @@ final class HostedPresentity {
     func add(_ resource: WatchedResource, of tag: String) { watchers.add(resource, of: tag) }
     func removeWatcher(_ tag: String) { watchers.remove(tag) }
 
-    /// Every watcher in the order in which they came, with the tag of its dialog.
+    /// All watchers in order of arrival, with the tags of their dialogs.
     var watchersInOrder: [(tag: String, resource: WatchedResource)] { watchers.all }
 
-    /// ``documents`` has changed: ``document`` is out of date until the next ``compose()``.
+    /// Marks ``document`` as outdated until the next ``compose()``, because ``documents`` changed.
     func documentsChanged() { isComposed = false }
 
-    /// Brings ``document`` up to date, where it is not.
-    ///
-    /// - Returns: Whether it changed.
+    /// Updates ``document`` if it is outdated.
+    /// - Returns: whether it changed.
     func compose() -> Bool {
         guard !isComposed else { return false }
         isComposed = true
@@ -143,45 +142,45 @@ final class HostedPresentity {
         return true
     }
 
-    /// Drops every view, because something was published or withdrawn.
+    /// Drops all cached views after a change.
     func changed() {
         views.removeAll(keepingCapacity: true)
         for (_, resource) in watchers.all { resource.rendered = nil }
     }
 
-    /// What a watcher's view is made of, before it is made.
+    /// The inputs of a watcher's view.
     struct ViewPlan {
         var format: WatcherFormat
         var requested: [CategoryName]
         /// nil: no category was published.
         var view: EnhancedPresence.WatcherView?
-        /// Where MSRTC and PIDF documents are made from.
+        /// Source of MSRTC and PIDF documents.
         var legacyInterop: CategoryInstance?
-        /// PIDF publications are hidden from the watcher.
+        /// Whether PIDF publications are hidden from the watcher.
         var isPlaced: Bool
 
-        /// Category watchers get every body as it was published.
+        /// The instances of the view, with parsed bodies except in the categories format, which keeps them verbatim.
         var categories: CategoryMerge {
             let elements = (view?.document.categories ?? []) + [legacyInterop?.watcherElement].compactMap { $0 }
             return CategoryMerge(format == .categories ? elements : elements.map(HostedPresentity.readable))
         }
     }
 
-    /// Which of the two models a view is made from.
+    /// The model or models of a view.
     enum Choice {
         case one(PresenceSource)
-        /// A category watcher sees the model that was published last, and the other one's categories where that has none.
+        /// Both, for a category watcher: the model that was published last, and the other one in its empty categories.
         case both(CategoryMerge, PIDFDocument)
     }
 
-    /// MSRTC and PIDF documents show the legacyInterop of the watcher's container (MS-PRES 3.7.5.1), the state category only where
-    /// nobody computes or publishes that.
+    /// Selects the inputs of a view. MSRTC and PIDF documents use the legacyInterop of the watcher's container (MS-PRES 3.7.5.1), and the
+    /// state category only if there is no legacyInterop.
     func plan(_ format: WatcherFormat, _ categories: [CategoryName], for identity: WatcherIdentity) -> ViewPlan {
         var requested = format == .categories ? categories : UpstreamSubscription.standardCategories
         var legacyInterop = format == .categories ? nil : enhanced.legacyInterop(for: identity)
         if legacyInterop?.id.container == .blocked { legacyInterop = nil }
         if legacyInterop != nil { requested.removeAll { $0 == .state } }
-        // What is in container 32000 is seen by no watcher: where that decides about a category, it is as if nothing were published.
+        // Instances in container 32000 are not shown: if it decides about a category, that category looks unpublished.
         let view =
             enhanced.instanceCount == 0
             ? nil : enhanced.view(of: requested, for: identity).showingBlockedCategories { serverInstances(of: $0) }
@@ -190,7 +189,7 @@ final class HostedPresentity {
             isPlaced: !documents.isEmpty && isPlaced(identity))
     }
 
-    /// The presentity in a watcher's format; made once per format and set of containers.
+    /// The presentity in a watcher's format, cached by format and containers.
     func rendered(
         _ resource: WatchedResource, for watcher: WatcherDialog, by translator: PresenceTranslator, counters: inout GatewayCounters,
         at now: Instant
@@ -211,14 +210,14 @@ final class HostedPresentity {
         return made
     }
 
-    /// Whether a view has something that is not published for every user.
+    /// Whether a view contains more than what is published for every user.
     private func isOwn(_ plan: ViewPlan) -> Bool {
         if !documents.isEmpty, !plan.isPlaced { return true }
         let instances = (plan.view?.categories.flatMap(\.instances) ?? []) + [plan.legacyInterop].compactMap { $0 }
         return instances.contains { instance in !serverPublications.contains { $0.id == instance.id && isAsPublished($0.id, $0.body) } }
     }
 
-    /// What watchers of a user that never published see of a category.
+    /// The instances of a category that watchers of a user that never published see.
     private func serverInstances(of category: CategoryName) -> [CategoryInstance] {
         serverPublications.filter { $0.id.category == category && $0.id.container == .default && isAsPublished($0.id, $0.body) }
             .compactMap { enhanced[$0.id] }
@@ -229,14 +228,14 @@ final class HostedPresentity {
         let isCategories = plan.format == .categories
         let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
         if !isCategories, hasCategories, [.state, .legacyInterop].allSatisfy({ categories.instances[$0]?.isEmpty ?? true }) {
-            // A card without a state is somebody offline (MS-PRES 3.7.5.5).
+            // A contact card without a state counts as offline (MS-PRES 3.7.5.5).
             categories.apply([
                 CategoryElement(name: .legacyInterop, instance: 0, body: .legacyInterop(LegacyInteropDocument(availability: 18_500)))
             ])
         }
         guard !documents.isEmpty, !plan.isPlaced else {
-            // Without any publication a category watcher of an enterprise user sees empty markers (MS-PRES 4.5); a user of a simple domain
-            // is offline in every format, because a client keeps the last state when it gets an empty one.
+            // Without publications, category watchers of an enterprise user get empty markers (MS-PRES 4.5). A user of a simple domain is
+            // offline in every format, because clients keep the last state when they receive an empty one.
             return .one(hasCategories || isCategories && side == .enterprise ? .categories(categories) : .offline)
         }
         guard hasCategories else { return .one(.pidf(document)) }
@@ -244,8 +243,8 @@ final class HostedPresentity {
         return .one(isSimpleNewer || ownInstanceCount == 0 ? .pidf(document) : .categories(categories))
     }
 
-    /// Makes the view; nothing is kept of it here.
-    /// - Parameter entity: as the watcher names the presentity; nil: by its own URI.
+    /// Renders the view without caching it.
+    /// - Parameter entity: URI of the presentity as used by the watcher; nil: its own URI.
     func make(
         _ plan: ViewPlan, of entity: SIPURI? = nil, by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
@@ -264,9 +263,9 @@ final class HostedPresentity {
         }
     }
 
-    /// Whether the presentity's own membership lists decide about this very watcher: it is in one by name or domain, or in none.
+    /// Whether the presentity's membership lists decide about this watcher: they block it, contain it or its domain, or do not match it.
     ///
-    /// Asked of every container that has members or a state, so that a state that comes and goes moves nobody.
+    /// All containers with members or a state are considered, so that a state that appears or ends does not change the result.
     private func isPlaced(_ identity: WatcherIdentity) -> Bool {
         if enhanced.resolver.isBlocked(identity) { return true }
         let candidates = enhanced.containerIDs.filter { container in
@@ -279,7 +278,7 @@ final class HostedPresentity {
         }
     }
 
-    /// Instances are stored verbatim; the mapper wants to read them.
+    /// The element with its verbatim body parsed for the mapper.
     static func readable(_ element: CategoryElement) -> CategoryElement {
         var element = element
         if let body = element.body, let read = try? body.read(as: element.name) { element.body = read }
@@ -287,7 +286,7 @@ final class HostedPresentity {
     }
 }
 
-/// Watchers by tag, in the order in which they came, so that a run can be repeated exactly.
+/// Watchers by tag in order of arrival, so that runs are reproducible.
 private struct WatcherList {
     private var slots: [(tag: String, resource: WatchedResource)?] = []
     private var places: [String: Int] = [:]

@@ -2,9 +2,9 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// What the watcher of a list is told: one notification about all presentities that changed (RFC 4662 5).
+/// Notifications of lists: one for all presentities that changed (RFC 4662 5).
 extension Gateway {
-    /// The list with all its presentities, or with those that changed and may be told now. nil: there is nothing to tell.
+    /// Builds the body with all presentities of the list, or with those that have due changes; nil: nothing to notify.
     func listBody(of watcher: WatcherDialog, isFull: Bool, at now: Instant) -> NotificationBody? {
         guard let list = watcher.list else { return nil }
         var notification = ResourceListNotification(RLMIDocument(uri: list.uri, version: list.version, fullState: isFull))
@@ -24,7 +24,7 @@ extension Gateway {
         return notification.body(boundary: boundary)
     }
 
-    /// No presentity is subscribed to more than once, so that one name does for its instance (RFC 4662 5.5).
+    /// Instance identifier; one value is enough, since each presentity has only one subscription (RFC 4662 5.5).
     private static let instance = "1"
 
     private func add(
@@ -41,7 +41,7 @@ extension Gateway {
             return
         }
         guard resource.source.isKnown else {
-            // Listed, and nothing is known yet (RFC 4662 5.5); an unchanged entry of a partial list is none.
+            // A full list has an entry without instances (RFC 4662 5.5); a partial list leaves the unchanged resource out.
             if isFull { notification.add(entry, cid: "") }
             return
         }
@@ -63,11 +63,11 @@ extension Gateway {
             entry, cid: "\(notification.meta.resources.count + 1).\(boundary)@\(configuration.nodeName)", content: .document(part))
     }
 
-    /// The far side grants a presentity of a list, or a batch, or makes it wait (RFC 4662 5.5, MS-PRES 3.4.5.1.3.1).
+    /// Applies a grant or a pending state from the remote domain to one resource of a list or batch (RFC 4662 5.5, MS-PRES 3.4.5.1.3.1).
     func standingChanged(isPending: Bool, of resource: WatchedResource, in watcher: WatcherDialog, at now: Instant) {
         guard resource.isPending != isPending, dialogs[watcher.localTag] === watcher else { return }
         resource.isPending = isPending
-        // In a batch the verdict says so, and is over with the next state.
+        // In a batch, the RLMI instance carries the pending state, and the next presence state ends it.
         if watcher.list != nil || !isPending && resource.source.isKnown { watcher.changes.add(resource) }
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }

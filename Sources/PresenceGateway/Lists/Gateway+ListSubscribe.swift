@@ -2,11 +2,11 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// The resource list server: watchers bring their own lists along (RFC 4662 4, RFC 5367).
+/// The resource list server: the SUBSCRIBE contains the list (RFC 4662 4, RFC 5367).
 extension Gateway {
-    /// Checks the head of a SUBSCRIBE to the list server, before anything else is looked at.
+    /// Checks the headers of a SUBSCRIBE to the list server, before any other check.
     ///
-    /// - Throws: 421 without the extensions that it takes, 406 when the answer cannot be understood.
+    /// - Throws: 421 without the required extensions, 406 if Accept does not name the list formats.
     func checkListHead(_ headers: SIPHeaders) throws(Refusal) {
         guard headers.offers("eventlist") else { throw .extensionRequired("eventlist", "RFC 4662 4.2: the resource is a list") }
         guard headers.hasToken(.require, ListRequest.tag) else {
@@ -20,9 +20,9 @@ extension Gateway {
         }
     }
 
-    /// The list in the body.
+    /// Reads the list in the body.
     ///
-    /// - Throws: 415 for another body, 400 for none, one that cannot be read or one that is not all there, 413 for too many entries.
+    /// - Throws: 415 for another type, 400 for a missing, unreadable or incomplete list, 413 for too many entries.
     func listRequest(_ request: SIPRequest) throws(Refusal) -> ListRequest {
         guard !request.body.isEmpty else { throw .badRequest("RFC 5367 4: the list is missing", errorID: 4001) }
         guard request.headers.contentType?.essence == ListRequest.contentType else {
@@ -49,7 +49,7 @@ extension Gateway {
         }
     }
 
-    /// Begins to watch the presentities of a list; one that cannot be watched is listed as terminated (RFC 4662 5.5).
+    /// Starts watching the presentities of a list; one that cannot be watched is listed as terminated (RFC 4662 5.5).
     func attachList(
         _ watcher: WatcherDialog, _ request: SIPRequest, parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
     ) {
@@ -61,7 +61,7 @@ extension Gateway {
                 let marks = try HopMark(node: configuration.nodeName, presentity: resource.key).passOn(request.headers)
                 attach(resource, to: watcher, parties: parties, marks: marks, isPoll: isPoll, at: now)
             } catch {
-                // It came from here already: asking on would never end.
+                // The request passed this gateway before: forwarding it again would loop.
                 reject(resource, of: watcher, state: "terminated", reason: TerminationReason.noresource.rawValue)
             }
         }

@@ -2,15 +2,15 @@ import FederationRouting
 import PresenceDocuments
 import SIPCore
 
-/// What a dialog has that watches a list of presentities of its own making (RFC 4662, RFC 5367).
+/// State of a dialog that watches a list contained in its SUBSCRIBE (RFC 4662, RFC 5367).
 struct ListSubscription {
-    /// The Request-URI of the SUBSCRIBE: what the list is called in every notification.
+    /// Request-URI of the SUBSCRIBE; names the list in every notification.
     let uri: String
-    /// How the watcher wrote the URIs of its list, by `aorKey`.
+    /// URIs of the list as written by the watcher, by `aorKey`.
     var written: [String: String]
-    /// Of the next notification; the first has 0, each later one is one more (RFC 4662 5.2).
+    /// Version of the next notification: 0 for the first, then incremented by 1 (RFC 4662 5.2).
     var version: UInt32 = 0
-    /// Changes are told together at that moment (RFC 4662 4.10 leaves the rate to the server).
+    /// Time at which pending changes are notified together; the rate is the server's choice (RFC 4662 4.10).
     var spacedUntil: Instant?
 
     init(uri: String, written: [String: String]) {
@@ -21,7 +21,7 @@ struct ListSubscription {
     func written(_ uri: SIPURI) -> String { written[uri.aorKey] ?? uri.description }
 }
 
-/// The list that a SUBSCRIBE brings along (RFC 5367 4).
+/// The list contained in a SUBSCRIBE (RFC 5367 4).
 struct ListRequest: Equatable {
     struct Entry: Equatable {
         var uri: SIPURI
@@ -29,15 +29,16 @@ struct ListRequest: Equatable {
         var written: String
     }
 
-    /// Each presentity once, in the order of the body; lists within the list are opened (RFC 5367 4.1).
+    /// Each presentity once, in the order of the body, with nested lists flattened (RFC 5367 4.1).
     private(set) var entries: [Entry] = []
 
     static let tag = "recipient-list-subscribe"
     static let disposition = "recipient-list"
     static let contentType = DocumentMediaType.resourceLists.description
 
-    /// - Parameter limit: how many presentities a list may have.
-    /// - Throws: 400 for a list that names nobody, cannot be read or refers to others, 413 for one that is too long.
+    /// Reads a list.
+    /// - Parameter limit: maximum number of presentities.
+    /// - Throws: 400 for a list that is empty, unreadable or refers to others, 413 for one that is too long.
     init(_ document: ResourceListsDocument, limit: Int, identities: IdentityTable = IdentityTable()) throws(Refusal) {
         if document.refersElsewhere {
             throw .badRequest("RFC 4826 3.1: external and entry-ref lead to lists elsewhere, which are not fetched here", errorID: 4001)

@@ -2,10 +2,10 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// What one notification of a resource list says (RFC 4662 5): its meta-information, and what the `cid` of an instance leads to.
+/// One notification of a resource list (RFC 4662 5): its meta-information and the parts that the `cid` of instances refer to.
 ///
 /// The body is `multipart/related` with the meta-information as its root; an instance that is itself a list has a `multipart/related`
-/// part, to any depth. A `cid` names a part of the same multipart only (RFC 4662 5.5).
+/// part, to any depth. A `cid` refers to a part of the same multipart only (RFC 4662 5.5).
 struct ResourceListNotification: Equatable {
     indirect enum Content: Equatable {
         /// The state of a resource: a document of the event package.
@@ -14,7 +14,7 @@ struct ResourceListNotification: Equatable {
     }
 
     struct Limits: Hashable, Sendable {
-        /// Lists within lists; the outermost is 1.
+        /// Nesting depth; 1 allows the outermost list only.
         var depth = 8
         /// Resources of all lists together.
         var resources = 1_000
@@ -26,25 +26,27 @@ struct ResourceListNotification: Equatable {
     }
 
     var meta: RLMIDocument
-    /// By Content-ID, without angle brackets.
+    /// Parts by Content-ID without angle brackets.
     private(set) var contents: [String: Content] = [:]
 
     init(_ meta: RLMIDocument) { self.meta = meta }
 
-    /// What an instance shows; nil when it has no state yet, or its part is missing.
+    /// State of an instance; nil if it has none yet, or its part is missing.
     func content(of instance: RLMIInstance) -> Content? {
         instance.cid.flatMap { contents[Self.identifier($0)] }
     }
 
     // MARK: reading
 
-    /// - Throws: 400 when the body breaks a rule or a limit.
+    /// Reads a notification body.
+    /// - Throws: 400 if the body breaks a rule or a limit.
     init(_ body: [UInt8], contentType: MediaType, parser: XMLParser, limits: Limits = Limits()) throws(Refusal) {
         var reader = DocumentReader(.strict)
         try self.init(body, contentType: contentType, parser: parser, limits: limits, reader: &reader)
     }
 
-    /// - Parameter reader: Reads the meta-information.
+    /// Reads a notification body.
+    /// - Parameter reader: reads the meta-information.
     init(
         _ body: [UInt8], contentType: MediaType, parser: XMLParser, limits: Limits, reader: inout DocumentReader
     ) throws(Refusal) {
@@ -81,7 +83,7 @@ struct ResourceListNotification: Equatable {
         nameListsOnce()
     }
 
-    /// A list is the state of the first instance that names it: others would each be given all of its resources.
+    /// Removes later references to a list: only the first instance gets its resources.
     private mutating func nameListsOnce() {
         var named: Set<String> = []
         for resource in meta.resources.indices {
@@ -94,7 +96,7 @@ struct ResourceListNotification: Equatable {
         }
     }
 
-    /// A Content-ID as it is compared: some write the angle brackets, or `cid:`, into the attribute.
+    /// A Content-ID for comparison; some implementations write angle brackets or `cid:` into the attribute.
     private static func identifier(_ text: String) -> String {
         var text = text[...]
         if text.hasPrefix("cid:") { text = text.dropFirst(4) }
@@ -104,8 +106,8 @@ struct ResourceListNotification: Equatable {
 
     // MARK: writing
 
-    /// Adds a resource with one instance, and its state where there is one.
-    /// - Parameter cid: Without angle brackets; unique in the subscription's notification. It is written if there is `content`.
+    /// Adds a resource with one instance, and its state if there is one.
+    /// - Parameter cid: without angle brackets; unique in the notification. Written only with `content`.
     mutating func add(_ resource: RLMIResource, cid: String, content: Content? = nil) {
         var resource = resource
         if let content {
@@ -115,8 +117,8 @@ struct ResourceListNotification: Equatable {
         meta.resources.append(resource)
     }
 
-    /// The body, the parts in the order of the resources.
-    /// - Parameter boundary: A token; the inner multiparts and the root's Content-ID are named after it.
+    /// Encodes the body with the parts in the order of the resources.
+    /// - Parameter boundary: a token; inner boundaries and the Content-ID of the root derive from it.
     func body(boundary: String) -> NotificationBody {
         let (type, bytes) = multipart(boundary: boundary).serialized()
         return NotificationBody(contentType: type.description, bytes: bytes)

@@ -1,64 +1,64 @@
 import PresenceDocuments
 import SIPCore
 
-/// What is known of a resource list from the notifications of one subscription to it (RFC 4662 5.2 to 5.6).
+/// State of a resource list from the notifications of one subscription (RFC 4662 5.2 to 5.6).
 ///
-///     version  full state: everything is taken anew      one more than before: taken over
-///              the same or less: nothing new             a gap: taken over, and the full state is to be fetched by a refresh
+///     version  full state: replaces everything          one more than before: applied
+///              the same or less: ignored                a gap: applied, and a refresh must fetch the full state
 ///
-/// Each list has a version of its own, one within another too. A resource with several instances (a forked subscription) counts as active
-/// if one of them is, else as pending, else as terminated.
+/// Each list has its own version, nested lists too. A resource with several instances (a forked subscription) is active if one of them is,
+/// else pending if one is, else terminated.
 struct ResourceListState: Equatable {
-    /// How a resource stands, in the words of its instances.
+    /// State of a resource, combined from its instances.
     enum Standing: Equatable {
-        /// Listed, and nothing is known yet.
+        /// Listed without a state.
         case unknown
         case pending
         case active
         case terminated(reason: String?)
     }
 
-    /// What a notification said of one resource.
+    /// A change of one resource in a notification.
     struct Update: Equatable {
         var uri: String
         var standing: Standing
-        /// The instance that is meant, with ``document``.
+        /// Instance of ``document``.
         var instance: String?
-        /// The state, if the notification had it.
+        /// Document with the state, if the notification contained one.
         var document: MIMEPart?
     }
 
     struct Outcome: Equatable {
-        /// In the order of the list.
+        /// Changes in the order of the list.
         var updates: [Update] = []
-        /// Resources of before that a full list no longer has.
+        /// Earlier resources that a full list no longer contains.
         var gone: [String] = []
-        /// The list said everything: what is not in it is not there.
+        /// The list was full: resources outside it do not exist.
         var isFull = false
-        /// It was said before what is known already.
+        /// The notification is older than the known state and was ignored.
         var isOutdated = false
-        /// Notifications were lost, or the state of a remaining instance is not at hand.
+        /// Notifications were lost, or the state of a remaining instance is unknown.
         var needsFullState = false
-        /// There are more resources or instances than are kept; the full state would be no less.
+        /// The list exceeds the limit of resources or instances; fetching the full state would not help.
         var isOverfull = false
     }
 
     private struct Member: Equatable {
         var instances: [String: RLMIInstance.State] = [:]
-        /// The lists that its instances are.
+        /// Nested lists by instance.
         var lists: [String: ResourceListState] = [:]
 
         var size: Int { lists.values.reduce(0) { $0 + $1.size } }
     }
 
-    /// Of one resource: the branches of a forked subscription, of which there are few.
+    /// Instances of one resource: branches of a forked subscription, usually few.
     private static let instanceLimit = 64
 
-    /// Of the last notification that counted.
+    /// Version of the last applied notification.
     private(set) var version: UInt32?
     private var members: [String: Member] = [:]
 
-    /// Resources that are no lists, those of inner lists too.
+    /// Resources that are not lists, including those of nested lists.
     var resources: Set<String> {
         members.reduce(into: []) { result, member in
             if member.value.lists.isEmpty { result.insert(member.key) }
@@ -66,11 +66,11 @@ struct ResourceListState: Equatable {
         }
     }
 
-    /// Resources and lists, those of inner lists too.
+    /// Number of resources and lists, including those of nested lists.
     private var size: Int { members.values.reduce(members.count) { $0 + $1.size } }
 
-    /// Takes a notification over.
-    /// - Parameter limit: how many resources and lists are kept; the others are left out.
+    /// Applies a notification.
+    /// - Parameter limit: maximum number of resources and lists; excess ones are left out.
     mutating func receive(_ notification: ResourceListNotification, limit: Int = 1_000) -> Outcome {
         var room = limit - size
         return receive(notification, room: &room)
@@ -92,8 +92,8 @@ struct ResourceListState: Equatable {
             members = [:]
         }
         for resource in meta.resources {
-            // An inner list is partial on its own, so what is known of it stays.
-            // Who is named twice in one message is taken as the first time left him.
+            // A nested list may be partial by itself, so its known state stays. A resource named twice in one message continues from its
+            // first entry.
             var member = members[resource.uri] ?? known[resource.uri] ?? Member()
             if meta.fullState {
                 member.instances = [:]
@@ -159,7 +159,7 @@ struct ResourceListState: Equatable {
         let standing: Standing
         if states.contains(.active) {
             standing = .active
-            // One instance went, and another one's state was passed over for it.
+            // An instance ended, and the state of the remaining active one was not kept.
             if shown == nil, !resource.instances.contains(where: { $0.state == .active }) { outcome.needsFullState = true }
         } else if states.contains(.pending) {
             standing = .pending

@@ -6,38 +6,38 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// F3: what standard clients of an identity of an enterprise domain publish by PUBLISH (RFC 3903 6), carried to that domain as category
-/// publications (MS-PRES 3.2.4) under this gateway's endpoint.
+/// Relays what standard clients of a user of an enterprise domain publish with PUBLISH (RFC 3903 6) to that domain as category
+/// publications (MS-PRES 3.2.4) of this gateway's endpoint.
 ///
-///     PUBLISH --> entity-tags, documents --one composition, instances of its own--> SERVICE --> home server
-///         200 <-- once the home server took all of it
-///     503, 504 <-- it did not: the entity-tag and what it stands for are as before
+///     PUBLISH --> entity-tags, documents --composed into own instances--> SERVICE --> home server
+///         200 <-- the home server accepted all instances
+///     503, 504 <-- otherwise: the entity-tag and its document are unchanged
 ///
-/// One PUBLISH is worked on at a time, since each may need the entity-tag of the one before; the others wait their turn.
+/// One PUBLISH is processed at a time, since each may need the entity-tag of the previous one; the others are queued.
 final class CategoryBridge {
     let key: String
     let uri: SIPURI
     var table: PublicationTable
-    /// By entity-tag.
+    /// Publications by entity-tag.
     var sources: [String: Source] = [:]
     var client: CategoryPublicationClient
     var queue: [Held] = []
     var current: Change?
-    /// Tells the answer to the newest request from those to earlier ones.
+    /// Number of the newest request; responses to earlier ones are ignored.
     var attempt: UInt64 = 0
     var passage = BridgePassage()
-    /// Next time at which an element of the composed document begins or ends by itself; nil: none does.
+    /// Next time at which an element of the composed document begins or ends; nil: none does.
     var nextTimedMoment: Instant?
-    /// Whether the home server has shown a state of its own in a container for watchers (MS-PRES 3.8.5.1.2.7).
+    /// Whether the home server returned a state of its own in a container for watchers (MS-PRES 3.8.5.1.2.7).
     var homeComputesState = false
 
     /// One publication.
     struct Source {
-        /// Grows with every body: where two publications differ, the newest counts.
+        /// Sequence number of the body; in a conflict the newest publication wins.
         var number: UInt64
         var arrived: Instant
         var document: [UInt8]
-        /// nil: it cannot be read under the limits of now, so nothing of it is shown.
+        /// The parsed document; nil: unreadable under the current limits, so nothing of it is shown.
         var presence: PIDFDocument?
         var until: Instant
     }
@@ -48,7 +48,7 @@ final class CategoryBridge {
         var until: Instant
     }
 
-    /// What a PUBLISH makes of the tables, once the home server agrees.
+    /// The tables after a PUBLISH, applied once the home server accepts.
     struct Change {
         var held: Held
         var table: PublicationTable
@@ -57,7 +57,7 @@ final class CategoryBridge {
         var expires: Int
     }
 
-    /// PUBLISH requests of one identity that wait at the same time; beyond it 503.
+    /// Maximum number of queued PUBLISH requests of one user; more are refused with 503.
     static let queueLimit = 32
 
     init(key: String, uri: SIPURI, table: PublicationTable, client: CategoryPublicationClient) {
@@ -67,18 +67,18 @@ final class CategoryBridge {
         self.client = client
     }
 
-    /// Whether nothing is published, and nothing is left to be taken back.
+    /// Whether nothing is published, and nothing remains to be removed at the home server.
     var isIdle: Bool { sources.isEmpty && queue.isEmpty && current == nil && client.isIdle }
 
     var nextDeadline: Instant? {
         let ofClient = client.nextDeadline.map { Instant($0) }
-        // A lapse waits for the request that is being worked on.
+        // Expired publications are processed after the current request.
         let lapse = current == nil ? table.nextDeadline : nil
         return [ofClient, lapse, nextTimedMoment, current?.held.until, queue.map(\.until).min()].compactMap(\.self).min()
     }
 
-    /// Instances for the home server, with the lifetime of the longest-lived source.
-    /// - Parameter atLeast: seconds to ask for, so that short lives here are not as many requests there.
+    /// Instances for the home server, with the remaining lifetime of the longest-lived source.
+    /// - Parameter atLeast: minimum lifetime in seconds, so that short lifetimes do not cause frequent requests.
     func wishes(
         _ elements: [PublicationID: XMLFragment], of sources: [String: Source], atLeast: Int, at now: Instant
     ) -> [PublicationID: CategoryPublicationClient.Wish] {
@@ -87,27 +87,28 @@ final class CategoryBridge {
         return elements.mapValues { CategoryPublicationClient.Wish(body: $0, expires: UInt32(clamping: life), until: DateTime(until)) }
     }
 
-    /// Seconds by which an instance outlives its source, so that it is taken back and not just over.
+    /// Seconds by which an instance outlives its source, so that it is removed explicitly rather than by expiry.
     private static let margin = 60
 }
 
-/// The numbers of the instances of one identity (MS-PRES 1.3.1.1): the same over changes, refreshes and restarts, and not those that clients
-/// of the same user choose.
+/// Instance numbers of one user (MS-PRES 1.3.1.1): stable over changes, refreshes and restarts, and different from those of the user's
+/// clients.
 struct InstanceNumbers {
     private let hash: UInt32
 
-    /// - Parameter endpoint: The gateway's own endpoint, so that two gateways of one user use different numbers.
+    /// Creates the numbers.
+    /// - Parameter endpoint: the gateway's own endpoint, so that two gateways of one user use different numbers.
     init(endpoint: String, user: String) {
         hash = FNV1a32.hash("\(endpoint) \(user)".utf8)
     }
 
     func instance(of category: CategoryName) -> UInt32 {
         switch category {
-        // Clients keep their states apart by the first digit.
+        // Clients distinguish states by the first digit.
         case .state: 0x2000_0000 | hash >> 4 | 1
-        // The first two bits say how free/busy times are written: 00, two bits per slot (MS-PRES 2.2.2.7.8).
+        // The first two bits encode the free/busy format: 00 for two bits per slot (MS-PRES 2.2.2.7.8).
         case .calendarData: hash >> 2 | 1
-        // 0 is the server's, or the user's own.
+        // 0 is used by the server or by the user's clients.
         default: hash | 1
         }
     }

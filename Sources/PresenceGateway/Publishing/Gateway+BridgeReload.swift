@@ -3,11 +3,10 @@ import PresenceDocuments
 import PresenceMapping
 import SIPCore
 
-/// Carried publications under new mapping tables or domains: what these let through is shown, what they no longer let through is taken
-/// back, although no client says a word. Where a domain takes no publications over this node any more, nothing is said there: what it
-/// has lapses.
+/// Applies new mapping tables or domains to relayed publications: publishes what they allow now and removes what they no longer allow,
+/// without a client request. A domain that no longer accepts publications from this node gets no request; its state expires.
 extension Gateway {
-    /// - Parameter before: what was configured; the bridges to domains that are as before are left alone, unless `isAll`.
+    /// - Parameter before: the previous configuration; bridges to unchanged domains are skipped unless `isAll`.
     func renewBridges(after before: GatewayConfiguration, isAll: Bool, at now: Instant) {
         func concerns(_ uri: SIPURI) -> Bool {
             isAll || configuration.domain(uri.domainKey) != before.domain(uri.domainKey)
@@ -21,19 +20,19 @@ extension Gateway {
             bridge.sources = renewed(bridge.sources)
             if let sources = bridge.current?.sources { bridge.current?.sources = renewed(sources) }
             wish(bridge, at: now)
-            // A pause that the home server asked for is kept where nothing is new, neither what it is told nor where it is.
+            // The home server's pause continues unless the instances or the domain's configuration changed.
             let isSamePlace = configuration.domain(bridge.uri.domainKey) == before.domain(bridge.uri.domainKey)
             if !isSamePlace || bridge.client.wishes.mapValues(\.body) != wished { bridge.client.tryNow() }
             work(bridge, at: now)
         }
     }
 
-    /// The same instances in containers with the members that the tables give them now.
+    /// The same instances, with the container members of the current tables.
     private func renewed(_ presentity: EnhancedPresentity, of uri: SIPURI) -> EnhancedPresentity {
         carriedPresentity(uri, stored: (presentity.storedDocument, Set(presentity.computedInstances.map(\.id))))
     }
 
-    /// The same documents, read under the limits of now: one that could be read when it came, and cannot be any more, is shown no more.
+    /// The same documents, parsed under the current limits; one that became unreadable is no longer shown.
     private func renewed(_ sources: [String: CategoryBridge.Source]) -> [String: CategoryBridge.Source] {
         sources.mapValues { known in
             var source = known
@@ -44,7 +43,7 @@ extension Gateway {
 }
 
 extension GatewayConfiguration {
-    /// Whether publications are carried to other domains under the same names as before.
+    /// Whether the names used in relayed publications are unchanged.
     func carries(like before: GatewayConfiguration) -> Bool {
         publisherEPID == before.publisherEPID && nodeName == before.nodeName
     }

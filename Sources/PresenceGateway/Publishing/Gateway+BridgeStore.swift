@@ -4,7 +4,8 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// Carried publications over a restart: entity-tags, versions, instances and documents, so that nothing is published twice or left behind.
+/// Storing and restoring relayed publications with their entity-tags, versions, instances and documents, so that nothing is published
+/// twice or left behind.
 extension Gateway {
     fileprivate enum Detail {
         static let tag = "tag"
@@ -32,7 +33,7 @@ extension Gateway {
         pidfBridges[user].flatMap { stored($0) } ?? categoryBridges[user].flatMap { stored($0) }
     }
 
-    /// Ends the life of what no restart would take back: nothing is left behind at other domains.
+    /// Answers waiting requests and, without a store, removes all relayed publications, because no restart could restore them.
     func endBridges(at now: Instant) {
         for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) {
             promiseHeld(bridge, at: now)
@@ -54,7 +55,7 @@ extension Gateway {
         }
     }
 
-    // MARK: to the store
+    // MARK: storing
 
     private func stored(_ bridge: PIDFBridge) -> StoredBridge? {
         guard !bridge.isIdle else { return nil }
@@ -99,9 +100,10 @@ extension Gateway {
             items: sources + instances)
     }
 
-    // MARK: back from the store
+    // MARK: restoring
 
-    /// - Returns: false when the record cannot be read, or the user's domain is no longer published to.
+    /// Restores a relayed publication.
+    /// - Returns: false if the record cannot be read, or the user's domain no longer accepts publications.
     func restore(_ stored: StoredBridge, at now: Instant) -> Bool {
         guard let uri = SIPURI(stored.uri), publishingHop(of: uri, side: stored.way == .publish ? .simple : .enterprise) != nil else {
             return false
@@ -133,7 +135,7 @@ extension Gateway {
         pidfBridges[bridge.key] = bridge
         endLives(of: bridge, at: now)
         compose(bridge, at: now)
-        // One after the other, as far legs are; what the far side has already is refreshed in its time.
+        // Paced like upstream subscriptions; a publication that is already current is refreshed on schedule.
         if !bridge.isSettled { bridge.retryAt = nextPaced(at: now) }
         settle(bridge)
         return true
@@ -176,7 +178,7 @@ extension Gateway {
 }
 
 extension StoredBridge {
-    /// Details with all their times moved.
+    /// The details with all times shifted.
     static func shifted(_ details: [String: String], by span: TimeSpan) -> [String: String] {
         var details = details
         for key in [Gateway.Detail.lapse, Gateway.Detail.until, Gateway.Detail.renew, Gateway.Detail.arrived] {

@@ -5,9 +5,9 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// F3, the near side: PUBLISH of standard clients for identities of enterprise domains (RFC 3903 6).
+/// PUBLISH of standard clients for users of enterprise domains (RFC 3903 6).
 extension Gateway {
-    /// Publishes PIDF for an identity whose home is an enterprise domain.
+    /// Accepts PIDF for a user of an enterprise domain.
     func carryPIDF(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
     ) throws(Refusal) {
@@ -52,9 +52,9 @@ extension Gateway {
         return bridge
     }
 
-    // MARK: one PUBLISH after the other
+    // MARK: queue
 
-    /// Goes on with whatever can be done now.
+    /// Processes expired publications and queued requests as far as possible now.
     func work(_ bridge: CategoryBridge, at now: Instant) {
         lapse(bridge, at: now)
         while bridge.current == nil, !bridge.queue.isEmpty {
@@ -73,7 +73,7 @@ extension Gateway {
         settle(bridge)
     }
 
-    /// What the request makes of the tables (RFC 3903 6).
+    /// Computes the tables after the request (RFC 3903 6).
     private func change(
         _ bridge: CategoryBridge, _ held: CategoryBridge.Held, at now: Instant
     ) throws(Refusal) -> CategoryBridge.Change {
@@ -100,7 +100,7 @@ extension Gateway {
         return CategoryBridge.Change(held: held, table: table, sources: sources, tag: tag, expires: expires)
     }
 
-    /// A published document, read.
+    /// Parses a published document.
     func source(
         _ body: [UInt8], number: UInt64, arrived: Instant, until: Instant
     ) throws(Refusal) -> CategoryBridge.Source {
@@ -114,7 +114,7 @@ extension Gateway {
 
     // MARK: answers to clients
 
-    /// The home server has what the PUBLISH says.
+    /// Applies and acknowledges a PUBLISH that the home server accepted.
     func commit(_ bridge: CategoryBridge, _ change: CategoryBridge.Change, at now: Instant) {
         let before = (table: bridge.table, sources: bridge.sources)
         ifNotKept { [unowned self] now in takeBack(bridge, to: before.table, before.sources, at: now) }
@@ -129,12 +129,13 @@ extension Gateway {
         respond(response, change.held.transaction, at: now)
     }
 
-    /// The client is told 503 and never hears of its entity-tag: the tables are as before, and the home server is to be so too.
+    /// Restores the tables after a change that could not be stored; the client got 503, and the home server is brought back to the old
+    /// state.
     private func takeBack(_ bridge: CategoryBridge, to table: PublicationTable, _ sources: [String: CategoryBridge.Source], at now: Instant)
     {
         bridge.table = table
         bridge.sources = sources
-        // What is being worked on was made of the tables that are void.
+        // The current request is repeated, because it is based on the discarded tables.
         if let current = bridge.current { bridge.queue.insert(current.held, at: 0) }
         bridge.current = nil
         categoryBridges[bridge.key] = bridge
@@ -142,8 +143,8 @@ extension Gateway {
         work(bridge, at: now)
     }
 
-    /// The home server has not, or nobody knows: the tables stay as they are. A source that goes is let go all the same, and what it
-    /// leaves behind is taken back as soon as that can be.
+    /// Refuses the current PUBLISH without changing the tables, because the home server refused or its state is unknown. A removal is
+    /// committed all the same, and the remaining instances are removed as soon as possible.
     func giveUp(_ bridge: CategoryBridge, _ refusal: Refusal, at now: Instant) {
         guard let change = bridge.current else { return }
         if change.expires == 0 { return commit(bridge, change, at: now) }
@@ -152,16 +153,16 @@ extension Gateway {
         refuse(change.held.request, change.held.transaction, refusal, at: now)
     }
 
-    /// Tells the client what the tables want, those of the request that is being worked on before the others.
+    /// Passes the wanted instances to the publication client, those of the request in progress first.
     func wish(_ bridge: CategoryBridge, at now: Instant) {
         let sources = bridge.current?.sources ?? bridge.sources
         bridge.client.wishes = bridge.wishes(
             compose(sources, of: bridge, at: now), of: sources, atLeast: configuration.timing.publication.standard, at: now)
     }
 
-    // MARK: lives
+    // MARK: expiry
 
-    /// Publications that nobody refreshed are over (RFC 3903 6.4); what was made of them goes with them.
+    /// Removes expired publications and their instances (RFC 3903 6.4).
     private func lapse(_ bridge: CategoryBridge, at now: Instant) {
         guard bridge.current == nil else { return }
         let lapsed = bridge.table.advance(to: now)
@@ -185,7 +186,7 @@ extension Gateway {
         work(bridge, at: now)
     }
 
-    /// Drops a bridge over which nothing goes.
+    /// Drops an idle bridge, or schedules its next deadline.
     func settle(_ bridge: CategoryBridge) {
         guard categoryBridges[bridge.key] === bridge else { return }
         guard bridge.isIdle else { return wakes.set(.categoryBridge(bridge.key), at: bridge.nextDeadline) }

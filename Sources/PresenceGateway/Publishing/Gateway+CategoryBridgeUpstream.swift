@@ -6,14 +6,14 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// F3, the far side: SERVICE toward the home server of an enterprise domain (MS-PRES 3.2.4).
+/// SERVICE toward the home server of an enterprise domain (MS-PRES 3.2.4).
 extension Gateway {
-    /// The `epid` under which this node publishes; its UUID follows from it (MS-SIPRE 3.3.3).
+    /// The `epid` of this node as a publisher, from which its UUID is derived (MS-SIPRE 3.3.3).
     var publisherEPID: String {
         configuration.publisherEPID ?? String(PresenceDigest(of: configuration.nodeName).hex.suffix(10))
     }
 
-    /// Closes the gap between what is to be there and what is, as far as it may be tried now.
+    /// Sends the next request for the difference between wanted and published instances, or finishes the current PUBLISH.
     func reconcile(_ bridge: CategoryBridge, at now: Instant) {
         let moment = DateTime(now)
         if let document = bridge.client.next(at: moment) { return publish(bridge, document, at: now) }

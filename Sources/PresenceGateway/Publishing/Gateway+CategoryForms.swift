@@ -5,22 +5,22 @@ import SIPCore
 import SimplePresence
 import XMLCore
 
-/// As which instances the state of an identity is carried to its enterprise home (`domains.NAME.publish-as`).
+/// Form in which the state of a user is published at an enterprise home server (`domains.NAME.publish-as`).
 public enum PublishForm: String, CaseIterable, Hashable, Sendable {
-    /// ``aggregateState`` until the home shows that it computes states itself, then ``userState``.
+    /// ``aggregateState`` until the home server is seen to compute states itself, then ``userState``.
     case automatic
-    /// One composed aggregateState in each container that watchers are placed in. Right at a home that computes none for the user, which
-    /// is one without an enterprise client: an aggregate needs a machineState (MS-PRES 3.8.5.1.2.1), and only registered endpoints
-    /// publish one (3.2.5.4).
+    /// One composed aggregateState in each container for watchers. Suitable if the home server computes none for the user, which holds
+    /// without an enterprise client: an aggregate needs a machineState (MS-PRES 3.8.5.1.2.1), and only registered endpoints publish one
+    /// (3.2.5.4).
     case aggregateState = "aggregate-state"
-    /// One composed userState in each of the input containers 2 and 3, from which the home computes the containers of watchers
-    /// (MS-PRES 3.8.5.1.2.7) together with what the user's clients publish.
+    /// One composed userState in each of the input containers 2 and 3, from which the home server computes the containers for watchers
+    /// (MS-PRES 3.8.5.1.2.7) together with the publications of the user's clients.
     case userState = "user-state"
 }
 
-/// F3: the documents of an identity as one set of category instances.
+/// Composes the documents of a user into one set of category instances.
 extension Gateway {
-    /// Composes the sources into the instances that the home is to hold now.
+    /// Composes the sources into the wanted instances, and notes the next timed change.
     func compose(_ sources: [String: CategoryBridge.Source], of bridge: CategoryBridge, at now: Instant) -> [PublicationID: XMLFragment] {
         let uri = bridge.uri
         var composer = PublicationComposer(entity: uri.description, limits: configuration.limits.composition)
@@ -49,7 +49,7 @@ extension Gateway {
 
     private func publishForm(of uri: SIPURI) -> PublishForm { configuration.domain(uri.domainKey)?.publishAs ?? .automatic }
 
-    /// A document as instances, in the containers that the table `container-policy` names.
+    /// Converts a document to instances in the containers of the table `container-policy`.
     private func instances(
         of document: PIDFDocument, _ uri: SIPURI, asUserState: Bool, at now: Instant
     ) -> [PublicationID: XMLFragment] {
@@ -66,7 +66,7 @@ extension Gateway {
         for policy in mapper.tables.containerPolicies {
             guard let container = ContainerID(policy.container) else { continue }
             for element in categories where policy.publishes.contains(element.name.rawValue) {
-                // These two the home computes from containers 2 and 3 (MS-PRES 3.8.5.1.2.7, 3.8.5.2).
+                // The home server computes these two from containers 2 and 3 (MS-PRES 3.8.5.1.2.7, 3.8.5.2).
                 if asUserState, element.name == .state || element.name == .services { continue }
                 put(policy.isReduced ? Self.reduced(element.body) : element.body, element.name, in: container)
             }
@@ -77,7 +77,7 @@ extension Gateway {
         return instances
     }
 
-    /// Input containers of aggregation at the home (MS-PRES 3.8.5.1.2.7).
+    /// Input containers of the home server's aggregation (MS-PRES 3.8.5.1.2.7).
     private static let inputContainers = [2, 3].compactMap { ContainerID($0) }
 
     /// Reduces a state to its availability.
@@ -86,8 +86,8 @@ extension Gateway {
         return .state(StateDocument(type: state.type, availability: state.availability))
     }
 
-    /// Looks for states that the home computed, in the containers that the 200 shows as a whole (MS-PRES 3.2.5.1.2, 3.8.5.1.2.7): beside
-    /// those another state would contradict them, so the form changes and the gap between wishes and instances is closed at once.
+    /// Looks for states computed by the home server in the containers that the 200 returns as a whole (MS-PRES 3.2.5.1.2, 3.8.5.1.2.7). A
+    /// published state would contradict them, so the form changes and the instances are published again at once.
     func noteComputedStates(_ answer: CategoriesDocument?, of bridge: CategoryBridge, at now: Instant) {
         guard !bridge.homeComputesState, let answer else { return }
         let containers = Set(
@@ -95,7 +95,7 @@ extension Gateway {
         let isComputed = answer.categories.contains { element in
             guard element.name == .state, let container = element.container, let instance = element.instance, !element.isEmptyMarker
             else { return false }
-            // The numbers of computed states: 1 with a machine, 0 without one.
+            // Instance numbers of computed states: 1 with a machine, 0 without one.
             return instance <= 1 && containers.contains(Int(container.rawValue))
         }
         guard isComputed else { return }

@@ -5,9 +5,9 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// F4, the near side: SERVICE of enterprise clients for identities of simple domains (MS-PRES 3.2).
+/// SERVICE of enterprise clients for users of simple domains (MS-PRES 3.2).
 extension Gateway {
-    /// Publishes categories for an identity whose home is a simple domain.
+    /// Accepts categories for a user of a simple domain.
     func carryCategories(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ parties: RequestScreening.Parties, at now: Instant
     ) throws(Refusal) {
@@ -25,7 +25,7 @@ extension Gateway {
         if flow.connection == nil || endpoint == nil, document.publications.contains(where: { $0.expireType == .user && !$0.isRemoval }) {
             throw Refusal(.notAcceptableHere, "MS-PRES 3.2.5.4: an endpoint without a connection cannot be seen to end")
         }
-        // What ended meanwhile has ended, whatever becomes of this request.
+        // Expire old state first: it has ended even if this request is refused.
         if let known = pidfBridges[parties.presentityKey] { advance(known, at: now) }
         let bridge = try pidfBridge(parties)
         defer { settle(bridge) }
@@ -90,8 +90,8 @@ extension Gateway {
         }
     }
 
-    /// An identity whose containers have the members that custom gives them (table `container-policy`): nobody keeps others for it.
-    /// - Parameter stored: the instances that there are already.
+    /// Creates a presentity with the container members of the table `container-policy`; no client manages others for it.
+    /// - Parameter stored: the existing instances.
     func carriedPresentity(
         _ uri: SIPURI, stored: (document: RoamingDataDocument, computed: Set<PublicationID>)?
     ) -> EnhancedPresentity {
@@ -105,9 +105,9 @@ extension Gateway {
         return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: presencePolicy(of: uri))
     }
 
-    // MARK: what is shown
+    // MARK: published document
 
-    /// Makes the document anew; a difference is another generation.
+    /// Renders the document; a difference starts a new generation.
     func compose(_ bridge: PIDFBridge, at now: Instant) {
         guard let domain = configuration.domain(bridge.uri.domainKey) else { return }
         let elements = bridge.shown(to: domain.network)
@@ -125,7 +125,7 @@ extension Gateway {
 
     // MARK: answers to clients
 
-    /// Every request up to a generation gets its 200.
+    /// Answers every held request up to a generation with its 200.
     func answerHeld(_ bridge: PIDFBridge, upTo generation: UInt64, at now: Instant) {
         let ready = bridge.held.filter { $0.generation <= generation }
         bridge.held.removeAll { $0.generation <= generation }
@@ -136,12 +136,12 @@ extension Gateway {
         }
     }
 
-    /// The wait is over: what was published is kept, and carried as soon as the far side takes it.
+    /// Answers all held requests: their changes are kept, and published as soon as the compositor accepts.
     func promiseHeld(_ bridge: PIDFBridge, at now: Instant) {
         answerHeld(bridge, upTo: bridge.generation, at: now)
     }
 
-    /// What was published since the last promise is void.
+    /// Undoes the changes that were not acknowledged, and refuses all held requests.
     func refuseHeld(_ bridge: PIDFBridge, _ refusal: Refusal, at now: Instant) {
         let waiting = bridge.held
         bridge.held = []
@@ -151,7 +151,8 @@ extension Gateway {
         for held in waiting { refuse(held.request, held.transaction, refusal, at: now) }
     }
 
-    /// - Parameter connections: of the endpoints, which were forgotten with the bridge if nothing went over it any more.
+    /// Restores the state before a change that could not be stored.
+    /// - Parameter connections: those of the endpoints, which are forgotten with an idle bridge.
     private func takeBack(
         _ bridge: PIDFBridge, to before: EnhancedPresentity, over connections: [String: Set<ConnectionID>], at now: Instant
     ) {
@@ -167,9 +168,9 @@ extension Gateway {
         settle(bridge)
     }
 
-    // MARK: lives
+    // MARK: expiry
 
-    /// Instances whose time has come, and those of endpoints that did not come back (MS-PRES 3.2.5.5, 3.2.6.1).
+    /// Removes expired instances, and those of endpoints that did not return in time (MS-PRES 3.2.5.5, 3.2.6.1).
     func endLives(of bridge: PIDFBridge, at now: Instant) {
         let moment = DateTime(now)
         var isChanged = false
@@ -183,7 +184,7 @@ extension Gateway {
         if isChanged || !gone.isEmpty { keep(.bridge(bridge.key)) }
     }
 
-    /// Without registration an endpoint is there as long as its connection is, and a little longer (``GatewayTiming/connectionGrace``).
+    /// Starts the grace period of unregistered endpoints after their last connection closed (``GatewayTiming/connectionGrace``).
     func bridgeEndpointsClosed(_ connection: ConnectionID, at now: Instant) {
         for (key, endpoints) in bridgeConnections.close(connection) {
             guard let bridge = pidfBridges[key] else { continue }
@@ -215,7 +216,7 @@ extension Gateway {
         wakes.set(.pidfBridge(bridge.key), at: bridge.nextDeadline)
     }
 
-    /// Drops a bridge over which nothing goes.
+    /// Drops an idle bridge, or schedules its next deadline.
     func settle(_ bridge: PIDFBridge) {
         guard pidfBridges[bridge.key] === bridge else { return }
         guard bridge.isIdle else { return schedule(bridge) }

@@ -2,14 +2,14 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// F4, the far side: PUBLISH toward the compositor of a simple domain (RFC 3903 4).
+/// PUBLISH toward the compositor of a simple domain (RFC 3903 4).
 extension Gateway {
-    /// Lets the far side have what it is to show.
+    /// Publishes the current document, or removes the publication if there is none.
     func drive(_ bridge: PIDFBridge, at now: Instant) {
         bridge.retryAt = nil
         let actions = bridge.document == nil ? bridge.client.withdraw(at: now) : bridge.client.publish(at: now)
         perform(actions, on: bridge, at: now)
-        // Nothing was there to be withdrawn.
+        // There was no publication to remove.
         if bridge.client.isIdle { promiseHeld(bridge, at: now) }
     }
 
@@ -22,7 +22,7 @@ extension Gateway {
                 counters.publicationsCarried += 1
                 published(bridge, at: now)
             case .postponed(let until):
-                // Whether the last request arrived, nobody knows.
+                // It is unknown whether the last request arrived.
                 if bridge.sent != nil { bridge.acceptedDigest = nil }
                 bridge.sent = nil
                 log(.info, "publication waits for the far side", ["retry-in": String((until - now).seconds)])
@@ -59,7 +59,7 @@ extension Gateway {
         send(request, by: way(by: hop), for: .publication(bridge, attempt: bridge.attempt), at: now)
     }
 
-    /// What both kinds of bridge write onto their requests.
+    /// Sets the headers common to requests of both kinds of bridge.
     func address(_ request: inout SIPRequest, of uri: SIPURI, _ passage: inout BridgePassage, epid: String? = nil) {
         passage.cSeq += 1
         passage.redirections = []
@@ -74,7 +74,7 @@ extension Gateway {
         vouch(for: uri, on: &request, toward: configuration.domain(of: uri))
     }
 
-    /// Where an identity's publications go; nil: its domain takes none over this gateway (any more).
+    /// Next hop for a user's publications; nil: the domain accepts none from this gateway.
     func publishingHop(of uri: SIPURI, side: DomainSide) -> NextHop? {
         guard let domain = configuration.domain(uri.domainKey), !domain.hosted, domain.publish, domain.side == side, domain.refuse == nil
         else { return nil }
@@ -103,7 +103,7 @@ extension Gateway {
         settle(bridge)
     }
 
-    /// The store did not keep what the request depends on: nothing was published, and the far side has what it had.
+    /// Undoes a publication that could not be stored: no request was sent, and the compositor has the previous state.
     func notCarried(_ bridge: PIDFBridge, at now: Instant) {
         log(.notice, "PUBLISH not delivered", ["call-id": bridge.passage.callID, "reason": "not kept"])
         bridge.sent = nil
@@ -137,20 +137,20 @@ extension Gateway {
         } else if let tried, tried != bridge.generation {
             return drive(bridge, at: now)
         }
-        // Nobody is left to be told; what still lives is tried now and then.
+        // No client waits for the result; the remaining state is tried again at long intervals.
         if !bridge.isSettled { bridge.retryAt = now + configuration.timing.retryMaximum }
     }
 }
 
 extension PublicationClient.Action {
-    /// Whether it only asks for more time, which changes nothing that is kept.
+    /// Whether the request only refreshes, which changes no stored state.
     fileprivate var isRefresh: Bool {
         if case .publish(_?, hasBody: false, let expires) = self { expires > 0 } else { false }
     }
 }
 
 extension Refusal {
-    /// What a refusal of the far side means for whoever published here.
+    /// Maps a refusal by the remote domain to a response for the publishing client.
     init(farPublication status: Int) {
         switch status {
         case 300..<400:

@@ -1,9 +1,9 @@
 import SIPCore
 import SIPEvents
 
-/// What every PUBLISH is checked for, whoever is the compositor (RFC 3903 6).
+/// Checks of PUBLISH that do not depend on the compositor (RFC 3903 6).
 extension Gateway {
-    /// The package, the publisher and the type of the document.
+    /// Checks the package, the publisher and the type of the document.
     func checkPublication(_ request: SIPRequest, _ parties: RequestScreening.Parties) throws(Refusal) {
         guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
         guard parties.watcherKey == parties.presentityKey else {
@@ -14,7 +14,7 @@ extension Gateway {
         }
     }
 
-    /// What it does to the presentity's entity-tags; `table` is changed, and for the caller to keep once all else went well.
+    /// Applies a PUBLISH to the presentity's entity-tags; the caller keeps `table` once everything else succeeds.
     func publish(
         _ request: SIPRequest, in table: inout PublicationTable, at now: Instant
     ) throws(Refusal) -> (operation: PublicationTable.Operation, tag: EntityTag, expires: Int) {

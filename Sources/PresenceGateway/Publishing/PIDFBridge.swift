@@ -3,37 +3,37 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// F4: what the enterprise clients of an identity of a simple domain publish by SERVICE (MS-PRES 3.2), carried to that domain's
-/// compositor as one publication (RFC 3903 4).
+/// Relays what enterprise clients of a user of a simple domain publish with SERVICE (MS-PRES 3.2) to that domain's compositor as one
+/// publication (RFC 3903 4).
 ///
-///     SERVICE --> instances, versions, lives --view of a watcher there--> PIDF --PUBLISH--> compositor
-///        200 <-- once the compositor took it, or the wait is over: then it is kept, and repeated until it is taken
-///        refusal <-- the compositor refuses it for good: the change is taken back
+///     SERVICE --> instances, versions, lifetimes --view of a watcher there--> PIDF --PUBLISH--> compositor
+///        200 <-- the compositor accepted, or the wait ended: the state is kept, and PUBLISH is repeated until accepted
+///        refusal <-- the compositor refused for good: the change is undone
 ///
-/// Instances and their versions live here: to its clients this gateway is the identity's presence server.
+/// The instances and their versions are kept here: for its clients, this gateway is the user's presence server.
 final class PIDFBridge {
     let key: String
     let uri: SIPURI
-    /// What is published now.
+    /// The current instances.
     var enhanced: EnhancedPresentity
-    /// What clients were promised: a refusal of the far side leads back to it. The same as ``enhanced`` unless requests are held.
+    /// The instances acknowledged to clients, restored after a refusal; equal to ``enhanced`` unless requests are held.
     var accepted: EnhancedPresentity
     var client: PublicationClient
-    /// What the far side is to show; nil: nothing.
+    /// The document to publish; nil: nothing.
     var document: [UInt8]?
-    /// Of the document that the far side has; nil: none, or nobody knows which.
+    /// Digest of the compositor's document; nil: none, or unknown.
     var acceptedDigest: UInt64?
-    /// Grows whenever `document` changes.
+    /// Incremented with every change of ``document``.
     var generation: UInt64 = 0
-    /// What the request on its way says.
+    /// The document of the outstanding request.
     var sent: Sent?
-    /// Tells the answer to the newest request from those to earlier ones.
+    /// Number of the newest request; responses to earlier ones are ignored.
     var attempt: UInt64 = 0
-    /// SERVICE requests whose 200 waits for the far side.
+    /// SERVICE requests that wait for the compositor.
     var held: [Held] = []
-    /// Endpoints whose last connection is gone, and until when they may come back.
+    /// Endpoints without a connection, with the time by which they must return.
     var leaving: [String: Instant] = [:]
-    /// When a publication that was refused while nobody waited is tried again.
+    /// Time of the next attempt after a refusal or a restart.
     var retryAt: Instant?
     var passage = BridgePassage()
 
@@ -45,15 +45,15 @@ final class PIDFBridge {
     struct Held {
         var request: SIPRequest
         var transaction: ServerTransactionID?
-        /// The 200, with the versions as they were committed.
+        /// The 200 with the committed versions.
         var response: SIPResponse
-        /// What it made of the instances, and the generation of the document that shows them.
+        /// The instances after the request, and the generation of the document that shows them.
         var enhanced: EnhancedPresentity
         var generation: UInt64
         var until: Instant
     }
 
-    /// SERVICE requests of one identity that wait at the same time; beyond it 503.
+    /// Maximum number of waiting SERVICE requests of one user; more are refused with 503.
     static let heldLimit = 32
 
     init(key: String, uri: SIPURI, enhanced: EnhancedPresentity, client: PublicationClient) {
@@ -64,26 +64,26 @@ final class PIDFBridge {
         self.client = client
     }
 
-    /// Whether nothing is published, and nothing is left to be taken back.
+    /// Whether nothing is published, and nothing remains to be removed at the compositor.
     var isIdle: Bool { !isPublished && client.isIdle && held.isEmpty }
 
-    /// Whether a client has published something that lives; what was computed of it before says nothing any more.
+    /// Whether an instance published by a client is live; computed instances alone do not count.
     var isPublished: Bool { enhanced.pairs.contains { enhanced.instances(of: $0).contains { !$0.isComputed } } }
 
-    /// Whether the far side has what it is to show.
+    /// Whether the compositor has the current document.
     var isShown: Bool { acceptedDigest == document.map(BridgePassage.digest) }
 
-    /// Whether it is to stay so, and nothing is on its way.
+    /// Whether the compositor has the wanted state, and no request is outstanding.
     var isSettled: Bool { isShown && !client.isAsking && client.isWanted == (document != nil) }
 
-    /// Does the same to what is published, to what was promised, and to what requests that wait were about.
+    /// Applies a change to the current instances, the acknowledged ones, and those of held requests.
     func forEachStanding(_ change: (inout EnhancedPresentity) -> Void) {
         change(&enhanced)
         change(&accepted)
         for index in held.indices { change(&held[index].enhanced) }
     }
 
-    /// The endpoints on whose presence something published depends, in lower case.
+    /// UUIDs of the endpoints on which a published instance depends, in lower case.
     var endpoints: Set<String> {
         Set(
             enhanced.pairs.flatMap { enhanced.instances(of: $0) }.compactMap {
@@ -96,12 +96,11 @@ final class PIDFBridge {
         return [byTime, client.nextDeadline, held.map(\.until).min(), leaving.values.min(), retryAt].compactMap(\.self).min()
     }
 
-    // MARK: what the far side is to show
+    // MARK: published document
 
-    /// What the identity's home is given: each category as colleagues see it, because the home decides itself who of its watchers sees
-    /// what; where nothing is published for colleagues, as a watcher of the domain's network would see it. Containers that clients keep
-    /// for narrower circles, for themselves, or for those whom they block, are not looked at. legacyInterop stands in where there is no
-    /// state (MS-PRES 3.7.5.1).
+    /// Elements for the compositor. Each category is taken as colleagues see it, because the compositor's domain decides about its own
+    /// watchers; if nothing is published for colleagues, as a watcher in the domain's network would see it. Containers for smaller groups,
+    /// the user or blocked watchers are ignored. legacyInterop replaces a missing state (MS-PRES 3.7.5.1).
     func shown(to network: SourceNetwork) -> [CategoryElement] {
         guard isPublished else { return [] }
         func identity(_ network: SourceNetwork) -> WatcherIdentity {
@@ -126,16 +125,16 @@ final class PIDFBridge {
     }
 }
 
-/// What the requests of a bridge have in common, toward the far side.
+/// Properties common to the upstream requests of a bridge.
 struct BridgePassage {
     var callID = ""
     var cSeq: UInt32 = 0
     var hopMarks = ""
     var maxForwards = 70
-    /// The Request-URIs that the newest request was sent on from (RFC 3261 8.1.3.4).
+    /// Request-URIs that redirected the newest request (RFC 3261 8.1.3.4).
     var redirections: Set<String> = []
 
-    /// Takes over what the newest request says of its way here.
+    /// Takes the loop markers and Max-Forwards of the newest client request.
     mutating func follow(_ marks: String, _ parties: RequestScreening.Parties) {
         hopMarks = marks
         maxForwards = parties.maxForwards
