@@ -2,22 +2,22 @@
 struct FarSideEvents: OptionSet, Hashable {
     let rawValue: UInt8
 
-    /// The far side may have forgotten it.
+    /// The remote domain may have lost the subscription.
     static let doubted = FarSideEvents(rawValue: 1)
-    /// The partner is away: `when-lost` applies.
+    /// The partner is down: `when-lost` applies.
     static let partnerDown = FarSideEvents(rawValue: 2)
-    /// The partner is back: a lost subscription is made anew.
+    /// The partner is up again: a lost subscription is made anew.
     static let partnerUp = FarSideEvents(rawValue: 4)
-    /// The server that accepted it answers no OPTIONS.
+    /// The server that accepted the subscription does not answer OPTIONS.
     static let serverDown = FarSideEvents(rawValue: 8)
-    /// The far side may have forgotten it; another subscription is refreshed as a sample.
+    /// The remote domain may have lost the subscription; another one is refreshed as a sample.
     static let sampled = FarSideEvents(rawValue: 16)
-    /// The sample was accepted.
+    /// The refresh of the sample was accepted.
     static let sampleAccepted = FarSideEvents(rawValue: 32)
 
     private static let opposites: [(FarSideEvents, FarSideEvents)] = [(.partnerDown, .partnerUp), (.sampled, .sampleAccepted)]
 
-    /// Takes in what happened later; it cancels its opposite.
+    /// Adds a later event, which cancels its opposite.
     mutating func add(_ later: FarSideEvents) {
         for (one, other) in Self.opposites {
             if later.contains(one) { remove(other) }
@@ -27,7 +27,7 @@ struct FarSideEvents: OptionSet, Hashable {
     }
 }
 
-/// Upstream subscriptions to be looked at, each once, in the order in which the first thing happened to them.
+/// Queue of upstream subscriptions with events to handle, each once, in the order of their first event.
 struct DoubtQueue {
     private var events: [UInt64: FarSideEvents] = [:]
     private var order: ArraySlice<UInt64> = []

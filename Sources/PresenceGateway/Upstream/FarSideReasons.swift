@@ -2,14 +2,14 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Why the far side gives no presence, as far as watchers are told.
+/// Reason for missing presence that watchers can receive.
 struct FarSideVerdict {
     var failure: Subscriber.Failure
     var reason: TerminationReason
-    /// As a resource list said it.
+    /// Reason in a resource list, verbatim.
     var word: String?
     var statusCode: Int?
-    /// Nobody was asked, because nobody could be found.
+    /// Routing failure that prevented the SUBSCRIBE; nil: it was sent.
     var obstacle: HopFailure?
 
     init(_ failure: Subscriber.Failure, obstacle: HopFailure? = nil) {
@@ -18,7 +18,7 @@ struct FarSideVerdict {
         reason = TerminationReason(failure)
     }
 
-    /// `terminated` in a resource list (MS-PRES 3.4.5.1.3.1, RFC 4662 5.5): the reason counts, and the status where it says more.
+    /// Converts `terminated` in a resource list (MS-PRES 3.4.5.1.3.1, RFC 4662 5.5): the reason decides; without one, the status.
     init(_ verdict: UpstreamContent.Verdict) {
         let status = verdict.statusCode.flatMap { (400..<700).contains($0) ? $0 : nil }
         word = verdict.reason
@@ -34,7 +34,7 @@ struct FarSideVerdict {
 }
 
 extension TerminationReason {
-    /// What a watcher is told when its far leg failed for good.
+    /// The reason sent to a watcher after its upstream subscription failed for good.
     init(_ failure: Subscriber.Failure) {
         switch failure {
         case .refused(let status): self = TerminationReason(refusal: status) ?? .probation
@@ -55,7 +55,7 @@ extension TerminationReason {
 }
 
 extension Refusal {
-    /// The answer where the presentity's side cannot be found (MS-OCER: 1008 unable to resolve DNS SRV record).
+    /// The refusal if the presentity's domain cannot be located (MS-OCER: 1008 unable to resolve DNS SRV record).
     init(unlocated failure: HopFailure) {
         let status: SIPStatus
         switch failure.kind {
@@ -66,7 +66,7 @@ extension Refusal {
         self.init(status, "the presentity's side cannot be located: \(failure)", errorID: 1_008)
     }
 
-    /// The answer to a poll whose far side refused.
+    /// The response to a poll that the remote domain refused.
     init(passing verdict: FarSideVerdict, retryAfter: Int) {
         let (failure, reason) = (verdict.failure, verdict.reason)
         if let obstacle = verdict.obstacle {

@@ -5,15 +5,15 @@ import SIPEvents
 /// Redirections of requests to partners: 3xx with Contact (RFC 3261 8.1.3.4).
 ///
 ///     sent --3xx, Contact at the same partner--> sent there, CSeq one higher --...--> answered
-///               \--any other, or too many--> refused: SUBSCRIBE ends as `noresource`, NOTIFY ends its dialog, PUBLISH and SERVICE are 502
+///               \--other, or too many--> refused: SUBSCRIBE ends as `noresource`, NOTIFY ends its dialog, PUBLISH, SERVICE get 502
 extension Gateway {
     /// Largest number of redirections of one request.
     private static let redirectLimit = 5
 
     // MARK: SUBSCRIBE
 
-    /// Asks where a 3xx points to, if that is a place of the same partner that was not asked yet.
-    /// - Returns: false: the answer is handed on.
+    /// Sends the SUBSCRIBE to the target of a 3xx, if that belongs to the same partner and was not tried yet.
+    /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, of upstream: UpstreamSubscription, at now: Instant) -> Bool {
         guard Self.isRedirection(response), upstream.dialog == nil, var request = upstream.request, var cSeq = request.headers.cSeq,
             let (uri, way) = redirection(
@@ -34,8 +34,8 @@ extension Gateway {
 
     // MARK: NOTIFY
 
-    /// Sends the newest state where a 3xx points to; the dialog's route set stays (RFC 3261 12.2.1.2), and so does its remote target.
-    /// - Returns: false: the answer is handed on.
+    /// Sends the newest state to the target of a 3xx; the route set (RFC 3261 12.2.1.2) and the remote target of the dialog are unchanged.
+    /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, of watcher: WatcherDialog, at now: Instant) -> Bool {
         guard Self.isRedirection(response), watcher.partner != nil, let hop = hop(toward: watcher.watcher),
             watcher.dialog.routeSet.first?.uri.isLooseRoute ?? true
@@ -53,15 +53,15 @@ extension Gateway {
         return true
     }
 
-    /// The way of a NOTIFY that was not redirected.
+    /// The route of a NOTIFY without redirection.
     func way(of watcher: WatcherDialog) -> Way {
         way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
     }
 
     // MARK: PUBLISH and SERVICE
 
-    /// Sends a publication where a 3xx points to.
-    /// - Returns: false: the answer is handed on.
+    /// Sends a publication to the target of a 3xx.
+    /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, to awaited: Awaited, at now: Instant) -> Bool {
         guard Self.isRedirection(response), var request = awaited.repeatable?.request else { return false }
         let target: (uri: SIPURI, way: Way)?
@@ -89,16 +89,16 @@ extension Gateway {
         return true
     }
 
-    // MARK: where to
+    // MARK: targets
 
     private static func isRedirection(_ response: SIPResponse) -> Bool { (300..<400).contains(response.status.rawValue) }
 
-    /// The first Contact that belongs to the partner and was not asked yet; nil if there is none, with the reason in the log.
+    /// The first Contact that belongs to the partner and was not tried yet, with its route; nil if there is none: the reason is logged.
     /// - Parameters:
-    ///   - requestURI: where the request was sent.
-    ///   - visited: where it was sent before.
-    ///   - hop: where the partner is asked first.
-    ///   - flow: where its dialog came from.
+    ///   - requestURI: Request-URI of the redirected request.
+    ///   - visited: Request-URIs tried before; the redirected one is added.
+    ///   - hop: next hop of the partner's domain.
+    ///   - flow: source of the dialog's requests; nil outside a watcher dialog.
     private func redirection(
         _ response: SIPResponse, from requestURI: String, visited: inout Set<String>, of domain: String, by hop: NextHop,
         beside flow: Flow? = nil
@@ -137,13 +137,13 @@ extension Gateway {
         return next
     }
 
-    /// What may stand in a Request-URI (RFC 3261 19.1.1).
+    /// The URI without header fields, which a Request-URI must not have (RFC 3261 19.1.1).
     private static func requestURI(_ uri: SIPURI) -> String {
         let text = uri.description
         return String(text.prefix { $0 != "?" })
     }
 
-    /// The way to a Contact; nil: it is not of the partner that was asked, or would leave TLS.
+    /// The route to a Contact; nil if it does not belong to the partner or would leave TLS.
     private func way(redirectedTo uri: SIPURI, of domain: String, by hop: NextHop, beside flow: Flow?) -> Way? {
         guard uri.scheme.hasHost, !uri.host.isEmpty else { return nil }
         let origin = SIPURI(host: domain)
@@ -166,11 +166,11 @@ extension Gateway {
 
 /// Redirections of one NOTIFY, until its final response.
 final class NotifyRedirect {
-    /// The Request-URIs that it was sent on from.
+    /// Request-URIs that redirected it.
     fileprivate(set) var visited: Set<String> = []
-    /// The Request-URI of the newest.
+    /// Request-URI of the newest redirection.
     fileprivate(set) var requestURI: String
-    /// nil: that of the dialog's route set.
+    /// Route to the newest redirection; nil: the dialog's route set applies.
     fileprivate(set) var way: Way?
 
     fileprivate init(from requestURI: String) { self.requestURI = requestURI }

@@ -1,21 +1,22 @@
 import SIPCore
 import SIPEvents
 
-/// One upstream subscription is refreshed for all that were heard over a connection that the peer ended. The peer may have closed an idle
-/// connection, as servers do every few minutes, or may have restarted and forgotten them all: both look the same.
+/// Refreshes one upstream subscription for all that used a connection which the peer closed. The peer either closed an idle connection or
+/// restarted and lost its subscriptions; the gateway cannot distinguish the two.
 ///
-///     connection ended by the peer --> sample refreshed --2xx--> the others are verified too --notified state differs--> all refreshed
+///     connection closed by the peer --> sample refreshed --2xx--> the others are verified too --notified state differs--> all refreshed
 ///                                        |  \--481, silence--> all at that server are refreshed
 ///                                        \--another refusal, or over--> another sample
 struct Sample {
-    /// The subscriptions that wait for the sample's answer.
+    /// Subscriptions that wait for the result of the refresh.
     var numbers: Set<UInt64>
-    /// The sample was accepted: a NOTIFY until then is the state that follows a refresh (RFC 6665 4.2.2).
+    /// End of the time in which a NOTIFY counts as the state after the refresh (RFC 6665 4.2.2); nil: the refresh is not accepted yet.
     var comparesUntil: Instant?
 }
 
 extension Gateway {
-    /// - Parameter moment: The refresh is not sent before.
+    /// Refreshes one of these subscriptions as a sample; all of them are refreshed if none is suitable.
+    /// - Parameter moment: earliest time of the refresh; nil: as soon as possible.
     func sample(_ numbers: Set<UInt64>, notBefore moment: Instant? = nil, at now: Instant) {
         guard !numbers.isEmpty, !isShuttingDown else { return }
         let sorted = numbers.sorted()
@@ -32,7 +33,8 @@ extension Gateway {
         }
     }
 
-    /// One that can be refreshed; rather one that was not verified just now, if need be another one at the same server.
+    /// Chooses a subscription that can be refreshed: preferably one that was not verified within ``verificationPause``, even another at
+    /// the same server.
     private func sampleable(_ numbers: [UInt64], at now: Instant) -> UpstreamSubscription? {
         func isFit(_ leg: UpstreamSubscription) -> Bool {
             leg.hasSink && leg.startsAt == nil && leg.restsUntil == nil && leg.dialog != nil && !leg.subscriber.isFetch
@@ -53,8 +55,8 @@ extension Gateway {
         doubt(sample.numbers.subtracting([leg.id]), .sampleAccepted, at: now)
     }
 
-    /// State of a presentity of the sample, before it is taken over: where it differs, a change was not notified, and others may have been
-    /// lost with it.
+    /// Compares a new state of the sample with the known one. A difference means that a change was not notified, so all other
+    /// subscriptions at the server are doubted.
     func compare(_ source: PresenceSource, with resource: UpstreamResource, of leg: UpstreamSubscription, at now: Instant) {
         guard let end = leg.sample?.comparesUntil else { return }
         leg.sample = nil
@@ -63,7 +65,7 @@ extension Gateway {
         }
     }
 
-    /// The sample was lost: the others at its server may be lost too.
+    /// Doubts all other subscriptions at the server of a lost sample.
     func sampleLost(_ leg: UpstreamSubscription, at now: Instant) {
         guard let sample = leg.sample else { return }
         leg.sample = nil
@@ -72,7 +74,7 @@ extension Gateway {
         doubt(sample.numbers.union(others).subtracting([leg.id]), .doubted, at: now)
     }
 
-    /// Chooses another sample, because the refresh of this one was refused for now, or it has ended.
+    /// Chooses another sample after the refresh was refused temporarily or the subscription ended.
     func sampleFails(_ leg: UpstreamSubscription, at now: Instant) {
         guard let sample = leg.sample else { return }
         leg.sample = nil
@@ -80,7 +82,7 @@ extension Gateway {
         self.sample(sample.numbers.subtracting([leg.id]), notBefore: leg.subscriber.refreshAt, at: now)
     }
 
-    /// OPTIONS were answered over a connection over which no subscription is heard: its end is noticed by one of the domain's.
+    /// Binds a subscription of the domain to the connection of an OPTIONS response that no subscription uses, so that its end is noticed.
     func watchConnection(_ connection: ConnectionID?, ofDomain name: String) {
         guard let connection, legsOfConnection[connection] == nil else { return }
         let numbers = upstreams.numbers(ofDomain: name)

@@ -2,21 +2,21 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Which far leg feeds a watched resource, from its first moment to its last.
+/// The upstream subscription of each watched resource, from its start to its end.
 ///
 ///     attach --> joinUpstream --> startUpstreams --> ... --> leaveUpstreams <-- detach
 extension Gateway {
-    /// Gives a resource the far leg that feeds it: one to join, or a new one that ``startUpstreams(of:at:)`` starts.
+    /// Assigns an upstream subscription to a resource: an existing one, or a new one that ``startUpstreams(of:at:)`` starts.
     /// - Parameters:
-    ///   - marks: the hop marks that its SUBSCRIBE would carry.
-    ///   - isPoll: it is asked for once; polls share nothing (RFC 6665 4.4.3).
+    ///   - marks: hop marks for its SUBSCRIBE.
+    ///   - isPoll: whether the subscription is a poll, which shares nothing (RFC 6665 4.4.3).
     func joinUpstream(
         _ resource: WatchedResource, of watcher: WatcherDialog, parties: RequestScreening.Parties, domain: DomainConfiguration,
         hop: NextHop, marks: String, isPoll: Bool, at now: Instant
     ) {
         let far = upstreamDomain(resource.uri.domainKey, domain, hop)
         let own = HopMark(node: configuration.nodeName, presentity: resource.key)
-        // A batch came to its own watcher.
+        // A batch SUBSCRIBE is addressed to its own watcher.
         let toWatcher = HopMark(node: configuration.nodeName, presentity: parties.presentityKey)
         let order = UpstreamOrder(
             watcher: parties.watcher, network: parties.watcherDomain.network, domain: far, maxForwards: parties.maxForwards,
@@ -25,8 +25,8 @@ extension Gateway {
         leg.join(resource, of: watcher)
     }
 
-    /// The leg that asks at a place: the batch of the watcher that is there already and has room, or a new leg.
-    /// - Parameter form: in which a presentity is asked for; nil: as its domain wants.
+    /// Returns the subscription at a place: the watcher's batch there if it has room, otherwise a new one.
+    /// - Parameter form: form of a single subscription; nil: the form of its domain.
     func leg(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat? = nil, at now: Instant) -> UpstreamSubscription {
         guard case .pool(let pool) = place else { return makeLeg(at: place, order, form: form, at: now) }
         let key = UpstreamBatchKey(order, pool: pool)
@@ -36,7 +36,7 @@ extension Gateway {
         return leg
     }
 
-    /// A leg that nobody else joins until it is opened.
+    /// Creates a subscription that other presentities cannot join before it is opened.
     func makeLeg(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
         let timing = configuration.timing
         var shape = UpstreamSubscription.Shape.single
@@ -58,13 +58,13 @@ extension Gateway {
         return leg
     }
 
-    /// Lets others join a batch.
+    /// Allows other presentities to join a batch.
     func open(_ leg: UpstreamSubscription, as key: UpstreamBatchKey) {
         leg.batchKey = key
         batches[key, default: []].append(leg)
     }
 
-    /// Lets nobody join any more.
+    /// Excludes further presentities from a batch.
     func close(_ leg: UpstreamSubscription) {
         guard let key = leg.batchKey else { return }
         leg.batchKey = nil
@@ -72,7 +72,7 @@ extension Gateway {
         if batches[key]?.isEmpty ?? false { batches[key] = nil }
     }
 
-    /// Starts the legs that have not asked yet, and tells the others what is wanted now.
+    /// Starts the subscriptions that were not sent yet, and sends the changes of the others.
     func startUpstreams(of watcher: WatcherDialog, at now: Instant) {
         var seen: Set<UInt64> = []
         for resource in watcher.resources {
@@ -80,7 +80,7 @@ extension Gateway {
         }
     }
 
-    /// Asks for what is not asked for yet: at first, or in the dialog as soon as the answer to the last request is there.
+    /// Sends what was not requested yet: the first SUBSCRIBE, or a SUBSCRIBE in the dialog after the response to the previous one.
     func proceed(_ upstream: UpstreamSubscription, at now: Instant) {
         if upstream.restsUntil != nil {
             upstreams[upstream.id] = upstream
@@ -94,14 +94,14 @@ extension Gateway {
         schedule(upstream)
     }
 
-    /// More categories of a resource are wanted: a leg of its own asks for them now, a batch as soon as it proceeds.
+    /// Requests added categories of a resource: at once for a single subscription; a batch sends them when it proceeds.
     func widenUpstream(of resource: WatchedResource, at now: Instant) {
         guard let upstream = resource.upstream, upstream.resource(resource.key)?.want() == true else { return }
         guard upstream.shape == .single, upstream.format == .categories else { return }
         perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }
 
-    /// Resources of one dialog are watched no more: their legs leave them out, or say goodbye with the last one.
+    /// Removes resources of one dialog from their subscriptions, and ends those without resources.
     func leaveUpstreams(_ resources: [WatchedResource], at now: Instant) {
         var left: [UpstreamSubscription] = []
         var seen: Set<UInt64> = []
@@ -121,8 +121,8 @@ extension Gateway {
         }
     }
 
-    /// Says goodbye.
-    /// - Parameter hasDialog: false: there is nobody to say it to.
+    /// Unsubscribes.
+    /// - Parameter hasDialog: false if there is no dialog to end.
     func end(_ upstream: UpstreamSubscription, hasDialog: Bool, at now: Instant) {
         close(upstream)
         endPredecessor(of: upstream, at: now)
@@ -130,7 +130,7 @@ extension Gateway {
         schedule(upstream)
     }
 
-    /// Takes a leg out of the tables.
+    /// Removes a subscription from the tables.
     func forget(_ upstream: UpstreamSubscription) {
         close(upstream)
         unbindAll(upstream)
@@ -141,7 +141,7 @@ extension Gateway {
         wakes.set(.upstream(upstream.id), at: nil)
     }
 
-    /// The hop marks of a leg's SUBSCRIBE: those that came, and ours.
+    /// The hop marks of an upstream SUBSCRIBE: those of the watcher's SUBSCRIBE, and ours.
     func hopMarks(of upstream: UpstreamSubscription) -> String {
         let own: String
         if upstream.shape == .single, let only = upstream.resources.first {
@@ -152,11 +152,11 @@ extension Gateway {
         return upstream.hopMarks.isEmpty ? own : upstream.hopMarks + ", " + own
     }
 
-    /// A domain as its legs share it.
+    /// The domain object that upstream subscriptions share.
     func upstreamDomain(_ name: String, _ configuration: DomainConfiguration, _ hop: NextHop) -> UpstreamDomain {
         let key = UpstreamDomain.Key(name: name, hop: hop)
         if let known = upstreamDomains[key], known.configuration == configuration { return known }
-        // The legs keep theirs; behind a domain for everybody else there may be any number.
+        // Subscriptions keep their objects; `*` may cover any number of domains.
         if upstreamDomains.count >= Self.upstreamDomainLimit { upstreamDomains = [:] }
         let domain = UpstreamDomain(name: name, configuration: configuration, hop: hop)
         upstreamDomains[key] = domain

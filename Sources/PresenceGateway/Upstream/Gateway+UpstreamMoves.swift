@@ -1,10 +1,10 @@
 import SIPCore
 import SIPEvents
 
-/// Presentities that are asked for elsewhere or in another form than so far.
+/// Presentities that move to another address or another form of subscription.
 extension Gateway {
-    /// The far side says that a presentity lives elsewhere (MS-PRES 3.4.5.1.3.1): in the pool that it names, or behind its own URI.
-    /// Adds the leg that takes it over to `legs`, to be started when the message is read to its end.
+    /// Redirects a presentity as the remote domain demands (MS-PRES 3.4.5.1.3.1): to the pool that it names, or to the presentity's own
+    /// URI. Adds the new subscription to `legs`, which are started after the message is processed.
     func redirect(
         _ resource: UpstreamResource, of upstream: UpstreamSubscription, to poolFqdn: String?, _ legs: inout [UpstreamSubscription],
         at now: Instant
@@ -37,7 +37,7 @@ extension Gateway {
         }
     }
 
-    /// The place that a presentity was sent to does not serve it: it is asked for at its origin again, after a rest.
+    /// Returns the presentities of a redirected subscription to their origin after a rest, because the pool does not serve them.
     func sendBack(_ upstream: UpstreamSubscription, at now: Instant) {
         var legs: [UpstreamSubscription] = []
         let order = upstream.order(poll: nil)
@@ -57,7 +57,7 @@ extension Gateway {
         _ resource: UpstreamResource, _ order: UpstreamOrder, for pause: TimeSpan, _ legs: inout [UpstreamSubscription], at now: Instant
     ) {
         guard order.poll == nil else {
-            // Whoever asks once waits for nothing.
+            // A poll does not wait for the end of a rest.
             for (watcher, watched) in resource.sinks {
                 watched.upstream = nil
                 pass(FarSideVerdict(.terminated(.probation)), of: watched, to: watcher, at: now)
@@ -68,7 +68,7 @@ extension Gateway {
         move(resource, to: restingLeg(at: origin, order, for: pause, &legs, at: now), &legs, at: now)
     }
 
-    /// A leg that nobody joins but those whose message was read just now; one for all of them at the same place.
+    /// Returns a resting subscription that only presentities of the same message join, one per pool.
     private func restingLeg(
         at place: UpstreamTarget, _ order: UpstreamOrder, for pause: TimeSpan, _ legs: inout [UpstreamSubscription], at now: Instant
     ) -> UpstreamSubscription {
@@ -87,7 +87,7 @@ extension Gateway {
         if resource.staleAt == nil, resource.source.isKnown, resource.source != .offline {
             resource.staleAt = now + configuration.timing.staleAfter
         }
-        // Whoever joins others sees what they see.
+        // A joining watcher takes over the state that the others already have.
         let known = leg.resource(resource.key)
         let staying = known?.standing == .unheard ? known?.sinks ?? [] : []
         let joining = known == nil ? [] : resource.sinks
@@ -106,7 +106,7 @@ extension Gateway {
         if !legs.contains(where: { $0 === leg }) { legs.append(leg) }
     }
 
-    /// A rest is over: the leg asks, or what it has goes into the batch that the watcher has there by now.
+    /// Ends a rest: starts the subscription, or moves its presentities into a batch that the watcher has there by now.
     func wakeUp(_ upstream: UpstreamSubscription, at now: Instant) {
         upstream.restsUntil = nil
         guard case .pool(let pool) = upstream.place else { return proceed(upstream, at: now) }
@@ -126,8 +126,8 @@ extension Gateway {
 
     // MARK: forms
 
-    /// Takes the next form after a refusal that means "not in this form" (MS-PRES 1.3.3), each presentity by itself where a batch was
-    /// refused. False: there is none.
+    /// Tries the next form after a refusal of the present one (MS-PRES 1.3.3); a refused batch is split into single subscriptions. Returns
+    /// false if no form is left.
     func fallBack(_ upstream: UpstreamSubscription, after status: Int, at now: Instant) -> Bool {
         if upstream.list != nil, upstream.hasSink {
             giveUpList(upstream, at: now)
@@ -140,7 +140,7 @@ extension Gateway {
         guard isForm || (upstream.shape == .batch && !isFollowed && ![401, 407, 603].contains(status)) else { return false }
         let isRemembered = upstream.domain.form(at: now) != upstream.domain.configuredForm
         if isRemembered { upstream.domain.forgetForm() }
-        // What a pool refuses may still be had one by one; who refuses the documents refuses them there too.
+        // A batch refused for its document type would be refused as categories too; after other refusals single subscriptions may work.
         var present = upstream.shape == .batch ? UpstreamFormat.batch : upstream.format
         if present == .batch, [406, 415, 489].contains(status) {
             upstream.tried.insert(TriedForms(.categories))
@@ -173,8 +173,8 @@ extension Gateway {
 
     static func isFormRefusal(_ status: Int) -> Bool { [406, 415, 420, 421, 488, 489].contains(status) }
 
-    /// Lets a leg that takes over from another one wait: many at once are a flood.
-    /// - Parameter count: how many do so before it; the first ones wait for nothing.
+    /// Delays a subscription that takes over a presentity from another, because many at once would flood the remote domain.
+    /// - Parameter count: number of such subscriptions before this one; the first 20 are not delayed.
     func pace(_ leg: UpstreamSubscription, after count: Int, at now: Instant) {
         guard count >= Self.unpacedLegs else { return }
         leg.restsUntil = now + configuration.timing.restorePace * (count - Self.unpacedLegs + 1)
@@ -184,8 +184,8 @@ extension Gateway {
 
     // MARK: size
 
-    /// The far side takes fewer presentities in one batch (MS-PRES 3.4.5.1.3): the others go into the next.
-    /// - Returns: false: fewer than there are cannot be tried.
+    /// Moves presentities beyond the size that the remote domain accepts (MS-PRES 3.4.5.1.3) into another batch.
+    /// - Returns: false if the batch cannot be reduced.
     func shrink(_ upstream: UpstreamSubscription, at now: Instant) -> Bool {
         let known = upstream.resources.filter { $0.asked != nil }
         let others = upstream.resources.filter { $0.asked == nil && $0.hasSink }

@@ -2,15 +2,15 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// What the far side said, and what its legs' ends mean to the watchers.
+/// Effects of upstream notifications and of the end of upstream subscriptions on watchers.
 extension Gateway {
-    /// Takes over what a message says of each presentity; a word about one changes nothing of the others.
-    /// - Parameter status: of the subscription as a whole.
-    /// - Returns: whether the leg asks anew at once, and what else the message said is void.
+    /// Applies the reports of a message; a report on one presentity does not affect the others.
+    /// - Parameter status: state of the subscription as a whole.
+    /// - Returns: whether the subscription restarts at once, so that the rest of the message is ignored.
     func take(_ content: UpstreamContent, _ upstream: UpstreamSubscription, _ status: SubscriptionStatus?, at now: Instant) -> Bool {
         var isPending = false
         if case .pending? = status {
-            // What comes with the word pending is not granted, and who asks once has no later to be told it.
+            // State in a `pending` NOTIFY is not authorized. A fetch gets no later NOTIFY, so stop here.
             isPending = true
             follow(.pending(expires: nil), upstream, at: now)
             if upstream.subscriber.isFetch { return false }
@@ -20,11 +20,11 @@ extension Gateway {
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
             if resource.isResumed, let elements = report.categories, !resource.isWhole(elements) {
-                // Changes of what was lost with an earlier process: nothing is shown before the whole is there. What comes before the
-                // answer to a refresh may be all that follows it (RFC 6665 4.1.2.4): it is asked for once more then.
+                // A partial update after a restart: the earlier state is lost, so show nothing before the full state. A message before the
+                // response to a refresh may be the only one that follows (RFC 6665 4.1.2.4), so request the state once more.
                 upstream.fullState.want()
             } else if report.hasState {
-                // A dialog of its own is pending until the far side says otherwise.
+                // A single subscription is pending until its Subscription-State changes.
                 take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
             } else if let verdict = report.verdict {
                 heed(verdict, on: resource, of: upstream, isGranted: !isPending, &legs, at: now)
@@ -36,7 +36,7 @@ extension Gateway {
             end(upstream, hasDialog: upstream.dialog != nil && status?.isTerminated != true, at: now)
             return false
         }
-        // All that it had asked for is rejected, so there is no dialog (MS-PRES 4.6), but more was to be asked for in it.
+        // All subscribed presentities were rejected, so the dialog is over (MS-PRES 4.6), but others remain to be subscribed.
         if upstream.shape == .batch, status?.isTerminated == true, upstream.resources.count < before,
             upstream.resources.allSatisfy({ $0.asked == nil })
         {
@@ -46,7 +46,7 @@ extension Gateway {
         return false
     }
 
-    /// New state of one presentity goes to all its sinks.
+    /// Passes a new state of one presentity to all its sinks.
     private func take(
         _ report: UpstreamContent.Report, of resource: UpstreamResource, _ upstream: UpstreamSubscription, isGranted: Bool, at now: Instant
     ) {
@@ -78,8 +78,8 @@ extension Gateway {
         show(source, in: resource, isGranted: isGranted, at: now)
     }
 
-    /// Gives every sink what is known now.
-    /// - Parameter isGranted: the state itself says that its watcher may see it.
+    /// Updates every sink with the known state.
+    /// - Parameter isGranted: whether the state itself implies that the watcher is authorized.
     func show(_ source: PresenceSource, in resource: UpstreamResource, isGranted: Bool = false, at now: Instant) {
         resource.noteTimedMoment(of: source, at: now)
         var changed: [(watcher: WatcherDialog, resource: WatchedResource)] = []
@@ -96,8 +96,8 @@ extension Gateway {
         for (watcher, watched) in changed { sourceChanged(watched, of: watcher, at: now) }
     }
 
-    /// What a resource list says of one presentity whose state it does not bring (MS-PRES 2.2.2.4.2).
-    /// - Parameter isGranted: the list as a whole is not pending.
+    /// Applies a resource list entry without state for one presentity (MS-PRES 2.2.2.4.2).
+    /// - Parameter isGranted: whether the list as a whole is not pending.
     private func heed(
         _ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription, isGranted: Bool,
         _ legs: inout [UpstreamSubscription], at now: Instant
@@ -127,32 +127,32 @@ extension Gateway {
         }
     }
 
-    /// Tells the watchers of one presentity whether the far side still decides about them.
+    /// Notifies the watchers of one presentity whether their authorization is pending.
     private func stand(_ standing: UpstreamResource.Standing, _ resource: UpstreamResource, at now: Instant) {
         resource.standing = standing
         for (watcher, watched) in resource.sinks { tell(isPending: standing == .pending, of: watched, to: watcher, at: now) }
     }
 
-    /// Tells one watcher of a presentity whether the far side still decides about him.
+    /// Notifies one watcher whether its authorization for a presentity is pending.
     func tell(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         if watcher.namesResources { return standingChanged(isPending: isPending, of: watched, in: watcher, at: now) }
         if !isPending, watcher.isReady { watcher.notifier.becameReady() }
         perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
     }
 
-    /// The far side's word on the subscription as a whole; what a list said of one presentity stays.
+    /// Applies the Subscription-State of the whole subscription; a pending entry of a list is not changed by `active`.
     func follow(_ status: SubscriptionStatus, _ upstream: UpstreamSubscription, at now: Instant) {
         var isPending = false
         if case .pending = status { isPending = true }
         let standing = isPending ? UpstreamResource.Standing.pending : .active
         for resource in upstream.resources
-        // Pending is said once more: when a leg was lost, it was set without a word to those who watch several.
+        // Apply pending again: the loss of a subscription sets it without a notification to watchers of several presentities.
         where isPending || resource.standing != .active && (upstream.shape == .single || resource.standing != .pending) {
             stand(standing, resource, at: now)
         }
     }
 
-    /// The leg is made anew by itself; the watchers are kept and see the last state for a while.
+    /// Handles the loss of a subscription that restarts by itself; watchers keep the last state for a while.
     func lost(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure, retryIn pause: TimeSpan, at now: Instant) {
         counters.upstreamLost += 1
         if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
@@ -183,11 +183,11 @@ extension Gateway {
             end(upstream, hasDialog: false, at: now)
             return
         }
-        // What is made anew at once, because the far side asked for it, is not lost to anybody.
+        // A restart at once, as the remote domain requested, is no loss for the watchers.
         applyWhenLost(upstream, isDown: pause > .zero, at: now)
     }
 
-    /// Nobody vouches for what is known: a subscription to it alone is pending, in a list it is offline.
+    /// Withdraws an unconfirmed state: a subscription to the presentity alone becomes pending, an entry of a list offline.
     func showPending(_ resource: UpstreamResource, at now: Instant) {
         resource.standing = .pending
         for (watcher, watched) in resource.sinks {
@@ -200,7 +200,7 @@ extension Gateway {
         }
     }
 
-    /// The leg is over: as wished (nil), or for good.
+    /// Handles the end of a subscription: as requested (nil), or after a final failure.
     func ended(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure?, at now: Instant) {
         _ = dropReplaced(upstream)
         if case .refused(let status)? = failure, fallBack(upstream, after: status, at: now) {
@@ -224,7 +224,7 @@ extension Gateway {
         for (watcher, watched) in sinks { pass(FarSideVerdict(failure, obstacle: upstream.obstacle), of: watched, to: watcher, at: now) }
     }
 
-    /// Whether a pool that was named by the far side may serve its presentities no more, rather than be away for a moment.
+    /// Whether a pool that the remote domain named probably no longer serves its presentities, rather than being down briefly.
     private static func isMoved(_ failure: Subscriber.Failure) -> Bool {
         switch failure {
         case .terminated, .silent: true
@@ -233,7 +233,7 @@ extension Gateway {
         }
     }
 
-    /// Tells the watcher what the far side's refusal means for it.
+    /// Passes a final failure to one watcher.
     func pass(_ verdict: FarSideVerdict, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         let reason = verdict.reason
         if let held = watcher.held, watcher.resources.count == 1 {

@@ -2,25 +2,25 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Upstream subscriptions of which it is not known whether the far side still has them: it may have restarted and forgotten them.
+/// Verification of upstream subscriptions that the remote domain may have lost, for example by a restart.
 ///
 ///     connection broken, partner down, partner up again, next hop down --> unverified --> refresh, paced --2xx--> verified
 ///                                            |                                               \--481, silence--> made anew
 ///                                            +--down: `when-lost` applies
 ///     the server answers no OPTIONS, another one is up --> made anew there, paced; unsubscribed at the old one
-///     connection ended by the peer --> unverified; one of them is refreshed (``sample(_:notBefore:at:)``)
-///     NOTIFY refused here, the store failing --> unverified, refreshed once the store works
+///     connection closed by the peer --> unverified; one of them is refreshed (``sample(_:notBefore:at:)``)
+///     NOTIFY refused because the store fails --> unverified, refreshed once the store works
 ///
-/// A subscription is refreshed, or made anew before its own pause is over, at most every ``verificationPause``.
+/// A subscription is refreshed, or made anew before the end of its pause, at most once per ``verificationPause``.
 extension Gateway {
     static let verificationPause = TimeSpan.seconds(30)
-    /// Subscriptions that are looked at in one turn, and the time from the beginning of one turn to the next.
+    /// Subscriptions handled in one turn, and time from the start of one turn to the next.
     private static let doubtsPerTurn = 64
     private static let doubtPause = TimeSpan.milliseconds(20)
-    /// Refreshes are spread by up to this.
+    /// Largest delay of a refresh; spreads refreshes over time.
     private static let verificationSpread = TimeSpan.milliseconds(500)
 
-    /// The connection over which subscriptions were heard ended.
+    /// Doubts the subscriptions that used a connection after its end, unless the gateway closed it as idle.
     func legsLost(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
         guard let numbers = legsOfConnection.removeValue(forKey: connection) else { return }
         switch end {
@@ -36,39 +36,39 @@ extension Gateway {
         for domain in domains { doubt(upstreams.numbers(ofDomain: domain), isUp ? .partnerUp : .partnerDown, at: now) }
     }
 
-    /// The domains that count as this partner.
+    /// The domains that belong to a partner.
     func domains(ofPartner partner: String, among names: some Sequence<String>) -> [String] {
-        // A domain that only `"*"` covers is a partner of its own.
+        // A domain covered by `"*"` only is a partner of its own.
         if let (name, _) = routes.entry(for: partner), name == RoutingTable.fallbackName { return [partner] }
         return names.filter { partnerName(ofDomain: $0) == partner }
     }
 
-    /// A server could not be reached, or did not answer one request.
+    /// Doubts the subscriptions at a server that was not reached or did not answer a request.
     func serverFailed(_ target: TransportAddress, _ failure: Notifier.DeliveryFailure, at now: Instant) {
         let numbers = upstreams.numbers(atServer: target)
         guard !numbers.isEmpty else { return }
         switch failure {
         case .transport: doubt(numbers, .doubted, at: now)
         case .silence:
-            // The request may have been silent for a reason of its own: OPTIONS decides.
+            // A single request may be unanswered for other reasons: OPTIONS decides.
             let names = Set(numbers.compactMap { upstreams[$0]?.domain.name }).sorted()
             if !names.contains(where: { askNow($0, of: target, at: now) }) { sample(numbers, at: now) }
-        // A server that asks for credentials is up.
+        // A challenge shows that the server is up.
         case .challenge: break
         }
     }
 
-    /// A server did not answer OPTIONS.
+    /// Handles a server that did not answer OPTIONS.
     func serverIsDown(_ target: TransportAddress, at now: Instant) {
         doubt(upstreams.numbers(atServer: target), .serverDown, at: now)
     }
 
-    /// Whether two addresses are one place, whatever each has to prove.
+    /// Whether two addresses are the same apart from the expected certificate name.
     static func isSame(_ one: TransportAddress, _ other: TransportAddress) -> Bool {
         one.transport == other.transport && one.host == other.host && one.port == other.port
     }
 
-    /// A NOTIFY is refused because the store fails: its notifier need not send that state again (RFC 6665 4.2.2).
+    /// Marks a subscription after a NOTIFY was refused because the store fails; the notifier need not repeat that state (RFC 6665 4.2.2).
     func noteUnheard(_ request: SIPRequest, _ flow: Flow, at now: Instant) {
         guard request.method == .notify, let tag = request.headers.toTag, let leg = upstreamsByTag[tag],
             request.headers.callID == leg.callID, isSpeaker(flow, for: SIPURI(host: leg.domain.name))
@@ -77,7 +77,7 @@ extension Gateway {
         desk.unheard.insert(leg.id)
     }
 
-    /// The store keeps changes again: what its failure kept from being heard is asked for.
+    /// Requests the states that were refused while the store failed, once the store works.
     func verifyUnheard(at now: Instant) {
         guard !desk.unheard.isEmpty, desk.failingUntil == nil else { return }
         let numbers = desk.unheard
@@ -108,7 +108,7 @@ extension Gateway {
             }
             return
         }
-        // A partner that is back was asked about this subscription a moment ago.
+        // The subscription was verified a moment ago, so the return of the partner needs no refresh.
         if events == .partnerUp, leg.unverifiedSince == nil, let verifiedAt = leg.verifiedAt, now < verifiedAt + Self.verificationPause {
             return
         }
@@ -122,38 +122,38 @@ extension Gateway {
         } else if let moment = takeTurn(of: leg, at: now, where: { leg.subscriber.verifiesSooner(at: $0) }) {
             leg.subscriber.verify(at: moment)
         } else {
-            // A refresh that is planned for an earlier moment stays there, whatever is notified before.
+            // A refresh already planned for an earlier time keeps that time.
             if let planned = leg.subscriber.asksAt { leg.subscriber.verify(at: planned) }
         }
         schedule(leg)
     }
 
-    /// Makes a lost subscription anew before its pause is over.
+    /// Restarts a lost subscription before the end of its pause.
     private func wake(_ leg: UpstreamSubscription, at now: Instant) {
         guard let moment = takeTurn(of: leg, at: now, where: { leg.subscriber.wakesSooner(at: $0) }) else { return }
         leg.subscriber.wake(at: moment)
         leg.verifiedAt = moment
     }
 
-    /// The subscription's turn, in the pace of a restart and spread by a function of the subscription.
-    /// - Parameter isSooner: whether that moment is of use; else no turn is taken.
+    /// Reserves a turn at the pace of a restart, spread by a function of the Call-ID; nil if the turn is of no use.
+    /// - Parameter isSooner: whether a turn at that time is of use; otherwise none is reserved.
     private func takeTurn(of leg: UpstreamSubscription, at now: Instant, where isSooner: (Instant) -> Bool) -> Instant? {
         let free = max(now, nextFarLeg)
         let rested = leg.verifiedAt.map { $0 + Self.verificationPause } ?? now
         let chance = tokens.repeatableNumber(for: "verification\n\(leg.callID)")
         let moment = max(free, rested) + TimeSpan(nanoseconds: Int64(chance % UInt64(Self.verificationSpread.nanoseconds)))
         guard isSooner(moment) else { return nil }
-        // Subscriptions that wait for their pause were paced when they were verified.
+        // Subscriptions that wait for their pause were paced at their last verification.
         if rested <= free { nextFarLeg = free + configuration.timing.restorePace }
         return moment
     }
 
-    /// The far side accepted a SUBSCRIBE of the subscription.
-    /// - Parameter source: from where it answered.
+    /// Notes that the remote domain accepted a SUBSCRIBE.
+    /// - Parameter source: source of the response.
     func noteVerified(_ leg: UpstreamSubscription, by source: MessageSource, at now: Instant) {
-        // Doubts that follow one another wait; the first one is answered at once, however young the subscription.
+        // Only repeated doubts wait for the pause; the first one is verified at once, however new the subscription is.
         if leg.unverifiedSince != nil { leg.verifiedAt = now }
-        // A 2xx does not show what could not be read.
+        // A 2xx does not replace an unreadable document.
         if leg.unreadable == nil { leg.unverifiedSince = nil }
         upstreams.note(leg, acceptedBy: source.remote)
         bind(leg, to: source.connection)
@@ -163,23 +163,23 @@ extension Gateway {
 
     // MARK: another server
 
-    /// Whether the domain has a server that is up, besides the one where the subscription was accepted.
+    /// Whether the domain has another server that is up, besides the one that accepted the subscription.
     private func hasOtherServer(_ leg: UpstreamSubscription, at now: Instant) -> Bool {
         guard let server = leg.server else { return false }
         return servers(of: leg.domain.hop).contains { !Self.isSame($0, server) && !hops.health.isPassedOver($0, at: now) }
     }
 
-    /// The servers of a hop that were found last.
+    /// Servers of a hop from the last lookup.
     func servers(of hop: NextHop) -> [TransportAddress] {
         guard case .located(let goal) = hop, case .success(let plan)? = hops.known[goal]?.result else { return [] }
         return plan.servers.flatMap(\.addresses)
     }
 
-    /// The subscription's turn to be made anew at another server.
+    /// Restarts a subscription at another server when its turn comes.
     func moveToOtherServer(_ leg: UpstreamSubscription, at now: Instant) {
         leg.isMoving = false
         leg.startsAt = nil
-        // Another server has accepted it meanwhile, or is being asked.
+        // Another server accepted the subscription in the meantime, or a SUBSCRIBE is outstanding.
         guard leg.subscriber.isListening, leg.unverifiedSince != nil, let dialog = leg.dialog else { return schedule(leg) }
         log(.info, "far leg moves to another server", ["call-id": leg.callID])
         let old = predecessor(of: leg, dialog, at: now)
@@ -189,7 +189,7 @@ extension Gateway {
         end(old, hasDialog: true, at: now)
     }
 
-    /// The subscription's dialog at the server that it leaves, which may live, to be ended there (RFC 6665 4.1.2.3).
+    /// Moves the dialog at the old server, which may still exist, into a subscription that is ended there (RFC 6665 4.1.2.3).
     private func predecessor(of leg: UpstreamSubscription, _ dialog: Dialog, at now: Instant) -> UpstreamSubscription {
         let old = makeLeg(at: leg.place, leg.order(poll: nil), form: leg.format, at: now)
         let policy = old.subscriber.configuration
@@ -202,7 +202,7 @@ extension Gateway {
         return old
     }
 
-    /// A SUBSCRIBE in the dialog was not delivered: where another server is up, the subscription is made anew there without a pause.
+    /// Restarts a subscription at another server without a pause, if one is up, after a SUBSCRIBE in the dialog was not delivered.
     func wakeElsewhere(_ leg: UpstreamSubscription, at now: Instant) {
         guard upstreams[leg.id] === leg, hasOtherServer(leg, at: now) else { return }
         wake(leg, at: now)
@@ -211,12 +211,12 @@ extension Gateway {
 
     // MARK: connections
 
-    /// The subscription is heard over a connection.
+    /// Notes a connection that the subscription uses.
     func bind(_ leg: UpstreamSubscription, to connection: ConnectionID?) {
         guard let connection, upstreams[leg.id] === leg, !leg.connections.contains(connection) else { return }
         leg.connections.append(connection)
         legsOfConnection[connection, default: []].insert(leg.id)
-        // The one that SUBSCRIBEs go over, and the one that NOTIFYs come over.
+        // Keep two connections: one for SUBSCRIBEs and one for NOTIFYs.
         if leg.connections.count > 2 { unbind(leg, from: leg.connections[0]) }
     }
 
@@ -230,10 +230,10 @@ extension Gateway {
         for connection in leg.connections { unbind(leg, from: connection) }
     }
 
-    // MARK: what watchers see
+    // MARK: state shown to watchers
 
-    /// Applies `when-lost` to the known state until the remote domain is heard again.
-    /// - Parameter isDown: false: it is asked again at once, and the last state is shown for a while.
+    /// Applies `when-lost` to the known state until the remote domain sends state again.
+    /// - Parameter isDown: false if the subscription restarts at once: the last state is shown for `staleAfter`.
     func applyWhenLost(_ leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
         for resource in leg.resources where resource.source.isKnown {
             switch leg.domain.configuration.whenLost {

@@ -1,38 +1,38 @@
 import SIPCore
 
-/// Where one presentity was sent on from, since the far side last showed its state.
+/// Redirections of one presentity since the remote domain last showed its state.
 struct RedirectTrail: Hashable {
-    /// The places that it was asked for at, in their order.
+    /// Addresses of its subscriptions, in order.
     fileprivate(set) var visited: [UpstreamTarget] = []
-    /// When it was followed, within the policy's span.
+    /// Times of the redirections followed within the policy's span.
     fileprivate var followed: [Instant] = []
-    /// How often in a row it had to rest.
+    /// Number of rests in a row.
     fileprivate(set) var setbacks = 0
     fileprivate var lastSetback: Instant?
 
     init() {}
 }
 
-/// Keeps `resubscribe` from becoming a storm (MS-PRES 3.4.5.1.3.1): says when a presentity that is sent on may be asked for elsewhere.
+/// Limits the rate of `resubscribe` (MS-PRES 3.4.5.1.3.1): decides when a redirected presentity is subscribed elsewhere.
 ///
 ///     resubscribe --new place, seldom enough--> followed: at once, after the pause of that place, or spread while it has a rush
 ///         |
-///         +--a place where it has been, or too often--> rests, twice as long each time, with jitter; then from its origin
+///         +--place visited before, or too often--> rests, twice as long each time, with jitter; then from its origin
 struct RedirectGuard {
     struct Policy: Hashable {
-        /// How often one presentity is followed within `span`.
+        /// Most redirections of one presentity followed within `span`.
         var follows = 6
         var span = TimeSpan.seconds(3_600)
-        /// The first rest; it doubles up to `longestRest`.
+        /// First rest; doubled with each further one up to `longestRest`.
         var shortestRest = TimeSpan.seconds(10)
         var longestRest = TimeSpan.seconds(3_600)
-        /// How long others are kept from a place that sent somebody in circles.
+        /// Longest pause before other presentities are sent to a place that caused a loop.
         var longestPlacePause = TimeSpan.seconds(60)
-        /// How many presentities are followed to one place in a second; the others come later.
+        /// Most presentities sent to one place per second; others are delayed.
         var rush = 50
-        /// A place forgets its pause when it shows state, a presentity its rests when it was left alone for that long.
+        /// Time without a rest after which the number of rests is forgotten, once state is shown. A place that shows state has no pause.
         var settled = TimeSpan.seconds(600)
-        /// Places whose pauses are remembered.
+        /// Most places with remembered pauses.
         var places = 1_000
     }
 
@@ -42,7 +42,7 @@ struct RedirectGuard {
     }
 
     private struct Place {
-        /// Nobody is sent there sooner.
+        /// Earliest time of the next subscription there.
         var notBefore: Instant
         var rushStart: Instant
         var rushCount = 0
@@ -57,7 +57,7 @@ struct RedirectGuard {
         self.random = random
     }
 
-    /// A presentity that was asked for at `source` is said to live at `goal`.
+    /// Decides about a redirection from `source` to `goal`.
     mutating func decide(_ trail: inout RedirectTrail, from source: UpstreamTarget, to goal: UpstreamTarget, at now: Instant) -> Decision {
         trail.followed.removeAll { now - $0 >= policy.span }
         if trail.visited.last != source { trail.visited.append(source) }
@@ -74,7 +74,7 @@ struct RedirectGuard {
         return .follow(after: wait(for: goal, at: now))
     }
 
-    /// The presentity cannot be had where it was sent to: how long it rests before it is asked for at its origin.
+    /// Counts a failed redirection; returns the rest before the presentity is subscribed at its origin.
     mutating func rest(_ trail: inout RedirectTrail, at now: Instant) -> TimeSpan {
         trail.setbacks += 1
         trail.lastSetback = now
@@ -84,7 +84,7 @@ struct RedirectGuard {
         return jittered(pause)
     }
 
-    /// The far side showed the presentity's state: it is where it belongs.
+    /// Ends the redirections of a presentity after its state was shown.
     mutating func arrived(_ trail: inout RedirectTrail?, at place: UpstreamTarget, now: Instant) {
         places[place]?.notBefore = now
         guard trail != nil else { return }
@@ -117,7 +117,7 @@ struct RedirectGuard {
         places[goal] = Place(notBefore: now, rushStart: now)
     }
 
-    /// Between half of a span and the whole of it.
+    /// A random span between half of a span and the whole.
     private mutating func jittered(_ span: TimeSpan) -> TimeSpan { span / 2 + jitter(span / 2) }
 
     private mutating func jitter(_ span: TimeSpan) -> TimeSpan {

@@ -1,15 +1,14 @@
 import FederationRouting
 import SIPCore
 
-/// A domain that is not hosted here, as its far legs see it: one object for all legs to it, so that a leg holds no copy of the
-/// configuration.
+/// A domain that is not hosted here, shared by its upstream subscriptions so that they hold no copy of the configuration.
 final class UpstreamDomain {
-    /// The domain's key: its name in lower case.
+    /// Name of the domain in lower case.
     let name: String
     let configuration: DomainConfiguration
     let hop: NextHop
 
-    /// What makes two legs see the same domain: users with hops of their own are another one.
+    /// Users with next hops of their own have their own domain object.
     struct Key: Hashable {
         var name: String
         var hop: NextHop
@@ -18,7 +17,7 @@ final class UpstreamDomain {
     private var listsDeclinedUntil: Instant?
     private var remembered: (form: UpstreamFormat, until: Instant)?
 
-    /// How long a form that the far side was found to want is asked for first.
+    /// Time for which an accepted form is preferred, and refused partial documents or lists are not requested.
     static let memory = TimeSpan.seconds(3_600)
 
     init(name: String, configuration: DomainConfiguration, hop: NextHop) {
@@ -29,13 +28,13 @@ final class UpstreamDomain {
 
     var side: DomainSide { configuration.side }
 
-    /// The form that the operator wants: by default batches where we are trusted inside, else single subscriptions.
+    /// The configured form; by default batches inside the enterprise, otherwise single subscriptions.
     var configuredForm: UpstreamFormat {
         if side == .simple { return .pidf }
         return configuration.upstream ?? (configuration.network == .sameEnterprise ? .batch : .categories)
     }
 
-    /// The form to ask for first: the one that was accepted lately after others were not.
+    /// The form for new subscriptions: the one that was recently accepted after others were refused.
     func form(at now: Instant) -> UpstreamFormat {
         if let remembered, now < remembered.until { return remembered.form }
         return configuredForm
@@ -47,26 +46,26 @@ final class UpstreamDomain {
 
     func forgetForm() { remembered = nil }
 
-    /// Whether differences are asked for (RFC 5263); where they were not taken, not for a while.
+    /// Whether differences are requested (RFC 5263); not for an hour after a refusal.
     func takesPartial(at now: Instant) -> Bool {
         side == .simple && configuration.partial && partialDeclinedUntil.map { now >= $0 } ?? true
     }
 
     func declinePartial(at now: Instant) { partialDeclinedUntil = now + Self.memory }
 
-    /// Whether lists are tried; where there was none, not for a while.
+    /// Whether lists are tried; not for an hour after a failure.
     func takesLists(at now: Instant) -> Bool { listsDeclinedUntil.map { now >= $0 } ?? true }
 
     func declineLists(at now: Instant) { listsDeclinedUntil = now + Self.memory }
 
-    /// Where a presentity is asked for as long as the far side names no other place.
+    /// Address of a presentity's subscription unless the remote domain redirects it.
     func origin(of presentity: SIPURI, at now: Instant) -> UpstreamTarget {
         guard form(at: now) == .batch else { return .presentity(presentity) }
         return UpstreamTarget(poolFqdn: configuration.poolFqdn) ?? .pool(SIPURI(host: name))
     }
 }
 
-/// Which forms a far leg was refused in.
+/// Forms in which an upstream subscription was refused.
 struct TriedForms: OptionSet {
     let rawValue: UInt8
 
@@ -74,7 +73,7 @@ struct TriedForms: OptionSet {
 
     init(_ form: UpstreamFormat) { rawValue = 1 << Self.place(form) }
 
-    /// From what says most to what everybody speaks.
+    /// From the form with the most content to the most common one.
     private static let order: [UpstreamFormat] = [.batch, .categories, .msrtc, .pidf]
 
     private static func place(_ form: UpstreamFormat) -> UInt8 {
@@ -86,7 +85,8 @@ struct TriedForms: OptionSet {
         }
     }
 
-    /// The next form to try: further down first, then one above that only a memory had left out; never above what is configured.
+    /// Returns the next form to try: first the following ones, then an earlier one that was left out; never one before the configured
+    /// form.
     func next(after form: UpstreamFormat, configured: UpstreamFormat) -> UpstreamFormat? {
         let allowed = Self.order.filter { Self.place($0) >= Self.place(configured) && !contains(TriedForms($0)) }
         return allowed.first { Self.place($0) > Self.place(form) } ?? allowed.first

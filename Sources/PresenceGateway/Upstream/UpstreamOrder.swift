@@ -1,25 +1,25 @@
 import FederationRouting
 import SIPCore
 
-/// On whose behalf a domain is asked: what all far legs of one watcher to it have in common.
+/// Properties that all upstream subscriptions of one watcher to a domain share.
 struct UpstreamOrder {
     let watcher: SIPURI
     let network: SourceNetwork
     let domain: UpstreamDomain
     let maxForwards: Int
-    /// The hop marks that came with the watcher's SUBSCRIBE, without our own.
+    /// Hop marks of the watcher's SUBSCRIBE, without our own.
     let hopMarks: String
-    /// The tag of the dialog that polls; what is asked once is shared with nobody (RFC 6665 4.4.3).
+    /// Tag of the dialog that polls; nil: no poll. The subscription of a poll is not shared (RFC 6665 4.4.3).
     let poll: String?
 }
 
-/// Where presentities are asked for.
+/// Address of an upstream subscription.
 enum UpstreamTarget: Hashable {
-    /// By a single subscription to its own URI.
+    /// A single subscription to the presentity's own URI.
     case presentity(SIPURI)
-    /// By a batch at the pool with this URI: a server GRUU (MS-SIPRE 2.2.3), or the domain itself.
+    /// A batch at the pool with this URI: a server GRUU (MS-SIPRE 2.2.3), or the domain itself.
     case pool(SIPURI)
-    /// By a subscription to the list with this URI (RFC 4662), or at the service that takes one (RFC 5367).
+    /// A subscription to the list with this URI (RFC 4662), or at the service that expands a list (RFC 5367).
     case list(SIPURI)
 
     var uri: SIPURI {
@@ -28,7 +28,7 @@ enum UpstreamTarget: Hashable {
         }
     }
 
-    /// The pool that an answer names; nil: it names none that could be asked (MS-PRES 3.4.5.1.3.1).
+    /// The pool that a resource list names; nil: no usable URI (MS-PRES 3.4.5.1.3.1).
     init?(poolFqdn: String?) {
         guard let poolFqdn, poolFqdn.utf8.count <= 512, let uri = SIPURI(poolFqdn), uri.scheme == .sip || uri.scheme == .sips else {
             return nil
@@ -37,17 +37,17 @@ enum UpstreamTarget: Hashable {
     }
 }
 
-/// What makes two batches one dialog: the watcher, where it counts as coming from, and the pool (MS-PRES 3.4.5.1.3.1).
+/// Key of batches that can share a dialog: the watcher, its network, and the pool (MS-PRES 3.4.5.1.3.1).
 struct UpstreamBatchKey: Hashable {
     let watcher: String
     let network: SourceNetwork
     let domain: String
-    /// Users with hops of their own are not mixed with others.
+    /// Keeps users with next hops of their own apart.
     let hop: NextHop
     let pool: SIPURI
-    /// Requests that came another way are not mixed, or loops would not be seen.
+    /// Keeps requests with different hop marks apart, because loop detection depends on them.
     let hopMarks: String
-    /// The same where somebody on the way removes the marks: what went round has fewer forwards left than the leg that it came from.
+    /// Detects loops where the hop marks are removed: a request that returns has a lower Max-Forwards.
     let maxForwards: Int
     let poll: String?
 

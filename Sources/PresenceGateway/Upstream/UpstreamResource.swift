@@ -1,36 +1,36 @@
 import PresenceDocuments
 import SIPCore
 
-/// One presentity of a far leg, and the watched resources that are fed by it.
+/// One presentity of an upstream subscription, and the watched resources that it feeds.
 ///
-/// What is known of the presentity stands in its sinks; they all have the same, because they are of one watcher.
+/// The known state is stored in the sinks; all sinks have the same state, because they belong to one watcher.
 final class UpstreamResource {
     let uri: SIPURI
-    /// The presentity's `aorKey`.
+    /// `aorKey` of the presentity.
     let key: String
-    /// What its sinks want together, where the far side is asked for categories; never more than they do now.
+    /// Union of the categories that the sinks want now, for subscriptions to categories.
     private(set) var categories: [CategoryName] = []
-    /// Of a batch: what the far side was asked for in the current dialog; nil: it does not know of the presentity.
+    /// In a batch: categories subscribed in the current dialog; nil: the remote domain does not know the presentity.
     private(set) var asked: [CategoryName]?
-    /// Of a batch: what the unanswered SUBSCRIBE asks for; empty: to forget it.
+    /// In a batch: categories in the unanswered SUBSCRIBE; empty: it unsubscribes the presentity.
     private(set) var offered: [CategoryName]?
-    /// What the far side said of it last.
+    /// State reported last by the remote domain.
     var standing = Standing.unheard
-    /// What is known is of an earlier dialog: the first state of the new one replaces it.
+    /// Whether the known state is from an earlier dialog; the first state of the new dialog replaces it.
     var isOld = false
-    /// The dialog is of an earlier process, and nothing was heard in it yet: only the whole state can be shown.
+    /// Whether the dialog is from an earlier process and no state has arrived yet: only the full state can be shown.
     var isResumed = false
-    /// Until when the last state is shown although nobody vouches for it.
+    /// Time until which the unconfirmed last state is shown.
     var staleAt: Instant?
-    /// Next time at which an element of the known state begins or ends by itself; nil: none does.
+    /// Next time at which an element of the known state begins or ends; nil: none.
     var nextTimedMoment: Instant?
-    /// Ends of category instances by their own `expires`.
+    /// Expiry of category instances by their own `expires`.
     var expiry = CategoryExpiry()
-    /// Where the far side sends differences; nil: it has sent none.
+    /// Copy of the document for partial notifications; nil: none has arrived.
     var partial: PartialPresence?
-    /// Where it was sent on from; nil: nowhere, as most are.
+    /// Redirect history; nil: the presentity was not redirected.
     var trail: RedirectTrail?
-    /// Nearly always there is one.
+    /// The first sink; most presentities have only one.
     private var first: UpstreamSink?
     private var others: [UpstreamSink] = []
 
@@ -45,7 +45,7 @@ final class UpstreamResource {
 
     // MARK: sinks
 
-    /// The sinks that are alive, in the order in which they came.
+    /// Live sinks, in the order of their addition.
     var sinks: [(watcher: WatcherDialog, resource: WatchedResource)] {
         var alive: [(WatcherDialog, WatchedResource)] = []
         if let watcher = first?.watcher, let resource = first?.resource { alive.append((watcher, resource)) }
@@ -55,7 +55,7 @@ final class UpstreamResource {
         return alive
     }
 
-    /// What is known of the presentity.
+    /// Known state of the presentity.
     var source: PresenceSource {
         if let resource = first?.resource, resource.source.isKnown { return resource.source }
         return others.lazy.compactMap { $0.resource?.source }.first { $0.isKnown } ?? .unknown
@@ -63,8 +63,7 @@ final class UpstreamResource {
 
     var hasSink: Bool { first?.resource != nil || others.contains { $0.resource != nil } }
 
-    /// Feeds one more; it sees at once what is known, if that is all that it wants. Whether it may is for the caller to
-    /// say, by ``standing``.
+    /// Adds a sink, which gets the known state at once if that covers its categories. The caller applies ``standing`` to it.
     func add(_ resource: WatchedResource, of watcher: WatcherDialog) {
         let known = source
         let sink = UpstreamSink(watcher: watcher, resource: resource)
@@ -74,7 +73,7 @@ final class UpstreamResource {
         want()
     }
 
-    /// Sums up what its sinks want now. False: nothing that was not wanted already.
+    /// Recomputes ``categories``. Returns false if no category was added.
     @discardableResult
     func want() -> Bool {
         let before = categories
@@ -84,7 +83,7 @@ final class UpstreamResource {
         return !categories.allSatisfy(before.contains)
     }
 
-    /// Whoever watches in another form than categories gets what it sees made from the standard ones.
+    /// Categories for a watcher; other formats than categories are rendered from the standard categories.
     private static func wanted(_ resource: WatchedResource, of watcher: WatcherDialog) -> [CategoryName] {
         watcher.format == .categories ? resource.categories : UpstreamSubscription.standardCategories
     }
@@ -96,18 +95,18 @@ final class UpstreamResource {
         want()
     }
 
-    /// Whether a categories document says all that is asked for.
+    /// Whether a categories document covers all subscribed categories.
     func isWhole(_ elements: [CategoryElement]) -> Bool {
         let named = Set(elements.map(\.name))
         return categories.allSatisfy { named.contains($0) }
     }
 
-    // MARK: one of a batch
+    // MARK: batches
 
-    /// What an earlier process asked for, and nobody wants any more.
+    /// Restores the categories that an earlier process subscribed, for a presentity that is no longer watched.
     func resume(asked: [CategoryName]) { self.asked = asked }
 
-    /// What the next SUBSCRIBE has to change about it, when the one on its way is accepted; nil: nothing.
+    /// The change that the next SUBSCRIBE has to make, assuming that the present one is accepted; nil: none.
     var change: Change? {
         var known = asked ?? []
         if let offered { known = offered }
@@ -119,20 +118,20 @@ final class UpstreamResource {
         case subscribe, unsubscribe
     }
 
-    /// A SUBSCRIBE that names it is on its way.
+    /// Notes a SUBSCRIBE that names the presentity.
     func offer(_ change: Change) { offered = change == .subscribe ? categories : [] }
 
-    /// What the far side was asked for and nobody wants any more; a SUBSCRIBE that names the presentity takes it back.
+    /// Subscribed categories that are no longer wanted; a SUBSCRIBE that names the presentity unsubscribes them.
     var surplus: [CategoryName] { (asked ?? []).filter { !categories.contains($0) } }
 
-    /// The SUBSCRIBE was answered.
+    /// Applies the final response to the SUBSCRIBE.
     func settle(isAccepted: Bool) {
-        // Whatever else had been asked for was taken back with it.
+        // The SUBSCRIBE also unsubscribed all surplus categories.
         if isAccepted, let offered { asked = offered.isEmpty ? nil : offered }
         offered = nil
     }
 
-    /// It is asked for anew, here or elsewhere. What was withdrawn stays so until the far side grants it again.
+    /// Prepares a new subscription, here or elsewhere. A pending presentity stays pending until the remote domain grants it.
     func reset() {
         want()
         asked = nil
@@ -143,7 +142,7 @@ final class UpstreamResource {
     }
 }
 
-/// Where a far leg's state goes: one resource of one watcher's dialog.
+/// Destination of the state of an upstream subscription: one resource of one watcher dialog.
 struct UpstreamSink {
     private(set) weak var watcher: WatcherDialog?
     private(set) weak var resource: WatchedResource?

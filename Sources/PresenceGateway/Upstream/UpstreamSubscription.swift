@@ -3,10 +3,10 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// A far leg: one subscription dialog of ours, in one watcher's name, at the home of one or several presentities.
+/// An upstream subscription: one subscriber dialog in the name of one watcher, for one or several presentities of a domain.
 ///
-/// Never shared between watchers, because the notifier decides what each of them may see (docs/decisions/upstream-per-watcher.md). When to subscribe,
-/// refresh and start anew is decided by its ``SIPEvents/Subscriber``; in which words is written by ``describe(_:expires:reliable:)``.
+/// Not shared between watchers, because the notifier decides what each of them may see (docs/decisions/upstream-per-watcher.md). Its
+/// ``SIPEvents/Subscriber`` decides when to subscribe, refresh and restart; ``describe(_:expires:reliable:)`` writes the requests.
 ///
 ///     WatchedResource --strong--> UpstreamSubscription --> UpstreamResource --weak--> WatchedResource, WatcherDialog
 final class UpstreamSubscription {
@@ -15,80 +15,80 @@ final class UpstreamSubscription {
     let network: SourceNetwork
     let domain: UpstreamDomain
     let maxForwards: Int
-    /// The hop marks that came with the watcher's SUBSCRIBE, without our own.
+    /// Hop marks of the watcher's SUBSCRIBE, without our own.
     let hopMarks: String
-    /// In the order in which they were asked for; without any the leg only says goodbye.
+    /// Presentities in the order of their addition; empty only while unsubscribing.
     private(set) var resources: [UpstreamResource] = []
-    /// The same by key, where there are many.
+    /// The same by key, for more than ``few`` presentities.
     private var index: [String: UpstreamResource]?
-    /// Where the SUBSCRIBE is addressed: the presentity, a list of it, or the pool where it lives.
+    /// Request-URI of the SUBSCRIBE: the presentity, a list, or the pool of the presentities.
     let target: SIPURI
     let shape: Shape
     /// Never `batch`, which is a shape.
     var format: UpstreamFormat
-    /// Forms that the far side refused, with the present one.
+    /// Forms that the remote domain refused, and the present one.
     var tried: TriedForms
-    /// The present form was found after the far side refused another.
+    /// Whether the present form follows a refusal of another.
     var isFallback = false
-    /// Differences are asked for (RFC 5263).
+    /// Whether differences are requested (RFC 5263).
     var offersPartial = false
     var fullState = FullStateDemand()
-    /// The flaw of a notified document that was noted last.
+    /// The flaw of a notified document noted last.
     var lastFlaw: String?
-    /// Of a list.
+    /// State of the list; nil for other shapes.
     var list: UpstreamList?
-    /// How a batch is found by those who could join; nil: it is no batch, or rests.
+    /// Key under which further presentities find the batch; nil: no batch, or a resting one.
     var batchKey: UpstreamBatchKey?
-    /// Presentities that the far side takes in one batch.
+    /// Most presentities that the remote domain accepts in one batch.
     var capacity = Int.max
 
     var subscriber: Subscriber
-    /// Tag and Call-ID of the current attempt.
+    /// From tag and Call-ID of the current attempt.
     var localTag = ""
     var callID = ""
-    /// The first SUBSCRIBE of the current attempt, until there is a dialog.
+    /// First SUBSCRIBE of the current attempt; nil once there is a dialog.
     var request: SIPRequest?
     var dialog: Dialog? { didSet { if dialog != nil { request = nil } } }
-    /// The Request-URIs that the current attempt was sent on from (RFC 3261 8.1.3.4).
+    /// Request-URIs that redirected the current attempt (RFC 3261 8.1.3.4).
     var redirections: Set<String> = []
-    /// The dialog's route set is that of a NOTIFY (RFC 6665 4.4.1), not only that of the 200.
+    /// Whether the dialog's route set is that of a NOTIFY (RFC 6665 4.4.1) rather than that of the 200.
     var hasNotified = false
-    /// After a restart: when it is this leg's turn.
+    /// Time of its turn after a restart or for a move to another server; nil: it does not wait for a turn.
     var startsAt: Instant?
-    /// A leg that was sent on too often asks no sooner.
+    /// End of the pause of a delayed subscription, for example after too many redirections.
     var restsUntil: Instant?
 
-    /// Since when it is not known whether the far side still knows of it, or what it says; nil: its last SUBSCRIBE was accepted, and its last
-    /// document was read.
+    /// Time since which the remote domain may have lost the subscription, or its state could not be read; nil: the last SUBSCRIBE was
+    /// accepted and the last document was read.
     var unverifiedSince: Instant?
     /// Error of its last document; nil: it was read.
     var unreadable: String?
-    /// Time at which the whole state is requested again after an unreadable document.
+    /// Time to request the full state again after an unreadable document.
     var asksToReadAt: Instant?
-    /// Time of the last verification, or of the restart because the partner was back.
+    /// Time of the last verification, or of the restart after the return of the partner.
     var verifiedAt: Instant?
-    /// It is refreshed for others too.
+    /// Other subscriptions that depend on the result of its refresh.
     var sample: Sample?
     /// Server that accepted its last SUBSCRIBE; see ``UpstreamTable/note(_:acceptedBy:)``.
     var server: TransportAddress?
-    /// Over which it is heard; two at most.
+    /// Connections that the subscription uses; two at most.
     var connections: [ConnectionID] = []
-    /// It is made anew at another server when its turn comes (``startsAt``).
+    /// Whether it is restarted at another server when its turn comes (``startsAt``).
     var isMoving = false
-    /// Its SUBSCRIBE had nowhere to go when it was sent last.
+    /// Routing failure of the last SUBSCRIBE; nil: it was sent.
     var obstacle: HopFailure?
 
-    /// How the presentities are named in the SUBSCRIBE.
+    /// Form in which the SUBSCRIBE names its presentities.
     enum Shape: String, Hashable {
-        /// One, to whom it is addressed.
+        /// One presentity, to which it is addressed.
         case single
-        /// Those of an ad-hoc list, from the watcher to itself (MS-PRES 3.4.5.1.1).
+        /// The presentities of an ad-hoc list, from the watcher to itself (MS-PRES 3.4.5.1.1).
         case batch
-        /// Those of a list that the far side expands (RFC 4662, RFC 5367).
+        /// The presentities of a list that the remote domain expands (RFC 4662, RFC 5367).
         case list
     }
 
-    /// What a watcher that cannot say which categories it wants gets made from.
+    /// Categories for watchers with other formats.
     static let standardCategories: [CategoryName] = [.state, .note, .contactCard, .services, .calendarData]
 
     init(id: UInt64, _ order: UpstreamOrder, shape: Shape, target: SIPURI, format: UpstreamFormat, subscriber: Subscriber) {
@@ -105,7 +105,7 @@ final class UpstreamSubscription {
         self.subscriber = subscriber
     }
 
-    /// A document was read again, or there is none any more.
+    /// Ends the unreadable state after a readable document, or when there is no document any more.
     func becameReadable() {
         guard unreadable != nil else { return }
         unreadable = nil
@@ -113,15 +113,15 @@ final class UpstreamSubscription {
         asksToReadAt = nil
     }
 
-    /// On whose behalf it asks.
-    /// - Parameter poll: the tag of the dialog that polls.
+    /// The properties for further subscriptions of the same watcher to the domain.
+    /// - Parameter poll: tag of the dialog that polls.
     func order(poll: String?) -> UpstreamOrder {
         UpstreamOrder(
             watcher: watcher, network: network, domain: domain, maxForwards: maxForwards, hopMarks: hopMarks,
             poll: subscriber.isFetch ? poll ?? batchKey?.poll ?? localTag : nil)
     }
 
-    /// Where it asks.
+    /// Address and shape of the subscription.
     var place: UpstreamTarget {
         switch shape {
         case .single: .presentity(target)
@@ -130,7 +130,7 @@ final class UpstreamSubscription {
         }
     }
 
-    /// Whether it asks a pool that the far side named.
+    /// Whether it is sent to a pool that the remote domain named.
     func isFollowed(at now: Instant) -> Bool {
         guard shape == .batch, let first = resources.first else { return false }
         return domain.origin(of: first.uri, at: now) != place
@@ -167,21 +167,21 @@ final class UpstreamSubscription {
         resources.removeAll(where: isGone)
     }
 
-    /// Most legs have one presentity, and need no index.
+    /// Largest number of presentities without an index.
     private static let few = 16
 
-    /// The only resource of a leg that is no list.
+    /// The presentity, if there is only one.
     var only: UpstreamResource? { resources.count == 1 ? resources.first : nil }
 
-    /// Every live sink of every resource.
+    /// The live sinks of all presentities.
     var sinks: [(watcher: WatcherDialog, resource: WatchedResource)] { resources.flatMap(\.sinks) }
 
     var hasSink: Bool { resources.contains(where: \.hasSink) }
 
-    /// The watcher asked for privacy in one of his dialogs at least (RFC 3325 9.3).
+    /// Whether the watcher requested privacy in at least one dialog (RFC 3325 9.3).
     var hidesWatcher: Bool { resources.contains { $0.sinks.contains { $0.watcher.hidesIdentity } } }
 
-    /// Feeds a resource of one of the watcher's dialogs from here.
+    /// Feeds a resource of one of the watcher's dialogs.
     func join(_ resource: WatchedResource, of watcher: WatcherDialog) {
         if let known = self.resource(resource.key) {
             known.add(resource, of: watcher)
@@ -195,7 +195,7 @@ final class UpstreamSubscription {
         resource.upstream = self
     }
 
-    /// Feeds it no more. A presentity without any sink is left out, or where the far side knows of it, to be unsubscribed.
+    /// Stops feeding a resource. A presentity without sinks is removed, unless the remote domain knows it and it must be unsubscribed.
     func leave(_ resource: WatchedResource) {
         resource.upstream = nil
         guard let left = self.resource(resource.key) else { return }
@@ -203,14 +203,14 @@ final class UpstreamSubscription {
         if !left.hasSink, left.asked == nil, left.offered == nil { drop(left) }
     }
 
-    /// What an earlier process asked for here.
+    /// Adds a presentity that an earlier process subscribed.
     func resume(_ resource: UpstreamResource) { append(resource) }
 
     func drop(_ resource: UpstreamResource) { removeAll { $0 === resource } }
 
     func dropAll() { removeAll { _ in true } }
 
-    /// Takes a presentity over from another leg, with its sinks.
+    /// Takes over a presentity with its sinks from another subscription.
     func adopt(_ resource: UpstreamResource) {
         resource.reset()
         guard let known = self.resource(resource.key) else {
@@ -219,7 +219,7 @@ final class UpstreamSubscription {
             return
         }
         known.trail = known.trail ?? resource.trail
-        // What was withdrawn stays so, whoever asks.
+        // A pending presentity stays pending for added watchers.
         if known.standing == .unheard { known.standing = resource.standing }
         for sink in resource.sinks {
             known.add(sink.resource, of: sink.watcher)
@@ -227,17 +227,17 @@ final class UpstreamSubscription {
         }
     }
 
-    /// Whether the far side has to be told of something (MS-PRES 3.4.5.1.3).
+    /// Whether a batch has changes to send (MS-PRES 3.4.5.1.3).
     var hasChange: Bool { shape == .batch && resources.contains { $0.change != nil } }
 
-    /// The answer to a SUBSCRIBE that named presentities is there.
+    /// Applies the final response to a SUBSCRIBE that named presentities.
     func settle(isAccepted: Bool) {
         guard shape == .batch else { return }
         for resource in resources { resource.settle(isAccepted: isAccepted) }
         removeAll { !$0.hasSink && $0.asked == nil }
     }
 
-    /// A dialog begins or is gone: the far side knows of nothing.
+    /// Resets the state at the start or loss of a dialog: the remote domain knows no presentity.
     func reset() {
         fullState = FullStateDemand()
         list?.reset()

@@ -1,9 +1,9 @@
 import SIPCore
 
-/// The upstream subscriptions by number, and the numbers of those of each domain and of each server, so that an event of one partner
-/// looks at that partner's subscriptions only.
+/// The upstream subscriptions by number, indexed by domain and by server, so that an event of one partner visits its own subscriptions
+/// only.
 struct UpstreamTable {
-    /// A server, without the name that it has to prove.
+    /// The address of a server, without its certificate name.
     private struct Place: Hashable {
         var transport: TransportProtocol
         var host: String
@@ -19,7 +19,7 @@ struct UpstreamTable {
     var count: Int { legs.count }
     var isEmpty: Bool { legs.isEmpty }
     var values: Dictionary<UInt64, UpstreamSubscription>.Values { legs.values }
-    /// The domains at which something is subscribed.
+    /// Domains with at least one upstream subscription.
     var domains: Dictionary<String, Set<UInt64>>.Keys { ofDomain.keys }
 
     subscript(number: UInt64) -> UpstreamSubscription? {

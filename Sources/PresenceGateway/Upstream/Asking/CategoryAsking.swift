@@ -23,8 +23,8 @@ extension UpstreamSubscription {
         }
     }
 
-    /// The first SUBSCRIBE and a mere refresh name all resources, any other only those about which something changes, because what is
-    /// named is sent again (MS-PRES 3.4.5.1.3). One action for all resources with the same categories.
+    /// The first SUBSCRIBE and a refresh without changes name all resources, others only the changed ones, because the state of each named
+    /// resource is sent again (MS-PRES 3.4.5.1.3). Resources with the same categories share one action.
     private func batchActions(_ isInitial: Bool) -> [BatchSubscribeAction] {
         let isChange = !isInitial && hasChange
         var actions: [BatchSubscribeAction] = []
@@ -46,7 +46,7 @@ extension UpstreamSubscription {
                 change == .subscribe ? resource.categories : resource.asked ?? [])
             if change == .subscribe, !resource.surplus.isEmpty { narrowed.append(resource) }
         }
-        // After all that is asked for: a presentity that loses its last category is watched no more.
+        // Unsubscribe last: a presentity without any category left is no longer watched.
         for resource in narrowed { add(.unsubscribe, resource, resource.surplus) }
         return actions
     }

@@ -5,7 +5,7 @@ import SIPCore
 extension UpstreamSubscription {
     func describeList(_ request: inout SIPRequest) {
         request.headers.append(.supported, "eventlist")
-        // A list comes with the first SUBSCRIBE only, and stays as it is (RFC 5367 4).
+        // The list is part of the first SUBSCRIBE only and does not change later (RFC 5367 4).
         guard list?.isKept == false, request.headers.toTag == nil else { return }
         request.headers.append(.require, ListRequest.tag)
         request.headers.set("Content-Disposition", ListRequest.disposition)

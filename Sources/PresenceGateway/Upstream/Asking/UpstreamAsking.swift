@@ -2,10 +2,10 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// What a SUBSCRIBE of a far leg says besides who asks whom; one file for each form.
+/// Header fields and body of an upstream SUBSCRIBE by form, one file for each form.
 extension UpstreamSubscription {
-    /// Writes what makes the request a presence subscription of the chosen shape and form.
-    /// - Parameter reliable: whether it goes over a connection.
+    /// Adds the header fields and the body for the subscription's shape and form.
+    /// - Parameter reliable: whether the transport is reliable.
     func describe(_ request: inout SIPRequest, expires: Int, reliable: Bool) {
         request.headers.set(.event, EventPackage.presence.token)
         request.headers.set(.expires, String(expires))
@@ -22,13 +22,13 @@ extension UpstreamSubscription {
         case .categories, .batch: "\(WatcherFormat.categoriesType), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
         case .msrtc: WatcherFormat.msrtcType
         case .pidf:
-            // The order of preference, for those who read no q value too (RFC 5263 4.4).
+            // Ordered by preference, for notifiers that ignore q values (RFC 5263 4.4).
             (offersPartial ? "\(WatcherFormat.pidfDiffType), \(WatcherFormat.pidfType);q=0.9" : WatcherFormat.pidfType)
                 + (shape == .list ? ", \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)" : "")
         }
     }
 
-    /// Lets an enterprise server put the first state into its 200, and inside the enterprise spare us the answers (MS-SIP 3.4, 3.5).
+    /// Allows an enterprise server to put the first state into its 200, and within the enterprise to send BENOTIFY (MS-SIP 3.4, 3.5).
     func offerNotifications(_ request: inout SIPRequest, reliable: Bool) {
         guard domain.side == .enterprise else { return }
         request.headers.append(.supported, "ms-piggyback-first-notify")
@@ -38,7 +38,7 @@ extension UpstreamSubscription {
         }
     }
 
-    /// To whom the first SUBSCRIBE is addressed; a batch comes from the watcher to itself (MS-PRES 3.4.5.1.1).
+    /// URI in To of the first SUBSCRIBE; a batch is addressed to its watcher (MS-PRES 3.4.5.1.1).
     var addressee: SIPURI {
         switch shape {
         case .single: resources.first?.uri ?? target

@@ -2,17 +2,17 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// List subscriptions toward standard domains: one dialog for all presentities of a watcher there (RFC 4662, RFC 5367).
+/// List subscriptions to standard domains: one dialog for all presentities that a watcher watches there (RFC 4662, RFC 5367).
 ///
-///     batch watcher --> list leg --refused, no list, silent--> single legs (remembered for a while)
+///     batch watcher --> list subscription --refused, no list, silent--> single subscriptions (for an hour)
 ///                          |
-///                          +--presentities come or go: a new list leg beside it, which takes its place when it shows something
+///                          +--presentities added or removed: a new list subscription, which replaces it with its first state
 extension Gateway {
-    /// How long after a change an ad hoc list is asked for anew, so that several changes are one: something came, something went.
+    /// Pauses before an ad hoc list is subscribed anew after an addition and after a removal, so that several changes need one SUBSCRIBE.
     private static let growPause = TimeSpan.milliseconds(500)
     private static let shrinkPause = TimeSpan.seconds(5)
 
-    /// The list leg that a presentity joins; nil: it is asked for alone.
+    /// Returns the list subscription that a presentity joins; nil: it gets a subscription of its own.
     func listLeg(for resource: WatchedResource, of watcher: WatcherDialog, _ order: UpstreamOrder, at now: Instant) -> UpstreamSubscription?
     {
         guard order.poll == nil, watcher.namesResources || watcher.resources.count > 1, order.domain.side == .simple,
@@ -27,7 +27,7 @@ extension Gateway {
         if case .kept = lists {
             guard let leg = open.first else { return makeList(at: uri, isKept: true, order, key, at: now) }
             guard let list = leg.list, list.state.version != nil else { return leg }
-            // Not in the list: nobody would speak of it.
+            // A presentity outside the list would never be reported.
             guard list.members.contains(resource.key) else { return nil }
             leg.fullState.want()
             return leg
@@ -47,15 +47,15 @@ extension Gateway {
         return leg
     }
 
-    /// Somebody joins who sees nothing yet, although the far side has said what there is.
+    /// Requests the full state for a watcher that joined without a state although the list has reported.
     private func refetch(_ leg: UpstreamSubscription, for resource: WatchedResource) {
         if leg.list?.isHeard == true, leg.resource(resource.key)?.source.isKnown == false { leg.fullState.want() }
     }
 
     // MARK: changes
 
-    /// A leg with the same presentities that takes the place of an ad hoc list once that shows something: such a list cannot be changed
-    /// (RFC 5367 4). Until then the old one feeds the watchers too.
+    /// Makes a subscription to the same presentities that replaces an ad hoc list with its first state, because the members of such a list
+    /// are fixed (RFC 5367 4). Until then both feed the watchers.
     private func renewed(_ old: UpstreamSubscription, after pause: TimeSpan, at now: Instant) -> UpstreamSubscription {
         guard let key = old.batchKey else { return old }
         close(old)
@@ -70,13 +70,13 @@ extension Gateway {
         return leg
     }
 
-    /// Somebody left an ad hoc list.
+    /// Replaces an ad hoc list that a presentity has left.
     func shrinkList(_ leg: UpstreamSubscription, at now: Instant) {
         guard let list = leg.list, !list.isKept, leg.subscriber.attempt > 0, leg.batchKey != nil else { return }
         _ = renewed(leg, after: Self.shrinkPause, at: now)
     }
 
-    /// The leg before is not needed any more.
+    /// Ends the subscriptions that this one replaces.
     func endPredecessor(of leg: UpstreamSubscription, at now: Instant) {
         guard let old = leg.list?.predecessor else { return }
         leg.list?.predecessor = nil
@@ -85,16 +85,17 @@ extension Gateway {
         end(old, hasDialog: old.dialog != nil, at: now)
     }
 
-    /// A leg whose place is taken is over: the other one goes on. False: it is none.
+    /// Removes all presentities of a subscription that is being replaced; its successor feeds them. Returns false if it is not being
+    /// replaced.
     func dropReplaced(_ leg: UpstreamSubscription) -> Bool {
         guard leg.list?.isReplaced == true else { return false }
         leg.dropAll()
         return true
     }
 
-    // MARK: what it says
+    // MARK: notifications
 
-    /// What a message of any far leg says.
+    /// Reads the body of a notification of any upstream subscription.
     func content(_ body: [UInt8], _ type: MediaType?, of upstream: UpstreamSubscription) throws(Refusal) -> UpstreamContent {
         let keys = upstream.resources.map(\.key)
         guard let list = upstream.list, let type, type.essence == WatcherFormat.relatedType else {
@@ -105,7 +106,7 @@ extension Gateway {
             limit: max(configuration.limits.resourcesPerBatch, 1_000))
     }
 
-    /// What a list's message means beyond each presentity.
+    /// Applies the parts of a list notification that concern the list as a whole.
     func heedList(_ content: UpstreamContent, of upstream: UpstreamSubscription, _ status: SubscriptionStatus, at now: Instant) {
         guard let list = upstream.list, content.hasList else { return }
         for problem in content.unreadable {
@@ -131,11 +132,11 @@ extension Gateway {
         if !upstream.hasSink { end(upstream, hasDialog: upstream.dialog != nil && !status.isTerminated, at: now) }
     }
 
-    /// How long a list may leave members without a state before it is asked for the whole once more.
+    /// Time in which a list may leave members without a state before the full state is requested once more.
     private static let silencePause = TimeSpan.seconds(5)
 
-    /// Members whose state of the present dialog is not known are asked for once more, with a refresh (RFC 4662 4.5); a list that forgot
-    /// its subscriptions might else show nothing of them until they change.
+    /// Schedules one refresh per dialog for members without a state in the present dialog (RFC 4662 4.5), because a list server that lost
+    /// its own subscriptions might otherwise report nothing until they change.
     private func awaitStates(_ content: UpstreamContent, of upstream: UpstreamSubscription, at now: Instant) {
         guard let list = upstream.list, !list.hasAskedAgain, list.asksAgainAt == nil, hasSilentMember(upstream, besides: content) else {
             return
@@ -158,7 +159,8 @@ extension Gateway {
         fetchFullState(upstream, at: now)
     }
 
-    /// The list says that it lost one presentity for now, and goes on trying (RFC 4662 5.5): the last state is shown for a while.
+    /// Keeps the last state of a presentity that the list lost temporarily (RFC 4662 5.5), for `staleAfter` at most. Returns false if the
+    /// loss is final.
     func awaitsList(_ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription, at now: Instant)
         -> Bool
     {
@@ -169,7 +171,8 @@ extension Gateway {
 
     // MARK: without a list
 
-    /// A list cannot be had: each presentity is asked for alone, and others are for a while. The leg is left without any.
+    /// Subscribes to each presentity separately because there is no list, and to others of the domain for an hour. Leaves the list
+    /// subscription without presentities.
     func giveUpList(_ upstream: UpstreamSubscription, at now: Instant) {
         log(.notice, "no list subscription, presentities are asked for one by one", ["call-id": upstream.callID])
         counters.listsGivenUp += 1

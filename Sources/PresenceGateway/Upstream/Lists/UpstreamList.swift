@@ -1,13 +1,13 @@
 import SIPCore
 
-/// How the presentities of a domain are had in one subscription per watcher (RFC 4662).
+/// Address of the resource list with which a watcher's presentities of a domain share one subscription (RFC 4662).
 public enum UpstreamLists: Hashable, Sendable {
-    /// The URI of a service that takes the list with the SUBSCRIBE (RFC 5367).
+    /// URI of a service that expands the list in the body of the SUBSCRIBE (RFC 5367).
     case adHoc(service: String)
-    /// The URI of a list that the domain keeps for the watcher, in which `{user}` and `{host}` stand for the watcher's.
+    /// URI of a list that the domain stores for the watcher; `{user}` and `{host}` are replaced by the parts of the watcher's URI.
     case kept(template: String)
 
-    /// Where a watcher's list is; nil: what is configured makes no SIP URI of this watcher.
+    /// URI of the list of a watcher; nil: the configured text gives no `sip` or `sips` URI.
     public func uri(of watcher: SIPURI) -> SIPURI? {
         let text: String
         switch self {
@@ -36,29 +36,29 @@ public enum UpstreamLists: Hashable, Sendable {
     }
 }
 
-/// What a far leg that subscribes to a list knows besides its presentities (RFC 4662, RFC 5367).
+/// State of an upstream subscription to a list, apart from its presentities (RFC 4662, RFC 5367).
 final class UpstreamList {
-    /// The far side keeps the list; else it comes with the SUBSCRIBE and is the leg's presentities.
+    /// Whether the remote domain stores the list; otherwise the SUBSCRIBE carries it and names the subscription's presentities.
     let isKept: Bool
-    /// Of the present dialog.
+    /// State of the list in the present dialog.
     var state = ResourceListState() {
         didSet { knownMembers = nil }
     }
     private var knownMembers: Set<String>?
-    /// Something was shown in the present dialog.
+    /// Whether a presentity was reported in the present dialog.
     var isHeard = false
-    /// When the whole state is asked for once more, because the list spoke of members without their state (RFC 4662 5.5).
+    /// Time to request the full state once more, because members were listed without a state (RFC 4662 5.5).
     var asksAgainAt: Instant?
-    /// It was asked for once more in the present dialog.
+    /// Whether the full state was requested once more in the present dialog.
     var hasAskedAgain = false
-    /// The leg that this one takes the place of; it goes on until this one has shown something.
+    /// Subscription that this one replaces; it stays until this one reports a presentity.
     var predecessor: UpstreamSubscription?
-    /// Another leg is to take the place of this one.
+    /// Whether another subscription is about to replace this one.
     var isReplaced = false
 
     init(isKept: Bool) { self.isKept = isKept }
 
-    /// The `aorKey`s of those of whom the list speaks.
+    /// `aorKey`s of the resources in the list.
     var members: Set<String> {
         if let knownMembers { return knownMembers }
         let members = Set(state.resources.compactMap { CategoryRequest.address($0)?.aorKey })
@@ -66,7 +66,7 @@ final class UpstreamList {
         return members
     }
 
-    /// A dialog begins: nothing is known.
+    /// Discards the state of the list at the start of a dialog.
     func reset() {
         state = ResourceListState()
         isHeard = false

@@ -3,9 +3,9 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// Partial presence from the far side (RFC 5262, RFC 5263): differences are applied, and what is lost is fetched.
+/// Partial presence from the remote domain (RFC 5262, RFC 5263): applies differences, and requests the full state after a loss.
 extension Gateway {
-    /// The presence that a partial document makes; nil: nothing that is new.
+    /// Applies a partial document; returns nil if it adds nothing new or does not fit.
     func source(
         ofPartial document: [UInt8], instance: String?, of resource: UpstreamResource, _ upstream: UpstreamSubscription
     ) -> PresenceSource? {
@@ -36,7 +36,7 @@ extension Gateway {
         return nil
     }
 
-    /// Refreshes a leg whose notifications did not fit; whoever goes on like that is asked for whole documents only.
+    /// Refreshes a subscription if the full state is wanted. After repeated misfits it stops accepting partial documents.
     func fetchFullState(_ upstream: UpstreamSubscription, at now: Instant) {
         if upstream.fullState.isExhausted, upstream.offersPartial {
             log(.warning, "partial presence goes on not to fit and is asked for no more", ["call-id": upstream.callID])
@@ -48,7 +48,7 @@ extension Gateway {
         perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }
 
-    /// Asks without partial documents after a refusal that may be on their account (RFC 5263 4.4). False: it cannot be.
+    /// Subscribes again without partial documents after a refusal that they may have caused (RFC 5263 4.4). Returns false if they did not.
     func declinePartial(_ upstream: UpstreamSubscription, after status: Int, at now: Instant) -> Bool {
         guard upstream.offersPartial, upstream.hasSink, [406, 415, 488, 489].contains(status) else { return false }
         log(.info, "far side takes no partial presence", ["call-id": upstream.callID, "status": String(status)])

@@ -1,30 +1,30 @@
 import PresenceDocuments
 
-/// The copy of a presentity's document that the far side keeps up to date by differences (RFC 5263 4.4).
+/// Copy of a presentity's document that the remote domain updates by differences (RFC 5263 4.4).
 struct PartialPresence {
     var copy = PartialPIDFCopy()
-    /// The virtual subscription of a list that it is of (RFC 4662 5.5); its versions are its own.
+    /// Identifier of the virtual subscription in a list (RFC 4662 5.5), each with its own versions; nil: no list.
     let instance: String?
 }
 
-/// When a far leg asks for the full state because notifications were lost or make no sense (RFC 5263 4.4, RFC 4662 5.2).
+/// Decides when an upstream subscription requests the full state, after lost or unusable notifications (RFC 5263 4.4, RFC 4662 5.2).
 ///
-///     miss --> wanted --message read to its end--> asked (a refresh) --answered--> free again
+///     miss --> wanted --message processed--> asked (a refresh) --answered--> free again
 ///
-/// After three misses in a row nothing more is asked for until a message fits again: one with a difference that could be applied, and
-/// without one that could not. A list may have both, and would be fetched without end.
+/// After three misses in a row no full state is requested until a message fits: it has an applied difference and no unusable one. A list
+/// with both would otherwise be refreshed endlessly.
 struct FullStateDemand: Hashable {
     static let limit = 3
 
     private var misses = 0
-    /// Of the message that is being read.
+    /// Results of the message in progress.
     private var hasMissed = false
     private var hasFitted = false
     private var isAsked = false
-    /// A refresh is to be sent.
+    /// Whether a refresh is to be sent.
     private(set) var isWanted = false
 
-    /// Whether asking did not help.
+    /// Whether the limit of misses is reached.
     var isExhausted: Bool { misses >= Self.limit }
 
     mutating func miss() {
@@ -34,8 +34,8 @@ struct FullStateDemand: Hashable {
         misses += 1
     }
 
-    /// Somebody joined who has to be told what the others know, or what came is a part of what is not known. While a refresh is on its
-    /// way this asks for one more: what answers that one may have been sent already.
+    /// Requests the full state for a new watcher, or after an incomplete state. While a refresh is outstanding this requests another,
+    /// because the response may already be under way.
     mutating func want() { isWanted = true }
 
     mutating func asked() {
@@ -43,13 +43,13 @@ struct FullStateDemand: Hashable {
         isAsked = true
     }
 
-    /// The refresh was answered; the full state is on its way.
+    /// Notes the response to the refresh; the full state follows.
     mutating func answered() { isAsked = false }
 
-    /// A difference was the next one, and could be applied.
+    /// Notes a difference that was applied.
     mutating func fitted() { hasFitted = true }
 
-    /// A message was read to its end.
+    /// Ends the processing of a message.
     mutating func endMessage() {
         if hasFitted, !hasMissed { misses = 0 }
         (hasFitted, hasMissed) = (false, false)

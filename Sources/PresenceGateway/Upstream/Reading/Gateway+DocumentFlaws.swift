@@ -2,10 +2,10 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// Notified documents that are flawed: what is passed over, and what is done where nothing can be read.
+/// Notified documents with flaws: parts are skipped, and unreadable documents lead to a refresh.
 extension Gateway {
-    /// Reads what a notification says; what cannot be read leaves what is known unverified, and is asked for anew.
-    /// - Throws: The refusal of the NOTIFY.
+    /// Reads a notification; after an unreadable one the known state is unverified and the full state is requested.
+    /// - Throws: refusal of the NOTIFY.
     func read(_ body: [UInt8], _ headers: SIPHeaders, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent
     {
         do throws(Refusal) {
@@ -27,7 +27,7 @@ extension Gateway {
         }
     }
 
-    /// Counts the parts of a document that were passed over; a leg's flaw is kept for `explain` when it differs from the one before.
+    /// Counts the skipped parts of a document; for `explain`, a subscription keeps a flaw that differs from the one before.
     func noteFlaws(_ flaws: [DocumentFlaw], of upstream: UpstreamSubscription, at now: Instant) {
         guard let first = flaws.first else { return }
         counters.documentFlaws += UInt64(flaws.count)
@@ -38,9 +38,9 @@ extension Gateway {
         note(.flawed, upstream, rule: words, at: now)
     }
 
-    /// A document cannot be read: the known state is unverified, is shown for as long as that of a lost leg, and a refresh asks for the whole
-    /// state. Three that follow each other at once are the last (``FullStateDemand``): from then on `when-lost` applies, and
-    /// one refresh in ``readingPause`` asks, since a notifier drops a subscription whose NOTIFY is refused (RFC 6665 4.2.2).
+    /// Handles an unreadable document: the known state is unverified, is shown as for a lost subscription, and a refresh requests the full
+    /// state. After the third in a row (``FullStateDemand``) `when-lost` applies. A refresh every ``readingPause`` continues, because a
+    /// notifier drops a subscription after its NOTIFY was refused (RFC 6665 4.2.2).
     private func couldNotRead(_ problem: String, of upstream: UpstreamSubscription, at now: Instant) {
         counters.documentsUnreadable += 1
         log(.notice, "notified document cannot be read", ["call-id": upstream.callID, "rule": problem])
@@ -53,7 +53,7 @@ extension Gateway {
         schedule(upstream)
     }
 
-    /// From one refresh to the next while documents cannot be read.
+    /// Time between two refreshes while documents cannot be read.
     private static let readingPause = TimeSpan.seconds(30)
 
     func askToRead(_ upstream: UpstreamSubscription, at now: Instant) {

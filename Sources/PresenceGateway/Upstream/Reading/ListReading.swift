@@ -2,17 +2,17 @@ import PresenceDocuments
 import SIPCore
 
 extension UpstreamContent {
-    /// What a resource list says of a presentity whose state is not simply sent (MS-PRES 2.2.2.4.2, RFC 4662 5.5).
+    /// State of a resource list entry without presence (MS-PRES 2.2.2.4.2, RFC 4662 5.5).
     struct Verdict: Equatable {
         var state: RLMIInstance.State
         var reason: String?
         /// SIP status of the subscription that failed (MS-PRES 2.2.2.4.2).
         var statusCode: Int?
-        /// Where to subscribe, with `resubscribe` only (MS-PRES 3.4.5.1.3.1).
+        /// Pool to subscribe at, with `resubscribe` only (MS-PRES 3.4.5.1.3.1).
         var poolFqdn: String?
     }
 
-    /// The resource list (MS-PRES 2.2.2.4.2): rejected resources.
+    /// Adds the entries of a resource list that are not active (MS-PRES 2.2.2.4.2).
     mutating func takeList(_ list: RLMIDocument) {
         hasList = true
         for resource in list.resources {

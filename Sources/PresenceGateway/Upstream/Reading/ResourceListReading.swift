@@ -4,11 +4,11 @@ import SIPEvents
 import XMLCore
 
 extension UpstreamContent {
-    /// What a notification of a standard resource list says of the presentities (RFC 4662 5).
+    /// Reads a notification of a standard resource list (RFC 4662 5).
     /// - Parameters:
-    ///   - state: what is known of the list, brought up to date.
-    ///   - isKept: the far side keeps the list, so who is not in it may still be had alone.
-    /// - Throws: 400 when the list itself cannot be read; a part that cannot be read is left out.
+    ///   - state: state of the list; updated.
+    ///   - isKept: whether the remote domain stores the list, so that presentities outside it can still be watched separately.
+    /// - Throws: 400 if the list itself cannot be read; an unreadable part is skipped.
     init(
         list body: [UInt8], contentType: MediaType, state: inout ResourceListState, isKept: Bool, presentities: [String], parser: XMLParser,
         limit: Int
@@ -42,7 +42,7 @@ extension UpstreamContent {
         }
     }
 
-    /// One part; that it cannot be read is no reason to leave out the others.
+    /// Adds one part; an unreadable part does not affect the others.
     private mutating func take(_ part: MIMEPart, of key: String?, instance: String?, _ parser: XMLParser) {
         guard !part.body.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return report(on: key) { $0.showsNothing = true } }
         switch part.contentType?.essence {
@@ -63,7 +63,7 @@ extension UpstreamContent {
         }
     }
 
-    /// The list has it no more.
+    /// Reports the end of a presentity that the list no longer has.
     private mutating func end(_ key: String?) {
         report(on: key) { $0.verdict = Verdict(state: .terminated, reason: TerminationReason.noresource.rawValue) }
     }

@@ -2,38 +2,40 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// What a NOTIFY, a BENOTIFY or a piggybacking 200 of the far side says, whatever its wrapping: a report on each presentity.
+/// Content of a NOTIFY, a BENOTIFY or a 200 with piggybacked state from the remote domain: a report on each presentity.
 struct UpstreamContent {
-    /// In the order in which the presentities are spoken of; only of those that were asked about.
+    /// Reports on subscribed presentities, in the order of the message.
     private(set) var reports: [Report] = []
-    /// Whether a resource list came with it; it names what the parts do not speak of.
+    /// Whether the message has a resource list, which names the presentities that its other parts omit.
     var hasList = false
-    /// Of a standard list (RFC 4662): the notification is a difference, something is missing before it, presentities that a kept list
-    /// does not have, and what could not be read.
+    /// Whether the notification of a standard list (RFC 4662) is a difference.
     var isDifference = false
+    /// Whether an earlier notification of the list was lost.
     var needsFullState = false
-    /// It speaks of more than is kept of a list.
+    /// Whether the list has more entries than are kept.
     var isOverfull = false
+    /// Presentities that are missing in a list of the remote domain.
     var unlisted: [String] = []
+    /// Errors of parts that could not be read.
     var unreadable: [String] = []
-    /// Reads the documents, and knows what it passed over.
+    /// Reader of the documents; collects their flaws.
     var reader = DocumentReader(.liberal)
-    /// By `aorKey`.
+    /// Subscribed presentities, by `aorKey`.
     private let asked: [String]
 
-    /// What is said of one presentity.
+    /// The content about one presentity.
     struct Report {
         let key: String
-        /// Elements of the categories documents about it; nil: there was none.
+        /// Elements of its categories documents; nil: the message has none.
         var categories: [CategoryElement]?
         var pidf: PIDFDocument?
-        /// A document of type application/pidf-diff+xml (RFC 5262), and the virtual subscription that it is of.
+        /// Document of type application/pidf-diff+xml (RFC 5262), and its virtual subscription.
         var partial: [UInt8]?
         var instance: String?
-        /// It is there, and shows nothing.
+        /// Whether the presentity is active without a document.
         var showsNothing = false
         var msrtc: MSRTCPIDFDocument?
-        /// What RLMI says of it.
+        /// The entry in RLMI.
         var verdict: Verdict?
 
         init(key: String) { self.key = key }
@@ -43,8 +45,8 @@ struct UpstreamContent {
 
     init(asked: [String]) { self.asked = asked }
 
-    /// - Parameter presentities: the `aorKey`s that were asked about.
-    /// - Throws: 400 when nothing of it can be read, 415 when its type is none that was asked for.
+    /// - Parameter presentities: `aorKey`s of the subscribed presentities.
+    /// - Throws: 400 if no part can be read, 415 for a type that was not requested.
     init(_ body: [UInt8], contentType: MediaType?, presentities: [String], parser: XMLParser) throws(Refusal) {
         asked = presentities
         guard !body.isEmpty else { return }
@@ -74,7 +76,7 @@ struct UpstreamContent {
         if let refusal, reports.isEmpty { throw refusal }
     }
 
-    /// False: nothing of this type was asked for.
+    /// Adds a body; returns false for a type that was not requested.
     private mutating func take(_ body: [UInt8], _ type: MediaType, _ parser: XMLParser) throws(Refusal) -> Bool {
         do {
             switch type.essence {
@@ -104,7 +106,7 @@ struct UpstreamContent {
         }
     }
 
-    /// Changes the report on a presentity; nothing is said about one that nobody asked about.
+    /// Changes the report on a presentity; other than subscribed ones are ignored.
     mutating func report(on key: String?, _ change: (inout Report) -> Void) {
         guard let key, asked.contains(key) else { return }
         let place = reports.firstIndex { $0.key == key } ?? reports.count
@@ -112,7 +114,7 @@ struct UpstreamContent {
         change(&reports[place])
     }
 
-    /// Of whom a document speaks that names its presentity in some form or not at all: whoever was asked about alone.
+    /// The presentity of a document: the subscribed one if it is the only one, otherwise that of the URI.
     func subject(named uri: String?) -> String? {
         asked.count == 1 ? asked.first : uri.flatMap { CategoryRequest.address($0)?.aorKey }
     }
