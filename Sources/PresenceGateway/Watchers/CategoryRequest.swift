@@ -2,9 +2,9 @@ import FederationRouting
 import PresenceDocuments
 import SIPCore
 
-/// What a single or batch category SUBSCRIBE asks for (MS-PRES 2.2.2.4.1).
+/// The content of a single or batch category SUBSCRIBE (MS-PRES 2.2.2.4.1).
 struct CategoryRequest: Equatable {
-    /// In the order of the request (MS-PRES 3.4.5.1.3).
+    /// Operations in the order of the request (MS-PRES 3.4.5.1.3).
     var operations: [Operation] = []
 
     struct Operation: Equatable {
@@ -17,18 +17,18 @@ struct CategoryRequest: Equatable {
         var uri: SIPURI
         var key: String
         var categories: [CategoryName]
-        /// What the watcher says about its reason; nil: nothing (MS-PRES 2.2.2.4.1).
+        /// The reason that the watcher gives for its request; nil: none (MS-PRES 2.2.2.4.1).
         var context: BatchSubscribeResource.Context?
-        /// As the watcher names it; nil: by `uri`.
+        /// The URI as the watcher wrote it; nil: `uri`.
         var entity: SIPURI?
     }
 
-    /// Whether the request is a batch (MS-PRES 3.4.5.1.1): Require names both tags.
+    /// Whether the request is a batch (MS-PRES 3.4.5.1.1): Require has both tags.
     static func isBatch(_ headers: SIPHeaders) -> Bool {
         headers.hasToken(.require, "adhoclist") && headers.hasToken(.require, "categoryList")
     }
 
-    /// Applies MS-PRES 3.4.5.3 to the decoded body.
+    /// Converts the decoded body by the rules of MS-PRES 3.4.5.3.
     init(
         _ document: BatchSubscribeDocument, isBatch: Bool, to: SIPURI, identities: IdentityTable = IdentityTable()
     ) throws(Refusal) {
@@ -69,10 +69,10 @@ struct CategoryRequest: Equatable {
         }
     }
 
-    /// What is watched after these operations, done in their order on what was watched before: of each resource all its categories.
+    /// Returns the watched resources with all their categories after these operations, applied in order.
     ///
-    /// A resource that loses its last category is no longer watched; one without categories from the start is, and shows nothing.
-    /// - Throws: 413 for more resources, or more categories of one, than the limits allow (MS-PRES 3.4.5.1.3).
+    /// A resource that loses its last category is removed; one subscribed without categories stays and shows nothing.
+    /// - Throws: 413 for more resources, or more categories of a resource, than the limits allow (MS-PRES 3.4.5.1.3).
     func applied(to watched: [Resource], limits: GatewayLimits) throws(Refusal) -> [Resource] {
         var result = watched
         var places = Dictionary(watched.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
@@ -106,7 +106,7 @@ struct CategoryRequest: Equatable {
         return left
     }
 
-    /// The resources that the request subscribes to, in its order, each once: what its answer is about (MS-PRES 4.5).
+    /// The subscribed resources in the order of the request, each once: the subject of its response (MS-PRES 4.5).
     var named: [Resource] {
         var resources: [Resource] = []
         var places: [String: Int] = [:]
@@ -121,7 +121,7 @@ struct CategoryRequest: Equatable {
         return resources
     }
 
-    /// Clients write resource URIs with or without the scheme (MS-PRES 3.4.5.1.3.1).
+    /// Parses a resource URI, which clients write with or without the scheme (MS-PRES 3.4.5.1.3.1).
     static func address(_ text: String) -> SIPURI? {
         if let uri = SIPURI(text), uri.scheme.hasHost || uri.scheme == .tel { return uri }
         return text.contains(":") ? nil : SIPURI("sip:" + text)

@@ -1,22 +1,22 @@
 import SIPCore
 
-/// The presentities of one dialog of which the watcher has not been told everything, in the order in which they changed.
+/// Presentities of one dialog with changes that were not notified, in the order of the changes.
 ///
-/// It decides nothing about what is said: a presentity waits until its spacing is over (RFC 3856 6.10), and is then written as it is
-/// at that moment. Only what was really told starts a spacing, so that the moments of notifications say nothing of hidden changes.
+/// A presentity waits until its spacing ends (RFC 3856 6.10) and is rendered only then. Only notifications start a spacing, so that their
+/// times reveal nothing about hidden changes.
 struct ChangeQueue {
     private var waiting: [WatchedResource] = []
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Adds a presentity at the end, unless it waits already.
+    /// Adds a presentity at the end, unless it is waiting already.
     mutating func add(_ resource: WatchedResource) {
         guard !resource.isWaiting else { return }
         resource.isWaiting = true
         waiting.append(resource)
     }
 
-    /// It was told, or is again as the watcher knows it.
+    /// Removes a presentity that was notified, or has the watcher's state again.
     mutating func remove(_ resource: WatchedResource) {
         guard resource.isWaiting else { return }
         resource.isWaiting = false
@@ -28,8 +28,8 @@ struct ChangeQueue {
         waiting = []
     }
 
-    /// Those that may be told now, the one that waits longest first.
-    /// - Parameter listSpacedUntil: for the dialog of a list, whose presentities share one spacing: its end.
+    /// Presentities that may be notified now, the longest-waiting first.
+    /// - Parameter listSpacedUntil: end of the spacing that the presentities of a list share; nil: each has its own.
     func due(at now: Instant, listSpacedUntil: Instant? = nil) -> [WatchedResource] {
         waiting.filter { Self.moment(of: $0, listSpacedUntil) <= now }
     }
@@ -38,12 +38,12 @@ struct ChangeQueue {
         waiting.contains { Self.moment(of: $0, listSpacedUntil) <= now }
     }
 
-    /// When the first of them may be told.
+    /// Earliest time at which a presentity may be notified.
     func nextDeadline(listSpacedUntil: Instant? = nil) -> Instant? {
         waiting.lazy.map { Self.moment(of: $0, listSpacedUntil) }.min()
     }
 
-    /// A presentity of which nothing was told yet is not kept waiting.
+    /// A presentity without a notified state does not wait.
     private static func moment(of resource: WatchedResource, _ listSpacedUntil: Instant?) -> Instant {
         guard let own = resource.spacedUntil else { return Instant(nanosecondsSince1970: 0) }
         return listSpacedUntil ?? own

@@ -2,17 +2,17 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// NOTIFYs and BENOTIFYs that did not arrive: the newest state goes again, after growing pauses, until the subscription ends.
+/// Redelivery of NOTIFYs and BENOTIFYs: the newest state is sent after growing pauses until the subscription ends.
 ///
 ///     sent --transport failed--> connection known: at once by address; else pause --> sent
 ///     sent --430, 502, 503, 504--> pause, Retry-After if given --> sent
 ///     sent --Timer F, 408, 401 and 407 without credentials--> pause --> sent; in a row for `notifyPatience` --> ended
 ///     connection of a client closed (BENOTIFY) --> away for `connectionGrace` --endpoint back--> sent; else ended
 ///
-/// Per dialog a mark is kept that state is due, and no body.
+/// A dialog keeps only the fact that state is due, no body.
 extension Gateway {
-    /// A notification of a watcher's dialog did not arrive.
-    /// - Parameter connection: over which it was sent; nil: it was sent by address.
+    /// Handles a notification that was not delivered.
+    /// - Parameter connection: connection on which it was sent; nil: it was sent by address.
     func notDelivered(
         _ watcher: WatcherDialog, _ failure: Notifier.DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
     ) {
@@ -32,8 +32,8 @@ extension Gateway {
         perform(watcher.notifier.notifyFailed(failure, chance: chance, at: now), on: watcher, at: now)
     }
 
-    /// The connection by which a watcher was reached is gone. A subscription outlives it (RFC 5923): its notifications go by address. A
-    /// client that takes BENOTIFY is reached over its connection alone, and has a while to come back.
+    /// Handles the end of a watcher's connection. The subscription outlives it (RFC 5923), and NOTIFYs are sent by address. With BENOTIFY
+    /// a hosted client has ``GatewayTiming/connectionGrace`` to return, because it is reached over its connection only.
     func connectionLost(_ connection: ConnectionID, of watcher: WatcherDialog, at now: Instant) {
         guard watcher.flow.connection == connection else { return }
         unbind(watcher)
@@ -52,12 +52,12 @@ extension Gateway {
         }
     }
 
-    /// Spreads redeliveries: made of the dialog and the attempt, so that it changes no other draw.
+    /// Spreads redeliveries by a function of dialog and attempt, which leaves the random generator unchanged.
     func redeliveryChance(of dialog: Dialog, attempt: Int) -> UInt64 {
         tokens.repeatableNumber(for: "redelivery\n\(dialog.id.callID)\n\(dialog.id.remoteTag)\n\(attempt)")
     }
 
-    /// The endpoint registered over another connection: its subscriptions go on there, and it is told what it missed.
+    /// Moves the subscriptions of an endpoint to the connection of its new registration, and sends missed state.
     func watcherDialogsFollow(_ binding: Binding, at now: Instant) {
         guard let endpoint = binding.endpoint else { return }
         let flow = Flow(binding.source)
@@ -73,9 +73,9 @@ extension Gateway {
         }
     }
 
-    // MARK: own data
+    // MARK: own data of users
 
-    /// The same for what a user's own endpoint is told.
+    /// Handles an undelivered notification of a user's own data.
     func notDelivered(_ subscription: HomeDialog, _ failure: Notifier.DeliveryFailure, _ reason: String, at now: Instant) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
         counters.notificationsFailed += 1
@@ -99,13 +99,13 @@ extension Gateway {
     }
 }
 
-/// The last BENOTIFY of each dialog, by the token that its transport knows it by. No more than there are dialogs.
+/// The last BENOTIFY of each dialog, by its token in the transport; at most one per dialog.
 struct UnansweredNotifications {
     struct Sent {
-        /// Ours, of the dialog.
+        /// Local tag of the dialog.
         var tag: String
         var connection: ConnectionID?
-        /// The server that was chosen for it; nil: its address was given.
+        /// The chosen server; nil: the address was given.
         var target: TransportAddress?
     }
 
@@ -115,7 +115,7 @@ struct UnansweredNotifications {
 
     var count: Int { byToken.count }
 
-    /// - Returns: the token to send it with.
+    /// - Returns: token for sending it.
     mutating func add(_ sent: Sent) -> UInt64 {
         forget(sent.tag)
         last = (last &+ 1) & (TransactionLayer.unansweredMark - 1)

@@ -5,54 +5,54 @@ import SIPEvents
 
 /// One watcher's subscription dialog: a sink of presence (docs/decisions/rendering.md).
 ///
-/// It knows who watches whom in which format, and what was delivered last; when to notify is decided by its ``SIPEvents/Notifier``.
-/// A single subscription has one resource, a batch (MS-PRES 3.4.5.1.1) several.
+/// Holds the watcher, its presentities, the format and the state delivered last; its ``SIPEvents/Notifier`` decides when to notify. A
+/// single subscription has one resource, a batch (MS-PRES 3.4.5.1.1) several.
 final class WatcherDialog {
-    /// Our tag: unique, and the key of the gateway's table.
+    /// Local tag: unique, and the key of the gateway's table.
     let localTag: String
     var dialog: Dialog
     var notifier: Notifier
-    /// Of the SUBSCRIBE, with its `id`; written into every NOTIFY.
+    /// Event of the SUBSCRIBE with its `id`; repeated in every NOTIFY.
     let event: Event
     let format: WatcherFormat
-    /// PIDF is sent as differences (RFC 5263).
+    /// Whether PIDF is sent as differences (RFC 5263).
     let isPartial: Bool
     let side: DomainSide
     let watcher: SIPURI
     let watcherKey: String
-    /// Through whose servers the watcher is told; nil: its domain is hosted here.
+    /// Partner through which the watcher is notified; nil: its domain is hosted here.
     var partner: String?
     let network: SourceNetwork
     let isBatch: Bool
-    /// Set when the watcher brought a list along (RFC 5367).
+    /// List in the watcher's SUBSCRIBE (RFC 5367); nil: none.
     var list: ListSubscription?
-    /// The key by which the first SUBSCRIBE found this shard.
+    /// Key by which the first SUBSCRIBE was assigned to this shard.
     let owner: String
-    /// When it is to be woken, as the gateway has it; nil: not at all.
+    /// Time of the gateway's timer for this dialog; nil: none.
     var wakesAt: Instant?
-    /// After a restart: the watcher was reached over a connection that is gone, and may come back until then.
+    /// Time by which a watcher must return after the loss of its only connection, also by a restart; nil: it is not away.
     var returnsBy: Instant?
     var flow: Flow
     var resources: [WatchedResource]
-    /// What is still to be told, and from when on it may be.
+    /// Changes that were not notified, each with the time from which it may be.
     var changes = ChangeQueue()
-    /// The SUBSCRIBE of a poll whose 200 waits for state from the far side (MS-PRES 3.4.5.1.2).
+    /// SUBSCRIBE of a poll with a 200 that waits for upstream state (MS-PRES 3.4.5.1.2).
     var held: HeldRequest?
-    /// The watcher was told `active` last, not `pending`.
+    /// Whether the last notification had the state `active`, not `pending`.
     var wasToldActive = false
-    /// Of its last notification, for whoever asks.
+    /// Record of the last notification, for operators.
     var told = NotificationRecord()
     /// Redirection that the outstanding NOTIFY follows; nil: none.
     var redirect: NotifyRedirect?
     /// Reason of the last failed notification; valid while the notifier retries.
     var failureReason: String?
-    /// Resources that are refused or belong elsewhere, told in RLMI (MS-PRES 3.4.5.1.3.1).
+    /// Resources that were refused or redirected, reported in RLMI (MS-PRES 3.4.5.1.3.1).
     var rejected: [RejectedResource] = []
-    /// He asked for `Privacy` (RFC 3325 9.3).
+    /// Whether the watcher requested privacy (RFC 3325 9.3).
     var hidesIdentity = false
-    /// The endpoint that subscribed, where it says so and its user is one of ours; set before the dialog is in the tables.
+    /// Endpoint that subscribed, if it is named and its user is hosted; set before the dialog enters the tables.
     var origin: EndpointKey?
-    /// Whose only batch it is (MS-PRES 3.4.5.1.3).
+    /// Endpoint that has this dialog as its only batch (MS-PRES 3.4.5.1.3).
     var endpoint: EndpointKey?
 
     struct HeldRequest {
@@ -63,7 +63,7 @@ final class WatcherDialog {
 
     struct RejectedResource: Equatable {
         var uri: SIPURI
-        /// As the watcher names it; nil: by `uri`.
+        /// The URI as the watcher wrote it; nil: `uri`.
         var entity: SIPURI?
         var state: String
         var reason: String?
@@ -95,28 +95,28 @@ final class WatcherDialog {
 
     var contentType: String { isPartial ? WatcherFormat.pidfDiffType : format.contentType }
 
-    /// Nothing that is sent now would arrive, and nobody would know.
+    /// Whether the watcher has lost its only connection, so that a BENOTIFY would be lost without a report.
     var isAway: Bool { returnsBy != nil && notifier.configuration.bestEffort }
 
-    /// Adds a verdict, or replaces the one that its resource has; the oldest is forgotten beyond `limit`.
+    /// Adds a rejected resource, or replaces its earlier entry; beyond `limit` the oldest entry is dropped.
     func reject(_ verdict: RejectedResource, limit: Int) {
         rejected.removeAll { $0.uri.aorKey == verdict.uri.aorKey }
         if rejected.count >= max(limit, 1) { rejected.removeFirst() }
         rejected.append(verdict)
     }
 
-    /// Its notifications are of the `eventlist` kind (RFC 4662 4.1); categories always are (MS-PRES 3.4.5.1.3).
+    /// Whether notifications use the `eventlist` extension (RFC 4662 4.1); categories always do (MS-PRES 3.4.5.1.3).
     var isEventList: Bool { format == .categories || list != nil }
 
-    /// Several presentities in one dialog: verdicts concern one of them, not the dialog.
+    /// Whether the dialog is about several presentities, so that a rejection concerns one of them, not the dialog.
     var namesResources: Bool { isBatch || list != nil }
 
-    /// The presentities whose changes may be told now.
+    /// Presentities with changes that may be notified now.
     func dueChanges(at now: Instant) -> [WatchedResource] { changes.due(at: now, listSpacedUntil: list?.spacedUntil) }
 
     func hasDueChange(at now: Instant) -> Bool { changes.hasDue(at: now, listSpacedUntil: list?.spacedUntil) }
 
-    /// Nobody knows what the watcher has: it is told everything anew.
+    /// Discards the delivered state after a lost notification, so that all presentities are notified anew.
     func forgetDelivered() {
         for resource in resources {
             resource.delivered = nil
@@ -125,7 +125,7 @@ final class WatcherDialog {
         }
     }
 
-    /// What a resource list says besides the states (MS-PRES 3.4.5.1.3.1): who is refused, and of whom the far side still decides.
+    /// Entries of a resource list without state (MS-PRES 3.4.5.1.3.1): rejected and pending resources.
     var verdicts: [RejectedResource] {
         rejected
             + resources.filter(\.isPending).map {
@@ -133,35 +133,35 @@ final class WatcherDialog {
             }
     }
 
-    /// Whether verdicts came that the watcher has not heard (MS-PRES 3.4.5.1.3.1); what is pending in a list is one of its changes.
+    /// Whether there are entries that the watcher has not received (MS-PRES 3.4.5.1.3.1); a pending one of a list is a change.
     var hasUntoldVerdicts: Bool {
         rejected.contains { !$0.isTold } || list == nil && resources.contains { $0.isPending && !$0.isPendingTold }
     }
 
-    /// Whether something is known of every resource.
+    /// Whether every resource has a state or is pending.
     var isReady: Bool { resources.allSatisfy { $0.source.isKnown || $0.isPending } }
 
-    /// The far side has not granted the only presentity that the dialog is about; of several each stands for itself.
+    /// Whether the only presentity of the dialog is pending; with several, each is pending separately.
     var isWithheld: Bool {
         !namesResources && resources.contains { $0.upstream?.resource($0.key)?.standing == .pending }
     }
 
     var nextDeadline: Instant? {
-        // What the notifier has in hand follows the answer that it waits for.
+        // While the notifier waits for a response, it sends the changes afterwards.
         let changesFrom = notifier.isIdle && !isAway ? changes.nextDeadline(listSpacedUntil: list?.spacedUntil) : nil
         return Instant.earliest(notifier.nextDeadline, held?.until, returnsBy, changesFrom)
     }
 
-    /// The watcher as the resolution of containers sees it.
+    /// The watcher in container resolution.
     private(set) lazy var identity = WatcherIdentity(watcher, network: network)
 }
 
-/// Where a dialog's requests come from, and so where ours go unless its route set says otherwise.
+/// Source of a dialog's requests, and destination of ours unless the route set differs.
 struct Flow: Hashable {
     var local: TransportAddress
     var remote: TransportAddress
     var connection: ConnectionID?
-    /// What the sender of the request at hand has proved of itself.
+    /// Identity proven by the sender of the present request.
     var peer: PeerIdentity?
 
     init(local: TransportAddress, remote: TransportAddress) {
@@ -177,51 +177,51 @@ struct Flow: Hashable {
     }
 }
 
-/// One presentity as one dialog sees it.
+/// One presentity in one dialog.
 final class WatchedResource {
-    /// The partner whose user watches it; nil: the watcher is a user of ours.
+    /// Partner of the watcher; nil: the watcher's domain is hosted here.
     var partner: String?
-    /// Canonical.
+    /// Canonical URI.
     let uri: SIPURI
     let key: String
-    /// The key of the record that shows it, of a hosted presentity; another one than ``key`` while the watcher is blocked.
+    /// Key of the record shown of a hosted presentity; differs from ``key`` while the watcher is blocked.
     var hostedKey: String
-    /// As the watcher names it, and as documents for him do.
+    /// The URI as the watcher wrote it, used in its documents.
     let entity: SIPURI
-    /// For category watchers: what they asked for.
+    /// Requested categories, for watchers of categories.
     var categories: [CategoryName]
-    /// The far leg, unless the presentity is hosted here.
+    /// The upstream subscription; nil: the presentity is hosted here.
     var upstream: UpstreamSubscription?
-    /// What is known of the presentity, as this watcher may see it.
+    /// Known state of the presentity, limited to what the watcher may see.
     var source = PresenceSource.unknown
-    /// `source` in the watcher's format; nil: to be rendered.
+    /// `source` in the watcher's format; nil: not rendered yet.
     var rendered: RenderedPresence?
-    /// Whether ``rendered`` has something that is not published for every user.
+    /// Whether ``rendered`` has content that is not published for every user.
     var isRenderedOwn = false
-    /// What the watcher has.
+    /// State that the watcher has received; nil: none, or only a digest is kept.
     var delivered: RenderedPresence? {
         didSet {
             remembered = [:]
             deliveredDigest = nil
         }
     }
-    /// What is left of a delivered document that nobody shares.
+    /// Digest of a delivered document that is not shared with other watchers.
     private(set) var deliveredDigest: UInt64?
-    /// The far side has not granted it yet, or not any more; of a dialog about several presentities only.
+    /// Whether the remote domain has not granted it, or withdrawn it; only in dialogs about several presentities.
     var isPending = false {
         didSet { if isPending != oldValue { isPendingTold = false } }
     }
-    /// The watcher was told so.
+    /// Whether the watcher was notified that it is pending.
     private(set) var isPendingTold = false
-    /// Of the last partial document; it counts on over refreshes (RFC 5263 4.4).
+    /// Version of the last partial document; continues over refreshes (RFC 5263 4.4).
     var partialVersion: UInt32 = 0
-    /// It stands in its dialog's ``WatcherDialog/changes``.
+    /// Whether it is in its dialog's ``WatcherDialog/changes``.
     var isWaiting = false
-    /// The next change may be told from then on (RFC 3856 6.10); nil: nothing that is known was told yet.
+    /// Time from which the next change may be notified (RFC 3856 6.10); nil: no known state was notified yet.
     var spacedUntil: Instant?
-    /// Digests of what it was told before a restart; nothing once it is told anew.
+    /// Digests of the state delivered before a restart; cleared by the next delivery.
     var remembered: [String: UInt64] = [:]
-    /// The dialog is of an earlier process.
+    /// Whether the dialog is from an earlier process.
     var isRestored = false
 
     init(uri: SIPURI, key: String, categories: [CategoryName], entity: SIPURI? = nil) {
@@ -236,35 +236,35 @@ final class WatchedResource {
         self.init(uri: wanted.uri, key: wanted.key, categories: wanted.categories, entity: wanted.entity)
     }
 
-    /// The watcher is told that it is pending: what he had is not vouched for any more.
+    /// Notes that the watcher was notified of pending; the delivered state is no longer valid.
     func tellPending() {
         isPendingTold = true
         delivered = nil
     }
 
-    /// The watcher was told so before a restart.
+    /// Restores a pending state from before a restart.
     func restorePending(isTold: Bool) {
         isPending = true
         isPendingTold = isTold
     }
 
-    /// Whether the watcher was told something of it.
+    /// Whether any state was delivered to the watcher.
     var isTold: Bool { delivered != nil || deliveredDigest != nil || !remembered.isEmpty }
 
-    /// The watcher has a document of which no more is kept than this.
+    /// Keeps only the digest of the delivered document.
     func deliver(digest: UInt64) {
         delivered = nil
         deliveredDigest = digest
     }
 
-    /// Whether the watcher has this already.
+    /// Whether the watcher has this state already.
     func isKnown(_ rendered: RenderedPresence) -> Bool {
         if let deliveredDigest, case .document(let view) = rendered { return view.digest == deliveredDigest }
         return delivered == nil && !remembered.isEmpty
             ? rendered.digests(of: categories) == remembered : rendered.tellsNothing(after: delivered, among: categories)
     }
 
-    /// The categories that differ from what the watcher has.
+    /// Categories that differ from the delivered state.
     func changedCategories(in rendered: RenderedPresence) -> [CategoryName] {
         guard delivered == nil, !remembered.isEmpty else {
             return rendered.changedCategories(since: delivered, among: categories) ?? []
@@ -273,7 +273,7 @@ final class WatchedResource {
         return categories.filter { digests[$0.rawValue] != remembered[$0.rawValue] }
     }
 
-    /// What to keep of what the watcher has.
+    /// Digests of the delivered state, for the store.
     var deliveredDigests: [String: UInt64] {
         if let deliveredDigest { return [PresenceDigest.whole: deliveredDigest] }
         return delivered?.digests(of: categories) ?? remembered

@@ -1,11 +1,11 @@
 import PresenceDocuments
 import SIPCore
 
-/// How one watcher sees presentities: the format it negotiated (MS-PRES 1.3.3, RFC 3856 6.7), kept for the life of its dialog.
+/// The presence format that a watcher negotiated (MS-PRES 1.3.3, RFC 3856 6.7), kept for the lifetime of its dialog.
 enum WatcherFormat: Hashable {
     /// Category documents (MS-PRES 2.2.2.4).
     case categories
-    /// MS-PRES 2.2.2.9.
+    /// A msrtc.pidf document (MS-PRES 2.2.2.9).
     case msrtc
     case pidf(DomainProfile, lossless: Bool)
     case xpidf
@@ -19,7 +19,7 @@ enum WatcherFormat: Hashable {
         }
     }
 
-    /// Whether a standard list subscription may ask for it (RFC 4662).
+    /// Whether a standard list subscription may use the format (RFC 4662).
     var isListable: Bool {
         switch self {
         case .pidf, .xpidf: true
@@ -38,14 +38,15 @@ enum WatcherFormat: Hashable {
     static let roamingSelfType = "application/vnd-microsoft-roaming-self+xml"
     static let faultType = "application/msrtc-fault+xml"
 
-    /// The format of a stored dialog, as its domain wants it now; nil: there is none of that type.
+    /// The format of a stored dialog with the present settings of its domain; nil: unknown type.
     init?(contentType: String, domain: DomainConfiguration) {
         let formats: [WatcherFormat] = [.categories, .msrtc, .pidf(domain.profile, lossless: domain.lossless), .xpidf]
         guard let format = formats.first(where: { $0.contentType == contentType }) else { return nil }
         self = format
     }
 
-    /// The first format that the watcher lists; q values do not count (MS-PRES 1.3.3). nil: none can be produced, 406.
+    /// Returns the preferred format among those in Accept; q values other than 0 are ignored (MS-PRES 1.3.3). nil: none can be produced
+    /// (406).
     static func negotiate(_ headers: SIPHeaders, domain: DomainConfiguration) -> WatcherFormat? {
         let pidf = WatcherFormat.pidf(domain.profile, lossless: domain.lossless)
         guard headers.contains(.accept) else { return pidf }
@@ -53,14 +54,14 @@ enum WatcherFormat: Hashable {
         let order: [WatcherFormat] =
             domain.side == .enterprise ? [.categories, .msrtc, pidf, .xpidf] : [pidf, .xpidf, .msrtc, .categories]
         for view in order where accepted.contains(where: { $0.quality > 0 && $0.essence == view.contentType }) { return view }
-        // Differences are of PIDF documents.
+        // Differences imply PIDF.
         if accepted.contains(where: { $0.quality > 0 && $0.essence == pidfDiffType }) { return pidf }
         // A wildcard covers PIDF, the mandatory format of the package (RFC 3856 6.7).
         if let type = MediaType(pidfType), accepted.contains(where: { $0.quality > 0 && $0.accepts(type) }) { return pidf }
         return nil
     }
 
-    /// Whether a watcher of PIDF is better served with differences: it lists them, and not with a lower quality (RFC 5263 4.1, 4.4).
+    /// Whether to send PIDF as differences: Accept lists them, with at least the quality of PIDF (RFC 5263 4.1, 4.4).
     func isPartial(_ headers: SIPHeaders) -> Bool {
         guard case .pidf = self else { return false }
         func quality(_ type: String) -> Int { headers.accept.first { $0.essence == type }?.quality ?? 0 }
