@@ -1,15 +1,14 @@
 import FederationRouting
 import SIPCore
 
-/// By which way a request of ours leaves.
+/// The route of an outgoing request.
 enum Way {
-    /// Over a connection or to an address that is known.
-    /// - own: this node's address in Via and Contact.
+    /// A known connection or address; `own` is the gateway's host and port in Via and Contact.
     case direct(Destination, TransportProtocol, own: TransactionLayer.HostPort)
-    /// To one of the servers that are found for this goal.
+    /// One of the servers located for this goal.
     case located(HopGoal)
 
-    /// The transport that is expected, for what has to be written before it is known.
+    /// The expected transport, for header fields that are written before it is known.
     var transport: TransportProtocol {
         switch self {
         case .direct(_, let transport, _): transport
@@ -18,23 +17,23 @@ enum Way {
     }
 }
 
-/// One request that is on its way to the first server that takes it (RFC 3263 4.3). Each try is a transaction of its own; whoever wanted
-/// the request sent hears of the last one only.
+/// A request on its way to the first server that accepts it (RFC 3263 4.3). Each attempt is a transaction of its own; the sender sees the
+/// last one only.
 final class Delivery {
     enum Purpose {
         case answered(Gateway.Awaiting)
-        /// A BENOTIFY, of the dialog with this tag of ours: nobody hears whether it arrived.
+        /// A BENOTIFY in the dialog with this local tag, without a response.
         case unanswered(tag: String)
     }
 
     let request: SIPRequest
     let purpose: Purpose
     let goal: HopGoal
-    /// Where it goes if the present target fails.
+    /// Targets left if the present one fails.
     var targets: ArraySlice<TransportAddress> = []
-    /// Where it went last.
+    /// The present target.
     var target: TransportAddress?
-    /// All tries together take no longer than one transaction would (timer F).
+    /// Deadline of all attempts together: the duration of one transaction (Timer F).
     var end: Instant
 
     init(_ request: SIPRequest, for purpose: Purpose, goal: HopGoal, at now: Instant) {
@@ -45,28 +44,31 @@ final class Delivery {
     }
 }
 
-/// How names are looked up and servers chosen.
+/// Settings of name lookup and server selection.
 public struct NamingConfiguration: Hashable, Sendable {
+    /// Limits of the cache of DNS answers.
     public var cache = NameCache.Bounds()
+    /// Pauses and limits for servers that failed.
     public var health = TargetHealth.Policy()
-    /// IPv6 addresses are tried before those of IPv4.
+    /// Whether IPv6 addresses are tried before IPv4 addresses.
     public var prefersIPv6 = false
-    /// Servers that one request tries.
+    /// Most servers that one request tries.
     public var targetsPerRequest = 4
-    /// How long a request waits for a connection to one server, TLS included, while there is another.
+    /// Longest wait for a connection to a server, TLS included, while another server is left.
     public var connectPatience: TimeSpan = .seconds(2)
-    /// How long a request waits for the answers of the Domain Name System.
+    /// Longest wait of a request for DNS answers.
     public var wait: TimeSpan = .seconds(10)
-    /// Requests that wait; beyond it they fail at once.
+    /// Most requests that wait for DNS; further ones fail at once.
     public var waiting = 10_000
-    /// Of these, requests that wait for one goal, so that one partner's broken names do not stop the others.
+    /// Most requests that wait for one goal, so that a partner with broken names does not block others.
     public var waitingPerGoal = 1_000
-    /// Goals whose servers are known; the one that ends first makes room.
+    /// Most goals with known servers; when full, the goal that expires first is removed.
     public var goals = 10_000
-    /// While no DNS server answers, the servers that were known last are used for that long.
+    /// Time after expiry for which the last servers are used while DNS fails.
     public var staleness: TimeSpan = .seconds(3_600)
-    /// For how long that, or what was found in spite of questions that nobody answered, is not looked up again.
+    /// Pause before another lookup after a DNS outage, for expired servers and for results with unanswered questions.
     public var outagePause: TimeSpan = .seconds(30)
 
+    /// Creates the default settings: 4 servers per request, 2 s per connection, 10 s for DNS, 10,000 waiting requests and goals.
     public init() {}
 }

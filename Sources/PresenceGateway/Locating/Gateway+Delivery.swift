@@ -2,11 +2,11 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// From server to server until one takes the request (RFC 3263 4.3).
+/// Failover between the servers of a hop until one accepts the request (RFC 3263 4.3).
 ///
-///     start --> try --answered, not 503--> to whoever waits for the answer
-///                |--503, connect failed, connection lost, silent--> the next one, while there is one and there is time
-///                \--none left--> whoever waits hears of the last failure
+///     start --> try --answered, not 503--> response to the sender
+///                |--503, connect failed, connection lost, silent--> the next one, if one is left and time remains
+///                \--none left--> the last failure to the sender
 extension Gateway {
     func start(_ delivery: Delivery, _ plan: HopPlan, at now: Instant) {
         let limit = configuration.naming?.targetsPerRequest ?? 1
@@ -17,7 +17,7 @@ extension Gateway {
         goOn(delivery, at: now)
     }
 
-    /// A datagram needs a listener of its kind.
+    /// Whether a listener can send to a target; a datagram needs one of its kind.
     private func isReachable(_ target: TransportAddress) -> Bool {
         guard target.transport == .udp else { return true }
         return configuration.listeners.contains { Self.sends(from: $0, to: target) }
@@ -44,28 +44,27 @@ extension Gateway {
         }
     }
 
-    /// How long a try may wait for its connection: where there is another server, not as long as a server that accepts TCP and is silent
-    /// in the TLS handshake would make it wait.
+    /// Longest wait for a connection while another server is left; a server that accepts TCP but not TLS would otherwise use up its share.
     func connectPatience(of delivery: Delivery?) -> TimeSpan? {
         guard let delivery, !delivery.targets.isEmpty, delivery.target?.transport != .udp else { return nil }
         return configuration.naming?.connectPatience
     }
 
-    /// One try has its transaction.
+    /// Starts the time share of an attempt.
     func follow(_ delivery: Delivery, _ transaction: ClientTransactionID, at now: Instant) {
         hops.deliveries[transaction] = delivery
-        // Each target that is left has its share of the time.
+        // Each remaining target gets an equal share.
         wakes.set(.delivery(transaction), at: now + (delivery.end - now) / (delivery.targets.count + 1))
     }
 
-    /// A response that is not final: the server lives, and has the rest of the time.
+    /// Gives a server the remaining time after a provisional response.
     func heard(_ transaction: ClientTransactionID) {
         guard let delivery = hops.deliveries[transaction] else { return }
         wakes.set(.delivery(transaction), at: delivery.end)
     }
 
-    /// A final response.
-    /// - Returns: whether it is to be handed on; else the request has gone to another server.
+    /// Handles a final response.
+    /// - Returns: true if the sender gets it; false if the request was sent to another server.
     func answered(_ transaction: ClientTransactionID, _ response: SIPResponse, at now: Instant) -> Bool {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return true }
         guard response.status == .serviceUnavailable else {
@@ -76,19 +75,19 @@ extension Gateway {
         return !moveOn(delivery, from: transaction, at: now)
     }
 
-    /// No answer, or no connection.
-    /// - Returns: whether it is to be handed on; else the request has gone to another server.
+    /// Handles an attempt without a response or connection.
+    /// - Returns: true if the sender gets the failure; false if the request was sent to another server.
     func failed(
         _ transaction: ClientTransactionID, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant
     ) -> Bool {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return true }
-        // Our own table is full: that says nothing of the server.
+        // A full transaction table of the gateway is no fault of the server.
         guard reason != TransactionLayer.limitReason else { return true }
         noteDown(target, reason, failure, at: now)
         return !moveOn(delivery, from: transaction, at: now)
     }
 
-    /// A server had its share of the time.
+    /// Ends the time share of a server.
     func patienceEnds(_ transaction: ClientTransactionID, at now: Instant) {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return }
         let failure: Notifier.DeliveryFailure = transactions.hasLeft(transaction) ? .silence : .transport
@@ -107,25 +106,24 @@ extension Gateway {
         return delivery
     }
 
-    /// A server could not be reached, or had no answer to one request: others are tried first from now on, and the subscriptions that it
-    /// accepted are verified.
+    /// Prefers other servers to one that was not reached or did not answer, and verifies the subscriptions that it accepted.
     func noteDown(_ target: TransportAddress, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
         if notePassedOver(target, reason, at: now) { serverFailed(target, failure, at: now) }
     }
 
-    /// A server answered 503: others are tried first until it may be asked again (RFC 3261 21.5.4). The subscriptions that it accepted stay.
+    /// Prefers other servers until one that answered 503 may be asked again (RFC 3261 21.5.4). Its subscriptions are not verified.
     func noteUnavailable(_ target: TransportAddress, _ response: SIPResponse, at now: Instant) {
         _ = notePassedOver(target, "503", retryAfter: response.headers.retryAfter.map { Int($0.seconds) }, at: now)
     }
 
-    /// - Returns: whether it was up before.
+    /// - Returns: whether the server was up before.
     func notePassedOver(_ target: TransportAddress, _ reason: String, retryAfter: Int? = nil, at now: Instant) -> Bool {
         guard hops.noteDown(target, reason, retryAfter: retryAfter, at: now) else { return false }
         log(.notice, "next hop is down", ["target": target.description, "reason": reason])
         return true
     }
 
-    /// - Returns: whether there was another target, and time for it.
+    /// - Returns: whether another target is left and time remains.
     private func moveOn(_ delivery: Delivery, from transaction: ClientTransactionID, at now: Instant) -> Bool {
         guard !delivery.targets.isEmpty, now < delivery.end else { return false }
         awaiting[transaction] = nil

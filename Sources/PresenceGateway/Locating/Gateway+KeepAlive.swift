@@ -1,35 +1,34 @@
 import FederationRouting
 import SIPCore
 
-/// OPTIONS to the next hops of domains whose configuration names an interval, and by default of those at which something is subscribed, so
-/// that a partner that is down is noticed (RFC 3261 11). Of several servers each is asked at which something is subscribed, because an
-/// answer of the reserve does not show that the others are up.
+/// Sends OPTIONS to the next hops of domains with a configured interval, and by default to those with upstream subscriptions, so that
+/// partners that are down are noticed (RFC 3261 11). Of several servers each one with subscriptions is asked, because a response of
+/// another server does not show that it is up.
 ///
-///     resting --time, or another request was not answered--> open (one request) --any outcome--> resting
+///     resting --time, or another request was not answered--> open (one request per server) --all ended--> resting
 extension Gateway {
     struct KeepAlive: Equatable {
         var interval: TimeSpan
-        /// Requests that are on their way.
+        /// OPTIONS without a response yet.
         var open = 0
-        /// It is asked because something is subscribed there, until nothing is.
+        /// Whether the domain is asked by default, while it has upstream subscriptions.
         var isDefault = false
         /// Time of the next OPTIONS.
         var dueAt: Instant
-        /// Another request that is not answered is no reason to ask before.
+        /// Earliest time at which another unanswered request may cause OPTIONS.
         var asksFrom = Instant(nanosecondsSince1970: 0)
     }
 
-    /// From one request to the next, where the operator names no interval; while the partner is down; and how many servers are asked.
+    /// Intervals without configuration while the partner is up and while it is down, and the most servers and domains asked.
     static let keepAliveInterval = TimeSpan.seconds(60)
     private static let keepAliveIntervalDown = TimeSpan.seconds(15)
     private static let keptAliveServers = 8
     private static let keptAliveDomains = 10_000
 
-    /// Within it the first requests go out, so that not all partners are asked at one moment.
+    /// Time in which the first requests are spread, so that not all partners are asked at once.
     private static let spread = TimeSpan.seconds(5)
 
-    /// Begins to ask the domains that are to be kept alive; call it once after the start. A reload does so by itself, and leaves alone those
-    /// that are as before.
+    /// Starts OPTIONS to the partners; call it once after the start. A reload calls it again and keeps the timing of unchanged domains.
     public func keepPartnersAlive(at now: Instant) {
         guard !isShuttingDown else { return }
         keepsPartnersAlive = true
@@ -52,7 +51,7 @@ extension Gateway {
         keepAlives = plan
     }
 
-    /// One shard asks for all of them.
+    /// Whether this shard asks the domain; one shard asks each.
     private func isKeptAliveHere(_ name: String, _ domain: DomainConfiguration) -> Bool {
         name != RoutingTable.fallbackName && !domain.hosted && domain.refuse == nil
             && ShardRouter(shards: shards).shard(ofKey: name) == shard
@@ -71,12 +70,12 @@ extension Gateway {
             }
             state.interval = isDown ? Self.keepAliveIntervalDown : Self.keepAliveInterval
         }
-        // Up to a tenth sooner, so that partners do not stay in step.
+        // Up to a tenth earlier, so that partners do not stay synchronized.
         let sooner = TimeSpan(nanoseconds: .random(in: 0...(state.interval.nanoseconds / 10), using: &hops.random))
         keepAlives[name]?.dueAt = now + (state.interval - sooner)
         wakes.set(.keepAlive(name), at: now + (state.interval - sooner))
         guard state.open == 0, let hop = hop(toward: SIPURI(host: name)) else { return }
-        // Any server that answers shows that the partner is back.
+        // While the partner is down, a response of any server shows its return.
         let known = isDown ? [] : servers(of: hop)
         let places = subscribed.compactMap(\.server)
         let asked = known.count < 2 ? [] : known.filter { one in places.contains { Self.isSame($0, one) } }.prefix(Self.keptAliveServers)
@@ -97,12 +96,13 @@ extension Gateway {
         send(request, by: way, for: .keepAlive(name, server), at: now)
     }
 
-    /// One request is over.
+    /// Notes the end of one request.
     func keepAliveEnded(_ name: String) {
         if let open = keepAlives[name]?.open, open > 0 { keepAlives[name]?.open = open - 1 }
     }
 
-    /// - Parameter server: the one that was asked; nil: whichever answers.
+    /// Handles the response to OPTIONS.
+    /// - Parameter server: the asked server; nil: any.
     func keepAliveAnswered(_ name: String, by server: TransportAddress?, _ response: SIPResponse, at now: Instant) {
         keepAliveEnded(name)
         guard let server else { return }
@@ -120,8 +120,8 @@ extension Gateway {
         serverIsDown(server, at: now)
     }
 
-    /// Another request to the domain, or to one of its servers, was not answered: it is asked whether it lives.
-    /// - Returns: false: it is not asked, as the configuration has it.
+    /// Sends OPTIONS after another request to the domain or to one of its servers was not answered.
+    /// - Returns: false if the domain is not asked by configuration.
     func askNow(_ name: String, of server: TransportAddress? = nil, at now: Instant) -> Bool {
         guard keepsPartnersAlive, !isShuttingDown, let state = keepAlives[name], let hop = hop(toward: SIPURI(host: name)) else {
             return false
@@ -133,7 +133,7 @@ extension Gateway {
         return true
     }
 
-    /// A partner is down: it is asked sooner whether it is back. A partner that goes down again and again does not put the question off.
+    /// Asks a partner that is down sooner. Repeated failures do not postpone the next OPTIONS.
     func keepAliveSoon(of partner: String, at now: Instant) {
         for name in domains(ofPartner: partner, among: keepAlives.keys) {
             guard let state = keepAlives[name], state.isDefault else { continue }
@@ -146,7 +146,7 @@ extension Gateway {
         }
     }
 
-    /// Something is subscribed at a domain: it is asked from now on, unless the operator says how often, or that it is not.
+    /// Starts default OPTIONS to a domain with upstream subscriptions, unless the configuration sets or disables the interval.
     func keepAlive(_ name: String, at now: Instant) {
         guard keepsPartnersAlive, keepAlives[name] == nil, keepAlives.count < Self.keptAliveDomains,
             configuration.domain(name)?.keepAlive == nil

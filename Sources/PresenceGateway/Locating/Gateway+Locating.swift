@@ -2,14 +2,14 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Finding the servers of a next hop (RFC 3263): what is asked of the Domain Name System, and who waits for it.
+/// Location of the servers of a next hop (RFC 3263): DNS questions, and the requests that wait for the answers.
 ///
 ///     deliver --servers known----------------------------------------> start (Gateway+Delivery)
 ///        |                                                               ^
 ///        +--waits--> HopLocator --takeQuestions()--> edge --.answered----+
-///                        \--too long, or there are none--> tell
+///                        \--too long, or there are none--> failure
 extension Gateway {
-    /// Everything to be asked since the last call.
+    /// The DNS questions since the last call, to be asked by the caller.
     public func takeQuestions() -> [NameQuestion] {
         guard !hops.questions.isEmpty else { return [] }
         let taken = hops.questions
@@ -24,7 +24,7 @@ extension Gateway {
             return postpone(delivery, HopFailure(.unknown, "names are not looked up by this node"), at: now)
         }
         if let known = hops.result(for: goal, at: now) { return goOn(delivery, known, at: now) }
-        // Before anything is asked: whoever names ever new domains makes lookups no faster than they end.
+        // Checked before a lookup starts, so that requests to ever new domains do not start lookups faster than they end.
         guard hops.waiting < naming.waiting, hops.lookups[goal]?.waiting.count ?? 0 < naming.waitingPerGoal else {
             counters.limitsReached += 1
             return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(goal.host)"), at: now)
@@ -41,22 +41,22 @@ extension Gateway {
         }
     }
 
-    /// What is known of where a domain's servers speak from.
+    /// Result of locating the servers that may send for a domain.
     enum Speakers {
-        /// All that there is to know was known before.
+        /// Nothing had to be located.
         case known
-        /// It is known now.
+        /// Located now.
         case found
-        /// The message comes again when it is.
+        /// The message is processed again after the lookup.
         case waiting
-        /// Too many wait already.
+        /// Too many messages wait already.
         case full
     }
 
-    /// Of one domain: whoever invents senders has no memory of ours.
+    /// Per-goal cap of waiting messages: forged senders must not exhaust memory.
     private static let heldPerGoal = 64
 
-    /// Finds out from which addresses a user's domain speaks, if names tell that (``FederationRouting/LocatedServers``).
+    /// Locates the addresses that may send for a user's domain, if they are known by name only (``FederationRouting/LocatedServers``).
     func locateSpeakers(for user: SIPURI, _ message: InboundMessage, at now: Instant) -> Speakers {
         guard let naming = configuration.naming else { return .known }
         let goals = peerTable.unlocated(speakingFor: user, at: now)
@@ -74,7 +74,7 @@ extension Gateway {
         return goals.isEmpty ? .known : .found
     }
 
-    /// Begins to look up a goal; nil: that takes time, or is under way.
+    /// Starts the lookup of a goal; nil: it takes time, or one is running.
     private func lookUp(_ goal: HopGoal, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
         guard hops.lookups[goal] == nil else { return nil }
         hops.lookups[goal] = HopDesk.Lookup(locator: HopLocator(goal, prefersIPv6: naming.prefersIPv6))
@@ -82,7 +82,7 @@ extension Gateway {
         return pursue(goal, at: now)
     }
 
-    /// Goes on with a lookup as far as the answers reach.
+    /// Continues a lookup as far as the answers allow.
     @discardableResult
     private func pursue(_ goal: HopGoal, at now: Instant) -> Result<HopPlan, HopFailure>? {
         while let step = hops.lookups[goal]?.locator.step() {
@@ -111,7 +111,7 @@ extension Gateway {
         return nil
     }
 
-    /// The edge has an answer; what nobody asked for is not believed.
+    /// Handles an answer from the edge; answers to unknown questions are ignored.
     func receive(_ answer: NameAnswer, to question: NameQuestion, at now: Instant) {
         guard let goals = hops.asking.removeValue(forKey: question) else { return }
         if case .failed(let reason) = answer.outcome {
@@ -126,7 +126,7 @@ extension Gateway {
         }
     }
 
-    /// A lookup took too long: what is not answered counts as not to be had, and what is has to do.
+    /// Ends a lookup that takes too long: open questions count as failed, and the known answers decide.
     func abandonLookup(_ goal: HopGoal, at now: Instant) {
         guard let lookup = hops.lookups[goal], let naming = configuration.naming else { return }
         let silence = NameAnswer(.failed(.timeout), timeToLive: naming.outagePause)
@@ -157,16 +157,16 @@ extension Gateway {
         hops.forget(lookup.open, of: goal)
         hops.waiting -= lookup.waiting.count + lookup.held.count
         let result = hops.keep(result, for: goal, naming, at: now)
-        // Of what ends at once the requests that waited for it have the use.
+        // Keep zero-TTL results for 1 s so that waiting requests can use them.
         peerTable.located.note(result, of: goal, until: max(hops.known[goal]?.until ?? now, now + .seconds(1)))
         for delivery in lookup.waiting { goOn(delivery, result, at: now) }
         for message in lookup.held { receive(message, at: now) }
         return result
     }
 
-    // MARK: what cannot be located
+    // MARK: failures
 
-    /// Tells of it once the present input is done with, because whoever sends does not expect an end while it sends.
+    /// Reports the failure after the present input, because callers do not expect it while they send.
     private func postpone(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
         hops.undeliverable.append((delivery, failure))
         wakes.set(.undeliverable, at: now)

@@ -1,15 +1,15 @@
 import FederationRouting
 import SIPCore
 
-/// What a shard knows of its next hops: where they are, which are down, who waits to hear.
+/// State of a shard's next hops: results, health, running lookups and waiting requests.
 struct HopDesk {
-    /// What was found for a goal.
+    /// Result of a lookup.
     struct Known {
         var result: Result<HopPlan, HopFailure>
         var until: Instant
-        /// Servers that the Domain Name System named last, for when it does not answer.
+        /// Servers of the last successful lookup, for DNS outages.
         var last: (plan: HopPlan, until: Instant)?
-        /// By what the servers were reached that were found last; TLS if it was among it.
+        /// Transport of the servers found last: TLS if one of them uses it.
         var transport: TransportProtocol?
     }
 
@@ -17,7 +17,7 @@ struct HopDesk {
         var locator: HopLocator
         var open: Set<NameQuestion> = []
         var waiting: [Delivery] = []
-        /// Requests of others, whose senders are known when the servers are.
+        /// Messages received from senders that cannot be checked before the servers are located.
         var held: [InboundMessage] = []
     }
 
@@ -27,14 +27,14 @@ struct HopDesk {
     var known: [HopGoal: Known] = [:]
     private var ends = DeadlineQueue<HopGoal>()
     var lookups: [HopGoal: Lookup] = [:]
-    /// Open questions, and for what each is asked.
+    /// Open questions with the goals that need them.
     var asking: [NameQuestion: Set<HopGoal>] = [:]
-    /// To be taken by the edge.
+    /// Questions that the edge has not taken yet.
     var questions: [NameQuestion] = []
     var waiting = 0
-    /// What is on its way, by its present transaction.
+    /// Requests on their way, by present transaction.
     var deliveries: [ClientTransactionID: Delivery] = [:]
-    /// What cannot be sent; told when the present input is done with.
+    /// Requests that cannot be sent; reported after the present input.
     var undeliverable: [(delivery: Delivery, failure: HopFailure)] = []
 
     init(_ naming: NamingConfiguration, random: TokenGenerator) {
@@ -43,14 +43,14 @@ struct HopDesk {
         self.random = random
     }
 
-    /// What is known of a goal and holds now.
+    /// The valid result for a goal; nil: none.
     func result(for goal: HopGoal, at now: Instant) -> Result<HopPlan, HopFailure>? {
         guard let known = known[goal], now < known.until else { return nil }
         return known.result
     }
 
-    /// Keeps what was found; a failure of the Domain Name System itself leaves in use what was known before.
-    /// - Returns: what to go by now.
+    /// Stores the result of a lookup; after a DNS failure the servers known before stay in use.
+    /// - Returns: the result to use now.
     mutating func keep(
         _ result: Result<HopPlan, HopFailure>, for goal: HopGoal, _ naming: NamingConfiguration, at now: Instant
     ) -> Result<HopPlan, HopFailure> {
@@ -68,7 +68,7 @@ struct HopDesk {
             entry.transport = known[goal]?.transport
             if failure.kind == .unknown, let last, now < last.until {
                 entry.result = .success(last.plan)
-                // Each new look at it may take as long as a request waits.
+                // A repeated lookup may block for as long as a request waits, so do not repeat it sooner.
                 entry.until = now + max(naming.outagePause, naming.cache.failure)
                 entry.last = last
             }
@@ -82,13 +82,13 @@ struct HopDesk {
         return entry.result
     }
 
-    /// A target failed.
+    /// Records a failed target.
     /// - Returns: whether it was up before.
     mutating func noteDown(_ target: TransportAddress, _ reason: String, retryAfter: Int?, at now: Instant) -> Bool {
         health.failed(target, reason, retryAfter: retryAfter, at: now, using: &random)
     }
 
-    /// Forgets every lookup's share in a question.
+    /// Removes a goal from the open questions.
     mutating func forget(_ questions: Set<NameQuestion>, of goal: HopGoal) {
         for question in questions {
             asking[question]?.remove(goal)

@@ -1,8 +1,8 @@
 import FederationRouting
 import SIPCore
 
-/// The addresses of this node in Via and Contact (RFC 3261 18.1.1, 8.1.1.8): of the first listener with the transport and the address
-/// family of the flow, as it is advertised. A listener on all addresses is named by the local address of the flow.
+/// The gateway's addresses in Via and Contact (RFC 3261 18.1.1, 8.1.1.8): the advertised address of the first listener with the transport
+/// and address family of the flow. For a wildcard listener it is the local address of the flow.
 struct OwnAddresses {
     typealias HostPort = TransactionLayer.HostPort
 
@@ -11,7 +11,7 @@ struct OwnAddresses {
     private let advertisedHost: String?
     private let nodeName: String
     private let lookup: (any LocalAddressLookup)?
-    /// Every sent-by that is known without a flow, for finding requests that came back (RFC 3261 16.3).
+    /// Every sent-by that is known without a flow, for detecting looped requests (RFC 3261 16.3).
     let fixed: Set<String>
 
     init(_ configuration: GatewayConfiguration, lookup: (any LocalAddressLookup)?) {
@@ -29,17 +29,17 @@ struct OwnAddresses {
             })
     }
 
-    /// The address that a peer is given.
+    /// The gateway's address toward a peer.
     /// - Parameters:
     ///   - remote: the peer; nil: not located yet.
-    ///   - local: this node's end of the connection; nil: there is none yet, or only the system's routes tell.
+    ///   - local: local end of the connection; nil: none yet, or a datagram.
     func address(_ transport: TransportProtocol, toward remote: TransportAddress?, local: TransportAddress? = nil) -> HostPort {
         let family = remote?.family ?? local?.family
         guard let listener = listener(transport, family) else { return HostPort(advertisedHost ?? nodeName, transport.defaultPort) }
         if let place = advertised[listener] { return place }
         if let advertisedHost { return HostPort(advertisedHost, listener.port) }
         guard listener.isWildcard else { return HostPort(listener.host, listener.port) }
-        // Accepted and opened connections know their own end; a datagram leaves by the system's routes.
+        // Connections know their local end; for a datagram the system's routes decide.
         if let local, local.transport != .udp, local.isNumeric, !local.isWildcard, local.family == listener.family {
             return HostPort(local.host, listener.port)
         }
@@ -53,16 +53,16 @@ struct OwnAddresses {
         return candidates.first { family == nil || $0.family == family } ?? candidates.first
     }
 
-    /// A host elsewhere, reached by the default route (RFC 5737, RFC 3849).
+    /// A documentation address, reached by the default route (RFC 5737, RFC 3849).
     private static func anyHost(_ family: TransportAddress.Family?) -> String { family == .ipv6 ? "2001:db8::1" : "192.0.2.1" }
 }
 
 extension Gateway {
-    /// The Contact of this node over a transport, toward a peer that is not located yet (RFC 6665 4.4.1 asks for a GRUU; this address names
-    /// the node for good).
+    /// The Contact over a transport, toward a peer that is not located yet (RFC 6665 4.4.1 requires a GRUU; this address names the gateway
+    /// permanently).
     func contact(_ transport: TransportProtocol) -> String { Self.contact(transport, ownAddresses.address(transport, toward: nil)) }
 
-    /// The Contact in a request by this way.
+    /// The Contact of a request by this route.
     func contact(by way: Way) -> String {
         switch way {
         case .direct(_, let transport, let own): Self.contact(transport, own)
@@ -70,7 +70,7 @@ extension Gateway {
         }
     }
 
-    /// The Contact in an answer over this flow.
+    /// The Contact of a response over this flow.
     func contact(over flow: Flow) -> String {
         let transport = flow.local.transport
         return Self.contact(transport, ownAddresses.address(transport, toward: flow.remote, local: flow.local))

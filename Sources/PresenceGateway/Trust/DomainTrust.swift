@@ -1,24 +1,26 @@
 import FederationRouting
 import SIPCore
 
-/// Who may speak for a domain, and what its servers are believed.
+/// The servers that may send for a domain, and the header fields accepted from them.
 public struct DomainTrust: Hashable, Sendable {
-    /// By what its servers are known: addresses count where nothing is encrypted, names over TLS. Empty: the address of a plain route; a
-    /// certificate of the domain itself, or of the host of an enterprise route. Of a hosted domain: from where its users speak; empty:
-    /// from everywhere but the servers of partners.
+    /// Addresses (without TLS) and certificate names (with TLS) of its servers; empty: the addresses of routes without TLS, and
+    /// certificates for the domain or for the host of an enterprise route. For a hosted domain: the peers from which its users send;
+    /// empty: every peer but the servers of partners.
     public var peers: [PeerPattern] = []
-    /// Of a domain in the own enterprise: its servers are edges, and say of others where they come from (MS-SIPRE 2.2.15).
+    /// Whether its servers are edge servers of our own enterprise, which state the network of other domains' users (MS-SIPRE 2.2.15).
     public var isEdge = false
-    /// Identities are asserted to its servers, and taken from them (RFC 3325).
+    /// Whether asserted identities are sent to its servers and accepted from them (RFC 3325).
     public var asserts = false
-    /// Who of its users and of others may have to do with each other.
+    /// Restrictions on watching between its users and other domains.
     public var rights = FederationRights()
-    /// What it may ask of this node; nil: ``FederationRouting/PartnerLimits/discovered`` where nobody agreed on it, else as much as all.
+    /// Limits of its requests; nil: ``FederationRouting/PartnerLimits/discovered`` for partners found by automatic federation, none for
+    /// others.
     public var limits: PartnerLimits?
 
+    /// Creates the default trust: no peers, no edge servers, no asserted identities and no restrictions.
     public init() {}
 
-    /// - Parameter peers: addresses, blocks and names as ``FederationRouting/PeerPattern`` reads them; nil when one is none of these.
+    /// Creates trust in peers: addresses, blocks and names as in ``FederationRouting/PeerPattern``; nil if one cannot be parsed.
     public init?(peers: String...) {
         for text in peers {
             guard let pattern = PeerPattern(text) else { return nil }
@@ -28,7 +30,7 @@ public struct DomainTrust: Hashable, Sendable {
 }
 
 extension GatewayConfiguration {
-    /// Gives all domains that say nothing of their peers the same: for worlds in which everybody lives in one network.
+    /// Sets the trust of all domains that have the default one and are not refused, for test networks; nil changes nothing.
     public mutating func trust(_ trust: DomainTrust?) {
         guard let trust else { return }
         for (name, domain) in domains where domain.trust == DomainTrust() && domain.refuse == nil { domains[name]?.trust = trust }

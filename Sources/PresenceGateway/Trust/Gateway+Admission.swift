@@ -1,15 +1,15 @@
 import FederationRouting
 import SIPCore
 
-/// The border: who may say what, decided before anything is done for a request (RFC 5922 7.3, RFC 3325 5).
+/// Admission of requests, decided before any other processing (RFC 5922 7.3, RFC 3325 5).
 ///
-///     copy of a request?  --> repeated answer (transaction layer)
-///     may the peer speak for From?  --no--> 403, nothing kept
-///                                   --only the DNS can tell--> it waits
-///     headers that only a trusted neighbour may write  --> removed
-///     in a dialog: is it the dialog's far end?  --no--> as if the dialog did not exist
+///     retransmission?  --> repeated response (transaction layer)
+///     may the peer send for From?  --no--> 403, no state kept
+///                                  --DNS needed--> it waits
+///     header fields reserved for trusted neighbours  --> removed
+///     in a dialog: is it the remote end?  --no--> as if the dialog did not exist
 extension Gateway {
-    /// What was found out of a sender, by all that it depends on.
+    /// Key of a checked peer, with all properties that the check depends on.
     struct PeerKey: Hashable {
         var host: String
         var isEncrypted: Bool
@@ -24,27 +24,27 @@ extension Gateway {
         let domains = isEncrypted ? [] : peerTable.located.domains(of: remote.host, at: desk.now)
         let key = PeerKey(host: remote.host, isEncrypted: isEncrypted, identity: identity, domains: domains)
         if let known = knownPeers[key] { return known }
-        // Behind a listener there may be any number.
+        // Bounded, because a listener may have any number of peers.
         if knownPeers.count >= Self.knownPeerLimit { knownPeers.removeAll(keepingCapacity: true) }
         let peer = peerTable.peer(at: remote, proving: identity, locatedIn: domains)
         knownPeers[key] = peer
         return peer
     }
 
-    /// Whether the sender may speak for a user, who need not be the one in From.
+    /// Checks whether a peer may send for a user, which may differ from From.
     func verdict(on flow: Flow, speakingFor uri: SIPURI) -> SpeakerVerdict {
         let local = flow.local
         return peerTable.verdict(
             on: peer(at: flow.remote, proving: flow.peer), speakingFor: uri, usersSignIn: configuration.asksUsersToSignIn(at: local))
     }
 
-    /// Whether a request is let in.
-    /// - Parameter message: what it was read from.
+    /// Decides about the admission of a request.
+    /// - Parameter message: the received message, kept if it has to wait.
     func admission(
         of request: SIPRequest, from source: MessageSource, in message: InboundMessage, at now: Instant
     ) -> TransactionLayer.Admission {
         let admitted: TransactionLayer.Admission = isStranger(source) ? .stranger : .admitted
-        // An OPTIONS asks whether this node lives, and is told no more.
+        // OPTIONS only asks whether the gateway is alive, so its sender is not checked.
         guard request.method != .options, let written = request.headers.from?.uri else { return admitted }
         let from = speaker(written, of: request.method, on: Flow(source))
         var verdict = verdict(on: Flow(source), speakingFor: from)
@@ -67,14 +67,13 @@ extension Gateway {
         }
     }
 
-    /// Whether the source address of a request proves nothing: it came as a datagram, and no server or user that the configuration knows
-    /// speaks from there.
+    /// Whether the source address of a request proves nothing: a datagram from an address that no entry names.
     private func isStranger(_ source: MessageSource) -> Bool {
         source.remote.transport == .udp && !peer(at: source.remote, proving: nil).isNamed
     }
 
     private func turnAway(_ request: SIPRequest, _ source: MessageSource, _ refusal: Refusal) -> TransactionLayer.Admission {
-        // Nothing is kept of the request: each copy is answered with the same tag (RFC 3261 8.2.7).
+        // Without state, each retransmission gets the same To tag (RFC 3261 8.2.7).
         var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.repeatableTag(for: request))
         refusal.apply(to: &response, side: screening.side(of: request), node: configuration.nodeName)
         if isStranger(source) { response.keepRequired() }
@@ -96,7 +95,7 @@ extension Gateway {
         return refusal
     }
 
-    /// Removes what only a trusted neighbour may say (RFC 3325 5, MS-SIPRE 2.2.15).
+    /// Removes header fields that only a trusted neighbour may send (RFC 3325 5, MS-SIPRE 2.2.15).
     func cleanse(_ request: inout SIPRequest, from flow: Flow) {
         let peer = peer(at: flow.remote, proving: flow.peer)
         markAnonymous(&request, from: flow)
@@ -104,14 +103,15 @@ extension Gateway {
             let isEdgeMark = name == .msSourceNetwork || name == .msEdgeProxyMessageTrust
             if isEdgeMark ? !peer.isEdge : !peer.isTrusted { request.headers.remove(name) }
         }
-        // Even a trusted neighbour vouches only for those in whose name it may speak.
+        // A trusted neighbour asserts identities only of users for which it may send.
         guard request.headers.contains(.pAssertedIdentity) else { return }
         let isSound = request.headers.assertedIdentities.allSatisfy { !$0.uri.scheme.hasHost || isSpeaker(flow, for: $0.uri) }
         if !isSound { request.headers.remove(.pAssertedIdentity) }
     }
 
-    /// - Throws: 403 when the requests of a dialog would go to hosts that are not of its far end's domain (RFC 3261 12.1.1): nobody is
-    ///   sent what somebody else asked for.
+    /// Checks the first Record-Route of a dialog.
+    /// - Throws: 403 if it names a host outside the remote user's domain (RFC 3261 12.1.1), because it would direct our requests to third
+    ///   parties.
     func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal) {
         guard let next = request.headers.recordRoutes.first?.uri else { return }
         let host = next.maddr ?? next.domainKey
@@ -121,7 +121,7 @@ extension Gateway {
         throw refusal
     }
 
-    /// Whether a request comes from the far end of a watcher's dialog: the same user, by a peer that may speak for him.
+    /// Whether a request comes from the remote end of a watcher's dialog: the same user, through a peer that may send for it.
     func isFarEnd(_ key: String, _ request: SIPRequest, _ flow: Flow) -> Bool {
         guard let from = request.headers.from?.uri, let sender = try? screening.sender(of: request),
             [from, sender].contains(where: { configuration.canonical($0).aorKey == key })
@@ -129,7 +129,7 @@ extension Gateway {
         return isSpeaker(flow, for: speaker(from, of: request.method, on: flow))
     }
 
-    /// Whether the sender may speak for a user or a domain, certainly.
+    /// Whether the peer certainly may send for a user or a domain.
     func isSpeaker(_ flow: Flow, for uri: SIPURI) -> Bool {
         switch verdict(on: flow, speakingFor: uri) {
         case .partner, .user: true
@@ -139,20 +139,20 @@ extension Gateway {
 }
 
 extension PeerTable {
-    /// Whether a sender is answered at another host of its choice: that of a server of the same domain, and nobody else's.
+    /// Whether responses to a sender may go to another host: only to a server of the same partner.
     var isAnswerPlace: @Sendable (String, MessageSource) -> Bool {
         { isServer($0, beside: peer(at: $1.remote, proving: $1.peer)) }
     }
 }
 
-/// Who wanted to speak for which domain.
+/// Source and claimed domain of a refused request.
 struct ImpostorKey: Hashable {
     var host: String
     var domain: String
 }
 
 extension GatewayConfiguration {
-    /// Whether whoever claims to be a user of a hosted domain is asked for credentials where this came in.
+    /// Whether senders from hosted domains are challenged for credentials at this listener.
     func asksUsersToSignIn(at local: TransportAddress) -> Bool {
         !authentication.isEmpty && authentication(at: local).map { $0.schemes != .none } ?? false
     }

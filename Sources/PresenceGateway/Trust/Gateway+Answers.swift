@@ -1,11 +1,11 @@
 import FederationRouting
 import SIPCore
 
-/// Which answers are believed. The transaction layer takes one only by the carrier of its request; for a datagram, that is the host it was
-/// sent to, and here is decided which others may answer in its place.
+/// Responses from unexpected hosts. The transaction layer accepts the connection or host that the request was sent to; this extension
+/// decides which other hosts may answer a datagram.
 extension Gateway {
-    /// Whether a host may answer a request that was sent to another host: it is where the dialog came from, another of the servers that were
-    /// located for the request, or a server of the partner that was asked.
+    /// Whether a host may answer a request sent to another host: as the source of the dialog, another server located for the request, or a
+    /// server of the asked partner.
     func mayAnswer(_ transaction: ClientTransactionID, from source: MessageSource) -> Bool {
         guard let purpose = awaiting[transaction]?.purpose else { return false }
         let host = source.remote.host
@@ -24,7 +24,7 @@ extension Gateway {
         return partner(of: purpose).map { peerTable.isServer(host, of: $0, at: desk.now) } ?? false
     }
 
-    /// Counts a response that is not believed, and logs the first of each host in a minute.
+    /// Counts a refused response, and logs at most one per host and minute.
     func noteRefusedAnswer(_ fault: TransactionAction.AnswerFault, from source: MessageSource, at now: Instant) {
         counters.responsesRefused += 1
         guard answerers.isNews(source.remote.host, at: now) else { return }

@@ -1,14 +1,14 @@
 import FederationRouting
 import SIPCore
 
-/// What we say of others to those who believe us, and to nobody else.
+/// Assertions about the sender in requests to trusting domains.
 extension Gateway {
-    /// Writes whose request it is, toward a partner that wants to hear it (RFC 3325 9.1, RFC 5876), and where he comes from, toward the
-    /// servers of our own enterprise (MS-SIPRE 2.2.15).
+    /// Asserts the sender to a partner that accepts it (RFC 3325 9.1, RFC 5876), and its network to the servers of our own enterprise
+    /// (MS-SIPRE 2.2.15).
     /// - Parameters:
-    ///   - user: who was proved to speak: the watcher of a SUBSCRIBE, the presentity of a NOTIFY or a publication.
-    ///   - domain: where the request goes.
-    ///   - isPrivate: the user wants it known to no others than those who believe us (RFC 3325 9.3).
+    ///   - user: the authenticated user: the watcher of a SUBSCRIBE, the presentity of a NOTIFY or a publication.
+    ///   - domain: destination of the request; nil adds nothing.
+    ///   - isPrivate: whether the user requests privacy outside the trust domain (RFC 3325 9.3).
     func vouch(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool = false) {
         guard let domain, !domain.hosted, AnonymousUser.partner(ofHost: user.domainKey) == nil else { return }
         if domain.trust.asserts {
@@ -30,7 +30,8 @@ extension Gateway {
 }
 
 extension RequestScreening {
-    /// Who sends a request: whom a trusted neighbour vouches for (RFC 3325 9.1), else From. What others assert has been removed.
+    /// The sender of a request: the identity asserted by a trusted neighbour (RFC 3325 9.1), else From. Other assertions were removed
+    /// before.
     func sender(of request: SIPRequest) throws(Refusal) -> SIPURI {
         guard let from = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
         let anonymous = try Self.anonymousSender(request.headers, from: from)
@@ -38,20 +39,20 @@ extension RequestScreening {
             return anonymous ?? from
         }
         if let anonymous, Self.hidesIdentity(request.headers) { return anonymous }
-        // The other leg has to name who asks; who must not be named cannot be carried.
+        // The upstream SUBSCRIBE names the watcher, so a watcher that must not be named cannot be served.
         if Self.hidesIdentity(request.headers), asserted.aorKey != from.aorKey {
             throw Refusal(SIPStatus(rawValue: 433), "RFC 5079 5: a watcher that hides its identity is not served")
         }
         return asserted
     }
 
-    /// Whether a user wants his identity known to nobody whom his network does not trust (RFC 3323 4.2, RFC 3325 9.3).
+    /// Whether Privacy hides the sender's identity from untrusted networks (RFC 3323 4.2, RFC 3325 9.3).
     static func hidesIdentity(_ headers: SIPHeaders) -> Bool {
         headers.values(.privacy).flatMap { $0.split { $0 == ";" || $0 == "," } }
             .contains { ["id", "user", "header"].contains($0.filter { $0 != " " }.lowercased()) }
     }
 
-    /// The network that an edge of our own has marked a request with; nil: it has not.
+    /// The network that an edge server of our enterprise marked in a request; nil: none.
     static func markedNetwork(_ headers: SIPHeaders) -> SourceNetwork? {
         var mark = headers.first(.msSourceNetwork)?.lowercased()
         if mark == nil, let trust = headers.first(.msEdgeProxyMessageTrust) {

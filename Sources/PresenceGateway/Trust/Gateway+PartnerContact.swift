@@ -2,22 +2,22 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// What becomes of requests of ours to partners' servers: noted by partner, for an operator who asks which of them is up.
+/// Records the outcome of requests to partners' servers, for operators and for the verification of subscriptions.
 extension Gateway {
-    /// A request of ours, and when it was sent.
+    /// A request that waits for its response.
     struct Awaited {
         var purpose: Awaiting
         var sentAt: Instant
-        /// The connection that it was sent over; nil: it was sent by address.
+        /// Connection on which it was sent; nil: it was sent by address.
         var connection: ConnectionID?
-        /// nil: it is not sent again, whatever the answer.
+        /// Copy for sending it again; nil: not repeated, whatever the response.
         var repeatable: RepeatableRequest?
 
-        /// The answer is not waited for.
+        /// Whether it is an OPTIONS.
         var isKeepAlive: Bool { if case .keepAlive = purpose { true } else { false } }
     }
 
-    /// The partners of the configuration, and those that were heard or asked, by name.
+    /// Reports on the configured partners and on those with messages, sorted by name.
     public var partnerReports: [PartnerReport] {
         let unverified = unverifiedByPartner
         return partners.reports.map { report in
@@ -42,7 +42,7 @@ extension Gateway {
         return Dictionary(named, uniquingKeysWith: sum)
     }
 
-    /// The partners that have an entry of their own.
+    /// The partners with an entry of their own.
     static func configuredPartners(_ routes: RoutingTable) -> Set<String> {
         Set(
             routes.names.filter { name in
@@ -51,13 +51,13 @@ extension Gateway {
             })
     }
 
-    /// As which partner a domain counts that lives elsewhere; nil: it is hosted here, or not served.
+    /// The partner of a domain; nil: the domain is hosted here, or not served.
     func partnerName(ofDomain domain: String) -> String? {
         guard let (name, entry) = routes.entry(for: domain), entry.refusal == nil, !entry.isHosted else { return nil }
         return name == RoutingTable.fallbackName ? domain : name
     }
 
-    /// Whether the far end of a connection is a server of a partner.
+    /// Whether the remote end of a connection is a server of a partner.
     public func isServer(at remote: TransportAddress, proving identity: PeerIdentity?, of partner: String, at now: Instant) -> Bool {
         if peer(at: remote, proving: identity).domains.contains(partner) { return true }
         if let identity {
@@ -67,7 +67,7 @@ extension Gateway {
         return peerTable.isServer(remote.host, of: partner, at: now)
     }
 
-    /// Whose servers are asked.
+    /// The partner that a request was sent to; nil: none.
     func partner(of purpose: Awaiting) -> String? {
         switch purpose {
         case .notify(let watcher): watcher.partner
@@ -83,17 +83,17 @@ extension Gateway {
         if let partner = partner(of: purpose) { partners.sent(to: partner) }
     }
 
-    /// A BENOTIFY, of the dialog with this tag of ours.
+    /// Counts a BENOTIFY in the dialog with this local tag.
     func noteSent(inDialog tag: String) {
         if let partner = dialogs[tag]?.partner { partners.sent(to: partner) }
     }
 
-    /// A final answer.
+    /// Records a final response.
     func noteAnswer(_ status: SIPStatus, to awaited: Awaited, at now: Instant) {
         guard let partner = partner(of: awaited.purpose) else { return }
         if status == .requestTimeout || status == .serviceUnavailable {
             noteFailure("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
-            // The request of one user does not concern the subscriptions of others.
+            // A request of one user does not affect the subscriptions of others.
             if awaited.isKeepAlive, awaited.purpose.isVerdict { partnerLeft(partner, .unavailable, at: now) }
         } else {
             if partners.answered(by: partner, after: now - awaited.sentAt, at: now), partners.isConfigured(partner) {
@@ -101,13 +101,13 @@ extension Gateway {
             }
             if partners.returned(partner, toOptions: awaited.isKeepAlive) { partnerChanged(partner, isUp: true, at: now) }
         }
-        // One method need not be asked for credentials where another is.
+        // Other methods may still be challenged.
         if status.isSuccess { partners.configurationWorks(at: partner, for: awaited.purpose.method) }
     }
 
-    /// No server answered, was reached, or is known.
+    /// Records that no server answered, was reached, or was located.
     func noteSilence(of purpose: Awaiting, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
-        // A full table of this node is no fault of the partner.
+        // A full transaction table of the gateway is no fault of the partner.
         guard reason != TransactionLayer.limitReason, let partner = partner(of: purpose) else { return }
         noteFailure(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
         guard purpose.isVerdict, let domain = domain(of: purpose) else { return }
@@ -122,8 +122,8 @@ extension Gateway {
         if partners.left(partner, absence) { partnerChanged(partner, isUp: false, at: now) }
     }
 
-    /// Whether a failure concerns all of a domain's users: OPTIONS had no answer, or a request outside of dialogs that goes where OPTIONS
-    /// go found no server. A dialog may lie elsewhere, a user may have a route of their own, and one request may be silent by itself.
+    /// Whether a failure concerns all users of a domain: an unanswered OPTIONS, or a request outside dialogs by the route of OPTIONS that
+    /// reached no server. A dialog or a user may have another route, and one request may be unanswered by itself.
     private func isOfPartner(_ failure: Notifier.DeliveryFailure, of purpose: Awaiting, in domain: String) -> Bool {
         switch purpose {
         case .keepAlive: return true
@@ -150,7 +150,7 @@ extension Gateway {
     private func noteFailure(_ reason: String, by partner: String, isVerdict: Bool, at now: Instant) {
         let isNews = partners.failed(reason, by: partner, isVerdict: isVerdict, at: now)
         guard isNews else { return }
-        // Of others there may be any number.
+        // Partners without an entry are not logged: there may be any number.
         if partners.isConfigured(partner) { log(.notice, "partner is down", ["partner": partner, "reason": reason]) }
     }
 }
@@ -173,10 +173,10 @@ extension Gateway.Awaiting {
         }
     }
 
-    /// Whether silence says something of the partner, and not of one watcher only.
+    /// Whether silence concerns the partner rather than one watcher.
     fileprivate var isVerdict: Bool {
         switch self {
-        // One server of several may be away.
+        // One of several servers may be down.
         case .notify, .homeNotify, .keepAlive(_, .some): false
         case .subscribe, .publication, .categoryPublication, .keepAlive: true
         }

@@ -2,18 +2,18 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// What each partner may ask of this node, and which of its users may watch whom.
+/// Limits and rights of partners.
 extension Gateway {
     func limits(of partner: SpeakerVerdict.Partner) -> PartnerLimits {
         configuration.domains[partner.entry]?.trust.limits ?? (partner.isDiscovered ? .discovered : PartnerLimits())
     }
 
-    /// As which partner a user of a domain that lives elsewhere counts; nil: of one that is hosted here, or not served.
+    /// The partner of a user; nil: the user's domain is hosted here, or not served.
     func partnerName(of user: SIPURI) -> String? {
         partnerName(ofDomain: configuration.canonical(user).domainKey)
     }
 
-    /// - Throws: 403 for a watcher and a presentity whose domains do not let them have to do with each other (MS-PRES 3.4.5.3).
+    /// - Throws: 403 if the domains of a watcher and a presentity do not allow watching (MS-PRES 3.4.5.3).
     func checkRights(watcher: SIPURI, presentity: SIPURI) throws(Refusal) {
         guard let refusal = routes.rightsRefusal(watcher: watcher, presentity: presentity) else { return }
         if let partner = partnerName(of: watcher) ?? partnerName(of: presentity) { partners.count(\.noRight, of: partner) }
@@ -26,7 +26,7 @@ extension Gateway {
         throw answer
     }
 
-    /// - Throws: 503 when the users of the watcher's domain watch as many URIs as they may (MS-SIPRE: discovered partners).
+    /// - Throws: 503 if the users of the watcher's domain watch as many URIs as allowed (MS-SIPRE: discovered partners).
     func checkPartner(of watcher: SIPURI, _ flow: Flow, watching keys: [String]) throws(Refusal) {
         guard let partner = verdict(on: flow, speakingFor: watcher).partner else { return }
         let limits = limits(of: partner)
@@ -36,7 +36,7 @@ extension Gateway {
         throw .unavailable("users of this domain watch too many URIs", retryAfter: configuration.timing.retryAfter, errorID: 2012)
     }
 
-    /// Whether a resource of a list may be watched; if not, the list says so.
+    /// Whether a resource of a list may be watched; if not, the list reports the refusal.
     func mayWatch(_ resource: WatchedResource, _ watcher: WatcherDialog) -> Bool {
         do throws(Refusal) {
             try checkRights(watcher: watcher.watcher, presentity: resource.uri)
@@ -47,7 +47,7 @@ extension Gateway {
             return false
         }
         do throws(Refusal) {
-            // It is counted already.
+            // The resource is counted already, so exclude it for the check.
             if let partner = resource.partner { partners.unwatch(resource.key, by: partner) }
             defer { if let partner = resource.partner { partners.watch(resource.key, by: partner) } }
             try checkPartner(of: watcher.watcher, watcher.flow, watching: [resource.key])
@@ -58,7 +58,7 @@ extension Gateway {
         return true
     }
 
-    /// The answer to a request beyond the rate of its partner; nil: within it.
+    /// The refusal of a request beyond the rate of its partner; nil: within the rate.
     func slowDown(_ partner: SpeakerVerdict.Partner, at now: Instant) -> Refusal? {
         guard !partners.admits(partner.name, limits(of: partner), at: now) else { return nil }
         counters.limitsReached += 1

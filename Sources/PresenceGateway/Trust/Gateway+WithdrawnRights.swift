@@ -2,10 +2,10 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Subscriptions that live, under domains that have changed: what would be refused now ends now (RFC 6665 4.1.3, MS-PRES 3.4.5.3).
+/// Ends subscriptions that a changed configuration would refuse (RFC 6665 4.1.3, MS-PRES 3.4.5.3).
 ///
-///     one presentity  --> NOTIFY terminated;reason=rejected, without presence; the far leg is given up with the dialog
-///     a batch, a list --> its resource is terminated, the others go on
+///     one presentity  --> NOTIFY terminated;reason=rejected, without presence; the upstream subscription ends with the dialog
+///     a batch, a list --> its resource is terminated, the others continue
 extension Gateway {
     func withdrawRights(at now: Instant) {
         for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
@@ -20,7 +20,7 @@ extension Gateway {
         }
     }
 
-    /// Why a user's domain has no part in anything any more; nil: it has.
+    /// The reason why a user's domain is no longer served; nil: it is.
     private func refusalOfDomain(_ user: SIPURI) -> String? {
         let domain = configuration.canonical(user).domainKey
         guard let (name, entry) = routes.entry(for: domain) else { return "\(domain) is not configured any more" }
@@ -55,7 +55,7 @@ extension Gateway {
         note(
             .rejected, watcher: watcher.watcherKey, presentity: watcher.soleKey, callID: watcher.dialog.id.callID,
             status: SIPStatus.forbidden.rawValue, rule: reason, at: now)
-        // A poll that waits for the far side has no subscription yet, only a request without an answer.
+        // A poll with an unanswered SUBSCRIBE has no subscription yet: refuse the request.
         guard let held = watcher.held else {
             perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
             return

@@ -1,43 +1,50 @@
 import SIPCore
 
-/// How the servers of one partner answer what this node asks of them.
+/// Contact with the servers of one partner, from the responses to our requests.
 ///
 ///     unknown --answer--> up --silence, no connection, 408, 503--> down --answer--> up
 ///
-/// The last outcome decides. Of a NOTIFY in a watcher's dialog only the answer counts: silence may mean that this one watcher is gone.
+/// The last outcome decides. A NOTIFY in a watcher's dialog counts only if it is answered, because silence may concern this watcher alone.
 public struct PartnerContact: Hashable, Sendable {
+    /// State of a partner after the last outcome; unknown before the first.
     public enum State: String, Codable, Hashable, Sendable, CaseIterable { case up, down, unknown }
 
+    /// A failed request.
     public struct Failure: Hashable, Sendable {
+        /// Time of the failure.
         public var at: Instant
-        /// For an operator, such as `no answer` or `answered 503`.
+        /// Reason for an operator, such as `no answer` or `answered 503`.
         public var reason: String
     }
 
-    /// With NOTIFY and BENOTIFY; a request that went to several servers counts once.
+    /// Requests sent, with NOTIFY and BENOTIFY; a request tried at several servers counts once.
     public private(set) var requestsSent: UInt64 = 0
-    /// Final answers but 408 and 503.
+    /// Final responses other than 408 and 503.
     public private(set) var answers: UInt64 = 0
-    /// Requests that no server of the partner answered, or with 408 or 503.
+    /// Requests without a response, with 408 or 503, or with a challenge that the configured credentials do not meet.
     public private(set) var failures: UInt64 = 0
+    /// Time of the last final response other than 408 and 503.
     public private(set) var lastAnswer: Instant?
+    /// Last failure that concerns the partner as a whole.
     public private(set) var lastFailure: Failure?
-    /// Faults of the configuration, such as missing credentials, by the method of the refused requests.
+    /// Configuration faults, such as missing credentials, by the method of the refused requests.
     public private(set) var faults: [SIPMethod: Failure] = [:]
-    /// When a request came from there last.
+    /// Time of the last request from the partner.
     public private(set) var lastHeard: Instant?
-    /// From the sending of the last request that was answered to its final answer.
+    /// Round trip of the last answered request, to its final response.
     public private(set) var roundTrip: TimeSpan?
-    /// The same, smoothed (an eighth of the newest, as RFC 6298 2).
+    /// Smoothed round trip; the newest counts one eighth (RFC 6298 2).
     public private(set) var smoothedRoundTrip: TimeSpan?
-    /// Since when ``state`` is what it is; nil: it is unknown.
+    /// Time of the last change of ``state``; nil: unknown.
     public private(set) var since: Instant?
 
+    /// Creates a contact without any outcome.
     public init() {}
 
-    /// The newest of ``faults``; nil: nothing that is known.
+    /// The newest of ``faults``; nil: none.
     public var fault: Failure? { faults.values.max { ($0.at, $0.reason) < ($1.at, $1.reason) } }
 
+    /// State after the last outcome.
     public var state: State {
         switch (lastAnswer, lastFailure?.at) {
         case (nil, nil): .unknown
@@ -51,7 +58,7 @@ public struct PartnerContact: Hashable, Sendable {
 
     mutating func heard(at now: Instant) { lastHeard = now }
 
-    /// A final answer that shows that the partner is there.
+    /// Records a final response that shows that the partner is up.
     mutating func answered(after span: TimeSpan, at now: Instant) {
         let before = state
         answers &+= 1
@@ -61,8 +68,8 @@ public struct PartnerContact: Hashable, Sendable {
         if before != .up { since = now }
     }
 
-    /// Nobody answered, or whoever did has nothing behind it.
-    /// - Parameter isVerdict: whether that says something of the partner itself.
+    /// Records a request without a response, or with 408 or 503.
+    /// - Parameter isVerdict: whether the failure concerns the partner as a whole.
     mutating func failed(_ reason: String, isVerdict: Bool, at now: Instant) {
         failures &+= 1
         guard isVerdict else { return }
@@ -78,7 +85,7 @@ public struct PartnerContact: Hashable, Sendable {
 
     mutating func configurationWorks(for method: SIPMethod) { faults[method] = nil }
 
-    /// What another shard knows of the same partner.
+    /// Adds the contact of another shard with the same partner.
     mutating func add(_ other: PartnerContact) {
         let parts = [self, other]
         requestsSent &+= other.requestsSent

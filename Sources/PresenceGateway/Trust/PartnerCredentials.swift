@@ -2,46 +2,50 @@ import SIPCore
 import SIPEvents
 import SIPSecurity
 
-/// The name and the password by which this gateway signs in at the servers of one partner (RFC 3261 22.1, RFC 7616).
+/// Name and password of the gateway at the servers of one partner (RFC 3261 22.1, RFC 7616).
 public struct PartnerCredentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// User name in Digest responses.
     public var user: String
+    /// Password; not part of ``description`` and ``customMirror``.
     public var password: String
 
+    /// Creates credentials.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
-    /// Without the password.
+    /// The user name, without the password.
     public var description: String { user }
+    /// Reflects the user name only.
     public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 
-/// How this gateway signs in at partners, by their names; one for each that has credentials.
+/// Digest clients by partner name, for partners with credentials.
 struct PartnerSignIns {
     var clients: [String: DigestClient] = [:]
-    /// Partners and methods whose challenge could not be met, and was logged lately.
+    /// Partners and methods with unmet challenges that were logged within 10 minutes.
     var unmet = RecentNotes<String>(silence: .seconds(600), limit: 256)
 }
 
-/// A request as it was sent, kept until it is answered where it may have to be sent once more: with credentials, or elsewhere.
+/// A sent request, kept until its response in case it is repeated with credentials or after a redirection.
 struct RepeatableRequest {
-    /// Without our Via, and without the credentials that a kept nonce put on it.
+    /// The request without our Via and without credentials from a kept nonce.
     var request: SIPRequest
     var destination: Destination
     var transport: TransportProtocol
     var own: TransactionLayer.HostPort
-    /// It was sent because of a challenge, and is not sent again.
+    /// Whether it already answers a challenge, so that it is not repeated.
     var isRepeated: Bool
 }
 
 /// Challenges of partners' servers, 401 and 407 (RFC 3261 22.1 to 22.3).
 ///
-///     sent --401, 407--> sent again with credentials, CSeq one higher --401, 407--> handed on as it is, configuration fault
+///     sent --401, 407--> sent again with credentials, CSeq one higher --401, 407--> processed as a refusal, configuration fault
 ///
-/// The nonce is kept for the requests that follow (RFC 7616 3.6); one that has gone stale costs one repetition.
+/// The nonce is kept for later requests (RFC 7616 3.6); a stale one costs one repetition.
 extension Gateway {
-    /// Takes the credentials of the configuration over; nonces of those that are as before are kept.
+    /// Applies the configured credentials; nonces of unchanged credentials are kept.
     func configureSignIns(before: GatewayConfiguration?) {
         var kept: [String: DigestClient] = [:]
         for (name, domain) in configuration.domains.sorted(by: { $0.key < $1.key }) {
@@ -55,8 +59,8 @@ extension Gateway {
         signIns.clients = kept
     }
 
-    /// Puts kept credentials on a request to a partner that has asked for them.
-    /// - Returns: what is needed to send it again; nil: there are no credentials for this partner, and no redirection is followed so.
+    /// Adds credentials with a kept nonce to a request.
+    /// - Returns: the request for repetition; nil: neither credentials nor redirections can require one.
     func authorize(
         _ request: inout SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
         for purpose: Awaiting
@@ -71,8 +75,8 @@ extension Gateway {
         return kept
     }
 
-    /// Answers a challenge by the same request with credentials.
-    /// - Returns: false: it cannot be met, and the answer is handed on.
+    /// Answers a challenge by repeating the request with credentials.
+    /// - Returns: false if the challenge cannot be met; the response is processed then.
     func meetChallenge(_ response: SIPResponse, to awaited: Awaited, at now: Instant) -> Bool {
         guard response.status == .unauthorized || response.status == .proxyAuthenticationRequired,
             let partner = partner(of: awaited.purpose)
@@ -98,8 +102,8 @@ extension Gateway {
         return true
     }
 
-    /// Gives a request that is sent again the next number of its sequence (RFC 3261 22.2).
-    /// - Returns: false: nobody waits for its answer any more.
+    /// Gives a repeated request the next number of its sequence (RFC 3261 22.2).
+    /// - Returns: false if the request is obsolete or cannot be repeated.
     func renumber(_ request: inout SIPRequest, for purpose: Awaiting) -> Bool {
         guard var cSeq = request.headers.cSeq else { return false }
         switch purpose {
@@ -138,7 +142,7 @@ extension Gateway {
         return true
     }
 
-    /// A challenge that nothing but the configuration can meet: a notice in the log, and a fault in ``partnerReports``.
+    /// Reports a challenge that only the configuration can meet: a notice in the log, and a fault in ``partnerReports``.
     private func noteUnmetChallenge(_ status: SIPStatus, to method: SIPMethod, by partner: String, _ reason: String, at now: Instant) {
         partners.misconfigured(
             "answered \(status.rawValue) to \(method): asks for credentials; \(reason)", by: partner, for: method, at: now)

@@ -1,18 +1,20 @@
 import FederationRouting
 import SIPCore
 
-/// What was taken from one partner, and what was refused it.
+/// Counters of requests from one partner.
 public struct PartnerCounters: Hashable, Sendable {
+    /// Requests received, including those beyond the rate.
     public var messages: UInt64 = 0
-    /// Beyond its rate.
+    /// Requests refused because of the rate limit.
     public var tooMany: UInt64 = 0
-    /// Beyond the URIs that its users may watch.
+    /// Requests refused because of the limit of watched URIs.
     public var tooManyURIs: UInt64 = 0
-    /// Users who may not watch each other.
+    /// Requests refused because of the rights between users.
     public var noRight: UInt64 = 0
-    /// Said to come from it by somebody else.
+    /// Requests refused because their peer may not send for this partner.
     public var impostors: UInt64 = 0
 
+    /// Creates counters of 0.
     public init() {}
 
     static func += (left: inout PartnerCounters, right: PartnerCounters) {
@@ -24,23 +26,26 @@ public struct PartnerCounters: Hashable, Sendable {
     }
 }
 
-/// One partner as an operator sees it.
+/// One partner, as reported to an operator.
 public struct PartnerReport: Hashable, Sendable {
+    /// Name of the partner's domain.
     public var name: String
+    /// Counters of its requests.
     public var counters = PartnerCounters()
-    /// Different URIs that its users watch.
+    /// Number of different URIs that its users watch.
     public var watchedURIs = 0
-    /// How its servers answer.
+    /// State of its servers.
     public var contact = PartnerContact()
-    /// Far legs there of which it is not known whether its servers still know them, and since when the first of them.
+    /// Upstream subscriptions that its servers may have lost.
     public var unverified = 0
+    /// Time since which the first of them is unverified; nil: none.
     public var unverifiedSince: Instant?
-    /// It has an entry of its own.
+    /// Whether it has an entry of its own.
     public var isConfigured = false
-    /// nil: no entry covers it any more.
+    /// Side of its domain; nil: no entry covers it any more.
     public var side: DomainSide?
 
-    /// Of several shards, by name.
+    /// Combines the reports of several shards, sorted by name.
     public static func sum(_ reports: [[PartnerReport]]) -> [PartnerReport] {
         var sums: [String: PartnerReport] = [:]
         for report in reports.joined() {
@@ -59,14 +64,14 @@ public struct PartnerReport: Hashable, Sendable {
     }
 }
 
-/// The partners of the configuration, and those that were heard or asked; a shard has its own.
+/// The configured partners and those with messages; each shard has its own table.
 struct PartnerTable {
     /// Reason for which all subscriptions at a partner are in doubt.
     enum Absence {
-        /// OPTIONS, or a request outside of dialogs by the domain's own way, found no server, or OPTIONS were not answered. Any answer but
-        /// 408 and 503 ends it.
+        /// OPTIONS, or a request outside dialogs on the domain's own route, found no server or no answer to OPTIONS. Ended by any response
+        /// other than 408 and 503.
         case unreachable
-        /// OPTIONS are answered 408 or 503, as by a proxy whose server is away. Another answer to OPTIONS ends it.
+        /// OPTIONS are answered with 408 or 503, as by a proxy with a failed server. Ended by another response to OPTIONS.
         case unavailable
     }
 
@@ -75,10 +80,10 @@ struct PartnerTable {
         var counters = PartnerCounters()
         var contact = PartnerContact()
         var bucket: TokenBucket?
-        /// In how many dialogs of its users each URI is.
+        /// Number of dialogs of its users with each URI.
         var watched: [String: Int] = [:]
 
-        /// Notes a message; false when it is beyond the rate.
+        /// Counts a message; returns false if it is beyond the rate.
         mutating func admits(_ limits: PartnerLimits, at now: Instant) -> Bool {
             counters.messages &+= 1
             contact.heard(at: now)
@@ -95,12 +100,13 @@ struct PartnerTable {
 
     private var records: [String: Record] = [:]
     private static let limit = 10_000
-    /// So many records are there before somebody gives way; more than the limit where too few did, so that not every new name looks for them.
+    /// Number of records at which some are removed; higher than the limit if few could be removed, so that not every new name searches
+    /// them.
     private var room = PartnerTable.limit
-    /// Those that have an entry of their own; they are never forgotten.
+    /// Partners with an entry of their own; their records are kept.
     private var configured: Set<String> = []
 
-    /// URIs that users of partners watch.
+    /// Number of URIs watched by users of partners.
     var watchedCount: Int { records.values.reduce(0) { $0 + $1.watched.count } }
 
     var reports: [PartnerReport] {
@@ -112,7 +118,7 @@ struct PartnerTable {
         }
     }
 
-    /// Takes the partners of another configuration; of those that are gone nothing is kept but what their users watch.
+    /// Applies another configuration; removed partners keep their record only while their users watch URIs.
     mutating func configure(_ names: Set<String>) {
         let gone = configured.subtracting(names)
         configured = names
@@ -121,7 +127,7 @@ struct PartnerTable {
 
     mutating func sent(to name: String) { change(name) { $0.contact.sent() } }
 
-    /// - Returns: whether it is up now, and was down.
+    /// - Returns: whether the partner changed from down to up.
     mutating func answered(by name: String, after span: TimeSpan, at now: Instant) -> Bool {
         change(name) { record in
             let before = record.contact.state
@@ -130,7 +136,7 @@ struct PartnerTable {
         }
     }
 
-    /// - Returns: whether it is down now, and was not.
+    /// - Returns: whether the partner changed to down.
     mutating func failed(_ reason: String, by name: String, isVerdict: Bool, at now: Instant) -> Bool {
         change(name) { record in
             let before = record.contact.state
@@ -139,12 +145,12 @@ struct PartnerTable {
         }
     }
 
-    /// What the partner asks for is missing in the configuration.
+    /// Records a fault of the configuration.
     mutating func misconfigured(_ reason: String, by name: String, for method: SIPMethod, at now: Instant) {
         change(name) { $0.contact.misconfigured(reason, for: method, at: now) }
     }
 
-    /// A request was accepted: for its method nothing is missing.
+    /// Clears the fault of a method after an accepted request.
     mutating func configurationWorks(at name: String, for method: SIPMethod) {
         guard records[name]?.contact.faults[method] != nil else { return }
         change(name) { $0.contact.configurationWorks(for: method) }
@@ -152,7 +158,7 @@ struct PartnerTable {
 
     func isAway(_ name: String) -> Bool { records[name]?.absence != nil }
 
-    /// - Returns: whether it was there before.
+    /// - Returns: whether the partner was present before.
     mutating func left(_ name: String, _ absence: Absence) -> Bool {
         change(name) { record in
             let before = record.absence
@@ -161,8 +167,8 @@ struct PartnerTable {
         }
     }
 
-    /// A partner answered, and not 408 or 503.
-    /// - Returns: whether it was away before.
+    /// Ends the absence of a partner that answered, other than with 408 or 503.
+    /// - Returns: whether it was absent before.
     mutating func returned(_ name: String, toOptions: Bool) -> Bool {
         guard let absence = records[name]?.absence, toOptions || absence == .unreachable else { return false }
         records[name]?.absence = nil
@@ -176,20 +182,20 @@ struct PartnerTable {
         return body(&records[name, default: Record()])
     }
 
-    /// Notes a message.
-    /// - Returns: false when it is beyond the rate.
+    /// Counts a message.
+    /// - Returns: false if it is beyond the rate.
     mutating func admits(_ name: String, _ limits: PartnerLimits, at now: Instant) -> Bool {
         makeRoom(for: name)
         return records[name, default: Record()].admits(limits, at: now)
     }
 
-    /// Notes a refusal.
+    /// Counts a refusal.
     mutating func count(_ path: WritableKeyPath<PartnerCounters, UInt64>, of name: String) {
         makeRoom(for: name)
         records[name, default: Record()].counters[keyPath: path] &+= 1
     }
 
-    /// Whether a partner's users watch as many URIs as they may, and this is not among them.
+    /// Whether the limit of watched URIs is reached and this URI is not among them.
     func isFull(_ name: String, _ limits: PartnerLimits, for key: String) -> Bool {
         guard let most = limits.watchedURIs, let record = records[name] else { return limits.watchedURIs == 0 }
         return record.watched.count >= most && record.watched[key] == nil
@@ -205,11 +211,11 @@ struct PartnerTable {
         records[name]?.watched[key] = count > 1 ? count - 1 : nil
     }
 
-    /// Of partners that nobody configured there may be any number: names that were only claimed are forgotten first, then whoever
-    /// watches nobody.
+    /// Bounds the records of partners without an entry: removes those without messages and requests first, then those without watched
+    /// URIs.
     private mutating func makeRoom(for name: String) {
         guard records.count >= room, records[name] == nil else { return }
-        // Unless a quarter gave way, the next look is far off: else one would be taken for each new name.
+        // If less than a quarter was removed, the next search is postponed, so that not every new name causes one.
         let enough = Self.limit / 4 * 3
         defer { room = records.count <= enough ? Self.limit : 2 * records.count }
         let configured = configured
