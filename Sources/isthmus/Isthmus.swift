@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The program: server, offline tools and client tools.
 @main struct Isthmus {
-    static let version = "0.1.0"
+    static let version = GatewayVersion.current
 
     static func main() async {
         // A closed pipe fails one write, and does not end the process.
@@ -60,25 +60,4 @@ struct IsthmusCommand: AsyncParsableCommand {
             ConvertCommand.self, AggregateCommand.self, ResolveCommand.self,
             UserCommand.self, VerifyCommand.self, MappingsCommand.self,
         ])
-}
-
-/// Error of a command; each line is printed as `isthmus: LINE`.
-struct CommandFailure: Error, Hashable {
-    enum Code: Int32, Hashable {
-        case inputRefused = 1
-        case usage = 2
-        case unreachable = 3
-    }
-
-    var code: Code
-    var lines: [String]
-
-    init(_ code: Code, _ lines: [String]) {
-        self.code = code
-        self.lines = lines
-    }
-
-    init(_ code: Code, _ line: String) {
-        self.init(code, [line])
-    }
 }

@@ -1,6 +1,4 @@
-import FederationRouting
 import Foundation
-import SIPCore
 import Testing
 
 @testable import isthmus
@@ -31,49 +29,6 @@ import Testing
         #expect(try await check(directory.appendingPathComponent("none/isthmus.db").path) == 1)
         try Data(repeating: 0x2A, count: 4_096).write(to: URL(fileURLWithPath: place))
         #expect(try await check(place) == 1)
-    }
-
-    @Test("check warns of private keys and users that others can read, and names key, file and mode")
-    func exposedSecrets() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-secrets-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        func place(_ name: String, _ mode: Int) throws -> String {
-            let path = directory.appendingPathComponent(name).path
-            try Data("x".utf8).write(to: URL(fileURLWithPath: path))
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            return path
-        }
-        var configuration = ProgramConfiguration()
-        configuration.tls = TLSFiles(own: .init(certificate: try place("own.pem", 0o644), key: try place("own.key", 0o644)))
-        configuration.tls?.names = [
-            "b.example.net": .init(certificate: try place("b.pem", 0o644), key: try place("b.key", 0o600)),
-            "a.example.net": .init(certificate: try place("a.pem", 0o644), key: try place("a.key", 0o640)),
-        ]
-        configuration.directory = .file(try place("users.yaml", 0o606))
-        let found = ExposedSecrets.warnings(of: configuration)
-        #expect(
-            found == [
-                "tls.key: \(directory.path)/own.key: every user can read or change it (mode 0644); make it 0600",
-                "tls.names.a.example.net.key: \(directory.path)/a.key: its group can read or change it (mode 0640); make it 0600",
-                "directory.file: \(directory.path)/users.yaml: every user can read or change it (mode 0606); make it 0600",
-            ])
-    }
-
-    @Test(
-        "a route names the entry that decided",
-        arguments: [
-            ("sip:a@contoso.com", "local (enterprise): contoso.com is configured and hosted here"),
-            (
-                "sip:a@EXAMPLE.org",
-                "udp:127.0.0.1:5080 (simple, federated): example.org is configured with the route udp:127.0.0.1:5080"
-            ),
-            ("pres:a@www.example.net", "refused 403: www.example.net is covered by \"*\" and refused"),
-        ])
-    func route(uri: String, expected: String) throws {
-        let table = try ConfigurationReader.read(ConfigurationReaderTests.example, file: "x.yaml").routingTable
-        let parsed = try #require(SIPURI(uri))
-        #expect(table.decide(parsed).description == expected)
     }
 
     @Test("log lines quote what needs quotes, in both forms") func logLines() {

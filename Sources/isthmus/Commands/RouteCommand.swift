@@ -72,11 +72,3 @@ struct RouteCommand: AsyncParsableCommand {
         return lines.joined()
     }
 }
-
-extension ProgramConfiguration {
-    /// Routing table as the gateway uses it.
-    var routingTable: RoutingTable { gateway(listeners: listeners, logLevel: .error).routes }
-
-    /// Table of the URIs that identify the same user.
-    var identities: IdentityTable { routingTable.identities }
-}

@@ -1,4 +1,5 @@
 import Administration
+import FederationRouting
 import NameResolution
 import PresenceGateway
 import SIPCore
@@ -117,4 +118,12 @@ struct ProgramConfiguration: Hashable, Sendable {
         for (address, authentication) in zip(bound, listenerAuthentication) { gateway.authentication[address] = authentication }
         return gateway
     }
+}
+
+extension ProgramConfiguration {
+    /// Routing table as the gateway uses it.
+    var routingTable: RoutingTable { gateway(listeners: listeners, logLevel: .error).routes }
+
+    /// Table of the URIs that identify the same user.
+    var identities: IdentityTable { routingTable.identities }
 }

@@ -50,7 +50,7 @@ struct AdminOptions: ParsableArguments {
 
     /// Address of the administration listener.
     private func address() throws -> AdministrationAddress {
-        if let admin { return try AdministrationAddress(argument: admin).needed("admin") }
+        if let address = admin.flatMap(AdministrationAddress.init(argument:)) { return address }
         let file = config ?? ""
         let listeners = try ConfigurationOption.read(file).admin.filter(\.inspects)
         // Prefer a socket, which no other process can occupy.

@@ -36,7 +36,7 @@ final class StatusPages: Sendable {
         var named: [String: Int] = [:]
         for (name, path) in Self.countPaths { named[name] = counts[keyPath: path] }
         return HealthReport(
-            status: status, node: nodeName, version: Isthmus.version,
+            status: status, node: nodeName, version: GatewayVersion.current,
             uptimeSeconds: (server.clock.now() - startedAt).seconds, listeners: server.listeners.map(\.description), counts: named,
             partners: PartnerRow.shown(await partners.rows()).map(\.health))
     }
