@@ -5,6 +5,7 @@ import PackageDescription
 // `scripts/check-layers` proves it, and proves that nothing below the edges does I/O or reads a clock.
 //
 //   program     isthmus
+//   service     GatewayService
 //   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
@@ -143,16 +144,22 @@ if !coreOnly {
         .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
         room("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
         room("Administration", ["ByteCoding", log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
+        // service
+        room(
+            "GatewayService",
+            [
+                "SIPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping",
+                "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", log,
+                .product(name: "Yams", package: "Yams"),
+            ] + nio),
         // program
         .executableTarget(
             name: "isthmus",
             dependencies: [
-                "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "PresenceGateway", "PresenceMapping",
-                "PresenceDocuments",
-                "EnhancedPresence", "FederationRouting", "UserDirectory", "LDAPDirectory", "SIPSecurity", "GoldenVectors", "SIPEvents",
-                "SIPCore", "XMLCore", log,
+                "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "PresenceGateway",
+                "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "FederationRouting", "UserDirectory", "SIPSecurity",
+                "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Yams", package: "Yams"),
             ] + nio,
             swiftSettings: settings),
 
@@ -161,9 +168,16 @@ if !coreOnly {
             "SIPTransportTests",
             ["SIPTransport", "PresenceGateway", "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", log] + nio + tls),
         tests(
+            "GatewayServiceTests",
+            [
+                "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "PresenceGateway", "PresenceDocuments",
+                "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", log,
+            ]),
+        tests(
             "ProgramTests",
             [
-                "isthmus", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "GoldenVectors",
+                "isthmus", "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting",
+                "GoldenVectors",
                 "PresenceGateway",
                 "PresenceDocuments", "PresenceMapping",
                 "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", "ThrowAwayCertificates", log,
@@ -172,7 +186,8 @@ if !coreOnly {
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "isthmus", "GatewayTesting", "SIPTransport", "PresenceGateway", "LDAPDirectory", "UserDirectory", "PresenceDocuments",
+                "isthmus", "GatewayService", "GatewayTesting", "SIPTransport", "PresenceGateway", "LDAPDirectory", "UserDirectory",
+                "PresenceDocuments",
                 "SIPSecurity", "SIPCore", "XMLCore", log,
             ] + nio,
             exclude: ["Peers"],

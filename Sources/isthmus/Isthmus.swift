@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 
 /// The program: server, offline tools and client tools.
 @main struct Isthmus {

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 import UserDirectory
 
+@testable import GatewayService
 @testable import isthmus
 
 extension RealSockets {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 @Suite struct AggregateAndResolveTests {

@@ -7,6 +7,7 @@ import SIPEvents
 import SIPTransport
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 /// `transport`, `listen` and the address keys of `domains`, and a gateway with IPv6 only.

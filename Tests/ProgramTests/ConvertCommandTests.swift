@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 @Suite struct ConvertCommandTests {

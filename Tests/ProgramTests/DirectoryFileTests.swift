@@ -4,6 +4,7 @@ import SIPSecurity
 import Testing
 import UserDirectory
 
+@testable import GatewayService
 @testable import isthmus
 
 @Suite struct DirectoryFileTests {

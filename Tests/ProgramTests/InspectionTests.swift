@@ -6,6 +6,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 /// `explain`, `subscriptions` and `presentities` against a gateway on real sockets.

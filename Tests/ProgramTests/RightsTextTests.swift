@@ -2,6 +2,7 @@ import FederationRouting
 import SIPCore
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 /// Text of `isthmus route --from`.

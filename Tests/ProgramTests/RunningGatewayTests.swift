@@ -8,6 +8,7 @@ import SIPEvents
 import SIPTransport
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 @Suite(.timeLimit(.minutes(10))) struct RunningGatewayTests {

@@ -3,6 +3,7 @@ import SIPCore
 import SIPSecurity
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 /// Sign-in as a whole: a directory file, a listener that requires sign-in, and the commands that support it.

@@ -5,6 +5,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 @Suite(.timeLimit(.minutes(10))) struct StoreHealthTests {

@@ -8,6 +8,7 @@ import SIPTransport
 import Testing
 import ThrowAwayCertificates
 
+@testable import GatewayService
 @testable import isthmus
 
 /// `tls`, and the certificate keys of listeners and domains.

@@ -1,3 +1,4 @@
+import GatewayService
 import PresenceGateway
 import SIPCore
 import SIPTransport

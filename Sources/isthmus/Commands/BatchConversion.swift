@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import GatewayService
 import PresenceMapping
 
 /// `convert --out DIR`: converts many files, each to a file of the same name; failures are reported and the others continue.

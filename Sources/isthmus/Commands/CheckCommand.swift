@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 import PresenceGateway
 import SIPCore
 import SIPSecurity

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 
 /// `--config FILE`, the same in every command that reads it.
 struct ConfigurationOption: ParsableArguments {

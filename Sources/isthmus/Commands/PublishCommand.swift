@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 import NIOCore
 import PresenceDocuments
 import SIPCore

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EnhancedPresence
+import GatewayService
 import PresenceDocuments
 
 struct ResolveCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FederationRouting
+import GatewayService
 import PresenceGateway
 import SIPCore
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 import Logging
 import SIPCore
 import SIPTransport

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 import SIPCore
 import SIPSecurity
 import UserDirectory

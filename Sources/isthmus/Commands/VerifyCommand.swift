@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 import GoldenVectors
 
 struct VerifyCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayService
 import GatewayTesting
 import Logging
 import SIPCore

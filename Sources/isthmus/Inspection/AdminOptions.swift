@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import GatewayService
 import SIPCore
 
 /// Selects the running gateway and the output format; the same in every command that queries a gateway.

@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import GatewayService
 import PresenceDocuments
 import PresenceGateway
 

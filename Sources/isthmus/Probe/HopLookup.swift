@@ -1,4 +1,5 @@
 import FederationRouting
+import GatewayService
 import NameResolution
 import PresenceGateway
 import SIPCore

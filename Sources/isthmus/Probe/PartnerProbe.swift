@@ -1,4 +1,5 @@
 import FederationRouting
+import GatewayService
 import PresenceGateway
 import SIPCore
 import SIPSecurity

@@ -6,6 +6,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
+@testable import GatewayService
 @testable import isthmus
 
 /// `partners`, health and metrics of partners, for a gateway on real sockets.

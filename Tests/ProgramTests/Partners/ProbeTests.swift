@@ -8,6 +8,7 @@ import SIPTransport
 import Testing
 import ThrowAwayCertificates
 
+@testable import GatewayService
 @testable import isthmus
 
 /// `check --probe` with partners on real sockets: over TCP and TLS, unreachable ones, and ones with wrong certificates.

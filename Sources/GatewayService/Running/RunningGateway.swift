@@ -1,0 +1,245 @@
+import Administration
+import Logging
+import NIOCore
+import NameResolution
+import PresenceGateway
+import PresenceMapping
+import SIPCore
+import SIPSecurity
+import SIPTransport
+import Synchronization
+
+/// Gateway process of `serve` and `demo`: shards on event loops, their logs, the administration listeners, reload and stop.
+package final class RunningGateway: Sendable {
+    package let server: SIPServer
+    private let logger: Logger
+    private let started: ProgramConfiguration
+    private let administration: [AdministrationServer]
+    private let pages: StatusPages
+    private let authenticator: Authenticator?
+    let tls: TLSService?
+    private let names: NameResolver
+    let feed: DirectoryFeed
+
+    /// Starts a gateway.
+    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, a file cannot be read, or users could not sign in.
+    package static func start(_ written: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
+        let configuration = try written.withPasswords()
+        let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
+        let users = try configuration.loadDirectory()
+        let directory = CurrentDirectory(users)
+        let authenticator = try authenticator(configuration, directory)
+        let tls = try tlsService(configuration, logger)
+        var router = ShardRouter(shards: configuration.shards, identities: configuration.identities)
+        let opened = try OpenedStore(configuration.store)
+        if let opened { router.adopt(opened.records) }
+        let restored = RestoredTotal()
+        let names: NameResolver
+        do { names = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
+        let server: SIPServer
+        do {
+            server = try await SIPServer.start(
+                listening: configuration.listeners, shardCount: configuration.shards, options: configuration.transport, logger: logger,
+                tls: tls,
+                selector: { [router] in router.shard(of: $0.bytes) },
+                names: names,
+                afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
+                makeEndpoint: { context in
+                    let gateway = Gateway(
+                        configuration: configuration.gateway(listeners: context.listeners, logLevel: .init(logger.logLevel)),
+                        mapper: mapper,
+                        shard: context.index,
+                        shards: context.count, key: .system(), store: opened?.store,
+                        authenticator: authenticator, directory: users, localAddresses: RouteLookup())
+                    if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
+                    gateway.keepPartnersAlive(at: context.now)
+                    return gateway
+                })
+        } catch let error as TransportError {
+            names.stop()
+            throw CommandFailure(.inputRefused, error.description)
+        }
+        let partners = PartnerBoard(server: server, routes: configuration.routingTable, tls: tls)
+        let pages = StatusPages(
+            nodeName: configuration.nodeName, server: server, directory: directory, partners: partners, tls: tls)
+        let administration: [AdministrationServer]
+        do throws(CommandFailure) {
+            administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
+        } catch {
+            names.stop()
+            await server.stop()
+            throw error
+        }
+        var metadata: Logger.Metadata = [
+            "node": "\(configuration.nodeName)", "shards": "\(configuration.shards)", "file-descriptors": "\(FileDescriptors.limit)",
+        ]
+        if opened != nil { metadata.merge(Self.metadata(restored.value)) { _, new in new } }
+        logger.info("serving", metadata: metadata)
+        let node = RunningGateway(
+            server: server, logger: logger, started: configuration, administration: administration, pages: pages,
+            authenticator: authenticator, tls: tls, names: names, feed: DirectoryFeed(directory, logger: logger))
+        await node.followDirectory(configuration)
+        return node
+    }
+
+    /// Opens all administration listeners, or none on failure.
+    private static func listeners(
+        _ wanted: [ProgramConfiguration.AdminListener], _ pages: StatusPages, _ inspection: InspectionPages, _ logger: Logger
+    ) async throws(CommandFailure) -> [AdministrationServer] {
+        var started: [AdministrationServer] = []
+        for listener in wanted {
+            var sources = AdministrationServer.Sources(health: pages.health, metrics: pages.metrics)
+            if listener.inspects { sources.inspect = inspection.answer }
+            do {
+                started.append(try await AdministrationServer.start(on: listener.address, sources: sources, logger: logger))
+            } catch {
+                for server in started { await server.stop() }
+                throw CommandFailure(
+                    .inputRefused, "admin.\(listener.isSocket ? "socket" : "http"): \(listener.address): cannot listen: \(error)")
+            }
+        }
+        return started
+    }
+
+    /// Authenticator shared by all shards; nil when no listener requires sign-in.
+    private static func authenticator(_ configuration: ProgramConfiguration, _ directory: CurrentDirectory) throws -> Authenticator? {
+        guard configuration.asksUsersToSignIn else { return nil }
+        guard configuration.directory != nil else {
+            throw CommandFailure(.inputRefused, "listen: users must sign in, but there is no directory of them")
+        }
+        if let problem = CryptoLibrary.problem { throw CommandFailure(.inputRefused, "listen: users cannot sign in: \(problem)") }
+        var random = SystemRandomNumberGenerator()
+        return Authenticator(
+            targetName: configuration.nodeName, secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
+            limits: configuration.authenticationLimits, tlsDSK: try configuration.tlsDSK?.load(), isUser: { directory.hasUser($0) },
+            lookup: { directory.account($0) })
+    }
+
+    /// TLS service with the configured certificates; nil without TLS.
+    private static func tlsService(_ configuration: ProgramConfiguration, _ logger: Logger) throws(CommandFailure) -> TLSService? {
+        guard let files = configuration.tls else { return nil }
+        let settings = try files.load(at: HostClock().now())
+        do { return try TLSService(settings, logger: logger) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
+    }
+
+    private init(
+        server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
+        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, feed: DirectoryFeed
+    ) {
+        self.server = server
+        self.logger = logger
+        self.started = started
+        self.administration = administration
+        self.pages = pages
+        self.authenticator = authenticator
+        self.tls = tls
+        self.names = names
+        self.feed = feed
+    }
+
+    /// Addresses of all listeners with their actual ports, in the form of the `ready` line.
+    package var addresses: [String] {
+        server.listeners.map(\.description) + administration.map(\.address.description)
+    }
+
+    /// Applies domains, limits, timing, the directory, mapping tables and certificates of a new configuration; keys that need a restart
+    /// keep their values and are logged.
+    /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
+    package func reload(_ written: ProgramConfiguration) async throws(CommandFailure) {
+        var configuration = try written.withPasswords()
+        let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
+        let tlsDSK = try configuration.tlsDSK?.load()
+        let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
+        let fixed = configuration.keepFixed(of: started)
+        if !fixed.isEmpty {
+            logger.warning("what needs a restart stays as it was", metadata: ["keys": "\(fixed.joined(separator: ", "))"])
+        }
+        if let tls, let files = configuration.tls {
+            // The wall clock of now, which may have been set since the start.
+            let settings = try files.load(at: HostClock().now())
+            do { try tls.replace(settings) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
+            await server.checkPeers()
+        }
+        let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
+        for shard in server.shards {
+            try? await shard.perform { endpoint, now in
+                (endpoint as? Gateway)?.reconfigure(gateway, mapper: mapper, at: now)
+                (endpoint as? Gateway)?.use(directory: users, at: now)
+            }.get()
+        }
+        pages.partners.use(routes: gateway.routes)
+        feed.current.replace(by: users)
+        authenticator?.use(tlsDSK: tlsDSK)
+        await followDirectory(configuration)
+        logger.notice("configuration reloaded", metadata: ["domains": "\(configuration.domains.count)"])
+    }
+
+    private func followDirectory(_ configuration: ProgramConfiguration) async {
+        let server = server
+        await feed.follow(configuration) { state in
+            for shard in server.shards {
+                try? await shard.perform { endpoint, now in (endpoint as? Gateway)?.use(directory: state, at: now) }.get()
+            }
+        }
+    }
+
+    /// Ends all dialogs or leaves them in the store, as configured, waits at most `drain` for peers that answer, and closes all sockets.
+    package func stop(drain: TimeSpan) async {
+        logger.notice("stopping")
+        pages.beginStopping()
+        feed.stop()
+        // Final requests use the servers already known.
+        names.stop()
+        await server.stop(
+            drain: drain,
+            asking: { endpoint, now in (endpoint as? Gateway)?.shutdown(at: now) },
+            progress: { endpoint in
+                guard let gateway = endpoint as? Gateway, !gateway.isDrained else { return .finished }
+                return gateway.answersMissing.map { .awaitingPeers($0) } ?? .busy
+            })
+        for listener in administration { await listener.stop() }
+        logger.notice("stopped")
+    }
+
+    private static func metadata(_ restored: RestoredState) -> Logger.Metadata {
+        [
+            "restored-presentities": "\(restored.presentities)", "restored-publications": "\(restored.publications)",
+            "restored-dialogs": "\(restored.dialogs)", "restored-registrations": "\(restored.registrations)",
+            "expired": "\(restored.expired)", "left-out": "\(restored.unreadable)", "told": "\(restored.told)",
+        ]
+    }
+
+    private static func drainLogs(of endpoint: any SansIOEndpoint, shard: Int, to logger: Logger) {
+        guard let gateway = endpoint as? Gateway else { return }
+        for record in gateway.takeLogs() {
+            let level = record.level.loggerLevel
+            guard level >= logger.logLevel else { continue }
+            var metadata: Logger.Metadata = ["shard": "\(shard)"]
+            for field in record.metadata { metadata[field.key] = "\(field.value)" }
+            logger.log(level: level, "\(record.message)", metadata: metadata)
+        }
+    }
+}
+
+extension GatewayLog.Level {
+    /// Lowest level of records that the core must produce.
+    init(_ level: Logger.Level) {
+        switch level {
+        case .trace, .debug: self = .debug
+        case .info: self = .info
+        case .notice: self = .notice
+        case .warning: self = .warning
+        case .error, .critical: self = .error
+        }
+    }
+
+    var loggerLevel: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}
