@@ -7,15 +7,5 @@ struct ConfigurationOption: ParsableArguments {
     var config: String
 
     /// - Throws: `CommandFailure` (input refused) with one line per mistake.
-    func read() throws -> ProgramConfiguration { try Self.read(config) }
-
-    /// - Throws: `CommandFailure` (input refused) with one line per mistake.
-    static func read(_ file: String) throws -> ProgramConfiguration {
-        let text = try InputFile.text(file)
-        do {
-            return try ConfigurationReader.read(text, file: file)
-        } catch {
-            throw CommandFailure(.inputRefused, error.lines)
-        }
-    }
+    func read() throws(CommandFailure) -> ProgramConfiguration { try ConfigurationReader.read(file: config) }
 }

@@ -71,7 +71,7 @@ struct PeerOptions: ParsableArguments {
     /// domain, or its host name.
     private func secure(_ address: inout TransportAddress, _ logger: Logger) throws -> TLSService? {
         guard let config else { return nil }
-        let configuration = try ConfigurationOption.read(config)
+        let configuration = try ConfigurationReader.read(file: config)
         guard let files = configuration.tls else { throw CommandFailure(.inputRefused, "\(config): `tls` is missing") }
         let settings = try files.load(at: HostClock().now())
         if let domain = SIPURI(uri)?.domainKey, let name = configuration.domains[domain]?.certificate?.names.first {

@@ -2,7 +2,6 @@ import ArgumentParser
 import GatewayService
 import Logging
 import SIPCore
-import SIPTransport
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,24 +30,12 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let configuration = try file.read()
         let format = logFormat
         let level = logLevel
         let logger = Logger(label: "isthmus") { _ in StructuredLogHandler(logLevel: level, format: format) }
-        FileDescriptors.raiseLimit()
-        // Handlers are installed before `ready` is printed, so that no signal sent on reading it meets the default action.
-        let signals = ProcessSignals.stream()
-        let node = try await RunningGateway.start(configuration, logger: logger)
-        Terminal.write("ready \(node.addresses.joined(separator: " "))\n")
-        for await signal in signals {
-            guard signal == .reload else { break }
-            do {
-                try await node.reload(try file.read())
-            } catch let failure as CommandFailure {
-                for line in failure.lines { logger.error("configuration not reloaded", metadata: ["problem": "\(line)"]) }
-            }
+        try await RunningGateway.run(logger: logger, drain: .seconds(drain), reading: file.read) { addresses in
+            Terminal.write("ready \(addresses.joined(separator: " "))\n")
         }
-        await node.stop(drain: .seconds(drain))
     }
 }
 

@@ -53,7 +53,7 @@ struct AdminOptions: ParsableArguments {
     private func address() throws -> AdministrationAddress {
         if let address = admin.flatMap(AdministrationAddress.init(argument:)) { return address }
         let file = config ?? ""
-        let listeners = try ConfigurationOption.read(file).admin.filter(\.inspects)
+        let listeners = try ConfigurationReader.read(file: file).admin.filter(\.inspects)
         // Prefer a socket, which no other process can occupy.
         guard let listener = listeners.min(by: { $0.isSocket && !$1.isSocket }) else {
             throw CommandFailure(

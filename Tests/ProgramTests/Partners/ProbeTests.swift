@@ -48,7 +48,7 @@ import ThrowAwayCertificates
     }
 
     private static func reports(_ file: String) async throws -> [ProbeReport] {
-        let configuration = try ConfigurationOption.read(file)
+        let configuration = try ConfigurationReader.read(file: file)
         let settings = try configuration.tls?.load(at: HostClock().now())
         var reports: [ProbeReport] = []
         try await PartnerProbe(configuration: configuration, settings: settings, timeout: .seconds(20)).run { reports.append($0) }
@@ -115,7 +115,7 @@ import ThrowAwayCertificates
                     "contoso.com: the certificate \(certificate) ends in 3 days, at 2199-12-31T23:59:59Z"
                 ])
             #expect(report.warnings(within: .seconds(86_400), at: before).isEmpty)
-            let configuration = try ConfigurationOption.read(try Self.file(["contoso.com: { refuse: 403 }"], in: folder))
+            let configuration = try ConfigurationReader.read(file: try Self.file(["contoso.com: { refuse: 403 }"], in: folder))
             var settings = try #require(try configuration.tls?.load(at: HostClock().now()))
             settings.names["sip.example.com"] = settings.identity
             let own = settings.identity.chain[0]
@@ -136,7 +136,7 @@ import ThrowAwayCertificates
             let file = try Self.file(
                 ["contoso.com: { side: simple, route: \"tls:127.0.0.1:\(tls)\", keep-alive: 10 }"],
                 top: "admin: { socket: \(socket) }", in: folder)
-            let gateway = try await RunningGateway.start(try ConfigurationOption.read(file), logger: RunningGatewayTests.quiet)
+            let gateway = try await RunningGateway.start(try ConfigurationReader.read(file: file), logger: RunningGatewayTests.quiet)
             let row = try await PartnersTests.rows(from: .socket(socket)) { $0["contoso.com"]?.state == .up }["contoso.com"]
             #expect(row?.certificate?.subject == "CN=sip.contoso.com (sip:contoso.com, sip.contoso.com)")
             #expect(row?.certificate?.notAfter.text == "2199-12-31T23:59:59Z")
