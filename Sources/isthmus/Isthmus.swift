@@ -24,6 +24,9 @@ import GatewayService
         } catch let failure as CommandFailure {
             for line in failure.lines { Terminal.complain(line) }
             return failure.code.rawValue
+        } catch let failure as ServiceFailure {
+            for line in failure.lines { Terminal.complain(line) }
+            return CommandFailure.Code.inputRefused.rawValue
         } catch let failure as ExitCode {
             return failure.rawValue
         } catch {

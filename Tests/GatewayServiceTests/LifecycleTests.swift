@@ -47,7 +47,7 @@ import Testing
             let logger = Logger(label: "test") { _ in LineHandler { line.yield($0) } }
             try await RunningGateway.run(
                 logger: logger, signals: signals, drain: .seconds(1),
-                reading: { () throws(CommandFailure) in try ConfigurationReader.read(file: path) }, ready: { isReady.yield($0) })
+                reading: { () throws(ServiceFailure) in try ConfigurationReader.read(file: path) }, ready: { isReady.yield($0) })
         }
         var log = lines.makeAsyncIterator()
         func next(_ part: String) async -> String {
@@ -83,10 +83,10 @@ import Testing
 
     @Test("a configuration with a mistake ends the start with one line per mistake")
     func mistake() async throws {
-        let failure = await #expect(throws: CommandFailure.self) {
+        let failure = await #expect(throws: ServiceFailure.self) {
             try await RunningGateway.run(
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, signals: AsyncStream { $0.finish() }, drain: .zero,
-                reading: { () throws(CommandFailure) in try ConfigurationReader.read(file: "/no/such/isthmus.yaml") },
+                reading: { () throws(ServiceFailure) in try ConfigurationReader.read(file: "/no/such/isthmus.yaml") },
                 ready: { _ in Issue.record("a gateway without a configuration is not ready") })
         }
         #expect(failure?.lines == ["/no/such/isthmus.yaml: No such file or directory"])

@@ -34,7 +34,7 @@ import ThrowAwayCertificates
                     try configuration(certificate, key, authority), logger: Self.quiet)
                 await gateway.stop(drain: .seconds(1))
                 return []
-            } catch let failure as CommandFailure {
+            } catch let failure as ServiceFailure {
                 return failure.lines
             }
         }
@@ -51,7 +51,7 @@ import ThrowAwayCertificates
         let gateway = try await RunningGateway.start(
             try configuration("server.pem", "server.key", "authority.pem"), logger: Self.quiet)
         try await gateway.reload(try configuration("bob.pem", "bob.key", "stranger.pem"))
-        await #expect(throws: CommandFailure.self) { try await gateway.reload(try configuration("bob.pem", "server.key", "stranger.pem")) }
+        await #expect(throws: ServiceFailure.self) { try await gateway.reload(try configuration("bob.pem", "server.key", "stranger.pem")) }
         await gateway.stop(drain: .seconds(1))
     }
 }

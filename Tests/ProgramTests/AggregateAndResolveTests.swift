@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Testing
 
-@testable import GatewayService
 @testable import isthmus
 
 @Suite struct AggregateAndResolveTests {

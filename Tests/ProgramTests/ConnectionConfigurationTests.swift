@@ -97,7 +97,7 @@ import Testing
             try read("listen: [ \"udp:127.0.0.1:0\" ]\ndomains: { \"\(name)\": { side: simple, \(rest), credentials: \(credentials) } }\n")
         }
         let configuration = try domain("{ user: gateway, password-file: \(file) }")
-        #expect(throws: CommandFailure.self) { try configuration.withPasswords() }
+        #expect(throws: ServiceFailure.self) { try configuration.withPasswords() }
         try "secret\nnot this\n".write(toFile: file, atomically: true, encoding: .utf8)
         let credentials = try configuration.withPasswords().domains["example.org"]?.credentials
         #expect(credentials == PartnerCredentials(user: "gateway", password: "secret"))
@@ -105,7 +105,7 @@ import Testing
         #expect(try configuration.withPasswords().domains["example.org"]?.credentials == credentials, "CR LF ends the line as LF does")
         for text in ["", "\r\n", "\nnot this\n"] {
             try text.write(toFile: file, atomically: true, encoding: .utf8)
-            #expect(throws: CommandFailure.self, "no password in the first line") { try configuration.withPasswords() }
+            #expect(throws: ServiceFailure.self, "no password in the first line") { try configuration.withPasswords() }
         }
         #expect(credentials.map { "\($0)" } == "gateway", "no password in a description")
         #expect(throws: ConfigurationError.self) { try domain("{ user: gateway }") }

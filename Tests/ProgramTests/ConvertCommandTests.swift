@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-@testable import GatewayService
 @testable import isthmus
 
 @Suite struct ConvertCommandTests {

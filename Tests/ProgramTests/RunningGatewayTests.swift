@@ -143,7 +143,7 @@ import Testing
         try await gateway.reload(read())
         #expect(try await Self.publish(tcp, as: "sip:carol@contoso.com") == 200)
         #expect(await Isthmus.run(add + ["sip:dan@fabrikam.com"]) == 0)
-        let failure = await #expect(throws: CommandFailure.self) { try await gateway.reload(read()) }
+        let failure = await #expect(throws: ServiceFailure.self) { try await gateway.reload(read()) }
         #expect(failure?.lines == ["\(users):4: sip:dan@fabrikam.com: \"fabrikam.com\" is no hosted domain"])
         #expect(try await Self.publish(tcp, as: "sip:carol@contoso.com") == 200)
         await gateway.stop(drain: .seconds(1))
@@ -174,7 +174,7 @@ import Testing
         try Data(good.replacingOccurrences(of: "A2P-02", with: "A2P-92").utf8).write(to: changed)
         try await gateway.reload(try read())
         try Data("{".utf8).write(to: changed)
-        let failure = await #expect(throws: CommandFailure.self) { try await gateway.reload(try read()) }
+        let failure = await #expect(throws: ServiceFailure.self) { try await gateway.reload(try read()) }
         #expect(failure?.lines.first?.contains("availability-to-pidf.json") == true)
         #expect(try await Self.publish(gateway.server.listeners[0], as: "sip:ann@example.org") == 200)
         await gateway.stop(drain: .seconds(1))

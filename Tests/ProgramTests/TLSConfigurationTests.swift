@@ -243,7 +243,7 @@ import ThrowAwayCertificates
                     await gateway.stop(drain: .zero)
                     #expect(check == 0)
                     return []
-                } catch let failure as CommandFailure {
+                } catch let failure as ServiceFailure {
                     #expect(check == 1)
                     return failure.lines
                 }
@@ -289,7 +289,7 @@ import ThrowAwayCertificates
             try await gateway.reload(try configuration("fabrikam", "fabrikam"))
             #expect(subject() == "CN=sip.fabrikam.com")
             for (name, key) in [("example", "contoso"), ("expired", "expired"), ("gone", "gone")] {
-                await #expect(throws: CommandFailure.self) { try await gateway.reload(try configuration(name, key)) }
+                await #expect(throws: ServiceFailure.self) { try await gateway.reload(try configuration(name, key)) }
             }
             #expect(subject() == "CN=sip.fabrikam.com")
             #expect(tls.statistics.reloads == 1)

@@ -1,12 +1,12 @@
 extension ConfigurationReader {
     /// Reads a configuration file.
-    /// - Throws: `CommandFailure` (input refused) with one line per mistake.
-    package static func read(file: String) throws(CommandFailure) -> ProgramConfiguration {
+    /// - Throws: `ServiceFailure` with one line per mistake.
+    package static func read(file: String) throws(ServiceFailure) -> ProgramConfiguration {
         let text = try InputFile.text(file)
         do {
             return try read(text, file: file)
         } catch {
-            throw CommandFailure(.inputRefused, error.lines)
+            throw ServiceFailure(error.lines)
         }
     }
 }

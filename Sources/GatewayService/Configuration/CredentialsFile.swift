@@ -26,19 +26,19 @@ struct CredentialsFile: Hashable, Sendable {
 
 extension ProgramConfiguration {
     /// Returns the configuration with the passwords of `credentials`, read from their files.
-    /// - Throws: `CommandFailure` (input refused) naming key and file.
-    package func withPasswords() throws(CommandFailure) -> ProgramConfiguration {
+    /// - Throws: `ServiceFailure` naming key and file.
+    package func withPasswords() throws(ServiceFailure) -> ProgramConfiguration {
         var result = self
         for (name, file) in credentials.sorted(by: { $0.key < $1.key }) {
             let key = "domains.\(name).credentials.password-file"
             let bytes: [UInt8]
-            do throws(CommandFailure) {
+            do throws(ServiceFailure) {
                 bytes = try InputFile.read(file.path)
             } catch {
-                throw CommandFailure(.inputRefused, "\(key): \(error.lines.joined(separator: "; "))")
+                throw ServiceFailure("\(key): \(error.lines.joined(separator: "; "))")
             }
             guard let password = PasswordFile.password(in: bytes) else {
-                throw CommandFailure(.inputRefused, "\(key): \(file.path): has no password in its first line")
+                throw ServiceFailure("\(key): \(file.path): has no password in its first line")
             }
             result.domains[name]?.credentials = PartnerCredentials(user: file.user, password: password)
         }

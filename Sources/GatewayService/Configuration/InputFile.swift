@@ -3,20 +3,20 @@ import Foundation
 /// Reads files named on the command line; `-` is standard input.
 package enum InputFile {
     /// Returns the content of a file.
-    /// - Throws: `CommandFailure` (input refused) naming the file and the reason.
-    package static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
+    /// - Throws: `ServiceFailure` naming the file and the reason.
+    package static func read(_ path: String) throws(ServiceFailure) -> [UInt8] {
         if path == "-" { return [UInt8](FileHandle.standardInput.readDataToEndOfFile()) }
         do {
             return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         } catch {
-            throw CommandFailure(.inputRefused, "\(path): \(reason(error))")
+            throw ServiceFailure("\(path): \(reason(error))")
         }
     }
 
-    package static func text(_ path: String) throws(CommandFailure) -> String {
+    package static func text(_ path: String) throws(ServiceFailure) -> String {
         let bytes = try read(path)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.inputRefused, "\(path): not UTF-8 text")
+            throw ServiceFailure("\(path): not UTF-8 text")
         }
         return text
     }

@@ -9,14 +9,14 @@ package struct TLSDSKFiles: Hashable, Sendable {
     var certificateService: String?
 
     /// Reads the files.
-    /// - Throws: `CommandFailure` (input refused) naming key, file and rule.
-    package func load() throws(CommandFailure) -> TLSDSKOffer {
+    /// - Throws: `ServiceFailure` naming key, file and rule.
+    package func load() throws(ServiceFailure) -> TLSDSKOffer {
         let texts = try [("certificate", certificate), ("key", key), ("client-ca", clientAuthority)].map {
-            (name: String, path: String) throws(CommandFailure) in
-            do throws(CommandFailure) {
+            (name: String, path: String) throws(ServiceFailure) in
+            do throws(ServiceFailure) {
                 return try InputFile.read(path)
             } catch {
-                throw CommandFailure(.inputRefused, "tls-dsk.\(name): \(error.lines.joined(separator: "; "))")
+                throw ServiceFailure("tls-dsk.\(name): \(error.lines.joined(separator: "; "))")
             }
         }
         do throws(TLSDSKCredentials.Problem) {
@@ -30,7 +30,7 @@ package struct TLSDSKFiles: Hashable, Sendable {
                 case .key: ("key", key)
                 case .authority: ("client-ca", clientAuthority)
                 }
-            throw CommandFailure(.inputRefused, "tls-dsk.\(name): \(path): \(error.reason)")
+            throw ServiceFailure("tls-dsk.\(name): \(path): \(error.reason)")
         }
     }
 }

@@ -26,8 +26,8 @@ package struct TLSFiles: Hashable, Sendable {
     var warningTime = TimeSpan.seconds(30 * 86_400)
 
     /// Reads the files.
-    /// - Throws: `CommandFailure` (input refused) naming key, file and rule.
-    package func load(at now: Instant) throws(CommandFailure) -> TLSSettings {
+    /// - Throws: `ServiceFailure` naming key, file and rule.
+    package func load(at now: Instant) throws(ServiceFailure) -> TLSSettings {
         let identity = try identity(own, key: "tls", at: now)
         var identities: [String: TLSSettings.Identity] = [:]
         for (name, pair) in names.sorted(by: { $0.key < $1.key }) {
@@ -49,32 +49,32 @@ package struct TLSFiles: Hashable, Sendable {
         return settings
     }
 
-    private func identity(_ pair: Pair, key: String, at now: Instant) throws(CommandFailure) -> TLSSettings.Identity {
+    private func identity(_ pair: Pair, key: String, at now: Instant) throws(ServiceFailure) -> TLSSettings.Identity {
         let chain = try Self.read(pair.certificate, key: "\(key).certificate")
         let secret = try Self.read(pair.key, key: "\(key).key")
         do throws(TLSSettings.Identity.Problem) {
             return try TLSSettings.Identity(chainPEM: chain, keyPEM: secret, at: now)
         } catch {
             switch error {
-            case .certificate(let reason): throw CommandFailure(.inputRefused, "\(key).certificate: \(pair.certificate): \(reason)")
-            case .key(let reason): throw CommandFailure(.inputRefused, "\(key).key: \(pair.key): \(reason)")
+            case .certificate(let reason): throw ServiceFailure("\(key).certificate: \(pair.certificate): \(reason)")
+            case .key(let reason): throw ServiceFailure("\(key).key: \(pair.key): \(reason)")
             }
         }
     }
 
-    private func certificates(_ path: String, key: String) throws(CommandFailure) -> [Certificate] {
+    private func certificates(_ path: String, key: String) throws(ServiceFailure) -> [Certificate] {
         let roots = Certificate.all(inPEM: try Self.read(path, key: key))
         guard TrustAnchors(roots) != nil else {
-            throw CommandFailure(.inputRefused, "\(key): \(path): holds no certificate in PEM form")
+            throw ServiceFailure("\(key): \(path): holds no certificate in PEM form")
         }
         return roots
     }
 
-    private static func read(_ path: String, key: String) throws(CommandFailure) -> [UInt8] {
-        do throws(CommandFailure) {
+    private static func read(_ path: String, key: String) throws(ServiceFailure) -> [UInt8] {
+        do throws(ServiceFailure) {
             return try InputFile.read(path)
         } catch {
-            throw CommandFailure(.inputRefused, "\(key): \(error.lines.joined(separator: "; "))")
+            throw ServiceFailure("\(key): \(error.lines.joined(separator: "; "))")
         }
     }
 }

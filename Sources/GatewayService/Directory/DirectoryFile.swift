@@ -97,34 +97,33 @@ package struct DirectoryFile: Hashable, Sendable {
 
     /// Reads a file into a directory with the file's modification time.
     /// - Parameter domains: Hosted domains in lower case; a user of another domain is a mistake. nil accepts any domain.
-    /// - Throws: `CommandFailure` (input refused) with one line per mistake.
-    static func load(_ path: String, domains: Set<String>?) throws(CommandFailure) -> UserDirectory {
+    /// - Throws: `ServiceFailure` with one line per mistake.
+    static func load(_ path: String, domains: Set<String>?) throws(ServiceFailure) -> UserDirectory {
         let file = try read(path)
         if let domains {
             let strangers = file.users.filter { !domains.contains($0.domain) }
             guard strangers.isEmpty else {
-                throw CommandFailure(
-                    .inputRefused,
+                throw ServiceFailure(
                     strangers.map { "\(path):\(file.lines[$0.key] ?? 0): \($0.uri): \"\($0.domain)\" is no hosted domain" })
             }
         }
         do {
             return try UserDirectory(file.users, asOf: modificationTime(path))
         } catch {
-            throw CommandFailure(.inputRefused, "\(path): \(error)")
+            throw ServiceFailure("\(path): \(error)")
         }
     }
 
-    package static func read(_ path: String) throws(CommandFailure) -> DirectoryFile {
+    package static func read(_ path: String) throws(ServiceFailure) -> DirectoryFile {
         try parse(InputFile.text(path), path)
     }
 
-    static func parse(_ text: String, _ path: String) throws(CommandFailure) -> DirectoryFile {
-        guard text.utf8.count <= byteLimit else { throw CommandFailure(.inputRefused, "\(path): more than \(byteLimit) octets") }
+    static func parse(_ text: String, _ path: String) throws(ServiceFailure) -> DirectoryFile {
+        guard text.utf8.count <= byteLimit else { throw ServiceFailure("\(path): more than \(byteLimit) octets") }
         do {
             return try DirectoryFile(reading: text, file: path)
         } catch {
-            throw CommandFailure(.inputRefused, error.lines)
+            throw ServiceFailure(error.lines)
         }
     }
 

@@ -13,14 +13,16 @@ package struct DirectoryFileEditor {
     package init(path: String) { self.path = path }
 
     /// Adds a user.
-    /// - Parameter replaces: Whether an existing entry of the user is replaced.
-    /// - Throws: `CommandFailure` (input refused); the file is then unchanged.
-    package func put(_ user: DirectoryUser, replaces: Bool) throws(CommandFailure) {
-        try change { text, file throws(CommandFailure) in
+    /// - Parameters:
+    ///   - replaces: Whether an existing entry of the user is replaced.
+    ///   - hint: What the refusal of an existing entry ends with.
+    /// - Throws: `ServiceFailure`; the file is then unchanged.
+    package func put(_ user: DirectoryUser, replaces: Bool, hint: String = "") throws(ServiceFailure) {
+        try change { text, file throws(ServiceFailure) in
             var text = text
             if let line = file.lines[user.key] {
                 guard replaces else {
-                    throw CommandFailure(.inputRefused, "\(path):\(line): \(user.uri) is there already; --replace replaces it")
+                    throw ServiceFailure("\(path):\(line): \(user.uri) is there already\(hint)")
                 }
                 text = Self.removing(line, from: text)
             }
@@ -29,9 +31,9 @@ package struct DirectoryFileEditor {
     }
 
     /// Removes the user with this `aorKey`.
-    package func remove(_ key: String) throws(CommandFailure) {
-        try change { text, file throws(CommandFailure) in
-            guard let line = file.lines[key] else { throw CommandFailure(.inputRefused, "\(path): no user \(key)") }
+    package func remove(_ key: String) throws(ServiceFailure) {
+        try change { text, file throws(ServiceFailure) in
+            guard let line = file.lines[key] else { throw ServiceFailure("\(path): no user \(key)") }
             return (Self.removing(line, from: text), file.users.filter { $0.key != key })
         }
     }
@@ -95,11 +97,11 @@ package struct DirectoryFileEditor {
     // MARK: file
 
     private func change(
-        _ edit: (String, DirectoryFile) throws(CommandFailure) -> (text: String, users: [DirectoryUser])
-    ) throws(CommandFailure) {
+        _ edit: (String, DirectoryFile) throws(ServiceFailure) -> (text: String, users: [DirectoryUser])
+    ) throws(ServiceFailure) {
         let directory = (path as NSString).deletingLastPathComponent
         let lock = open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0 else { throw CommandFailure(.inputRefused, "\(path): \(String(cString: strerror(errno)))") }
+        guard lock >= 0 else { throw ServiceFailure("\(path): \(String(cString: strerror(errno)))") }
         defer { close(lock) }
         // Lock, so that concurrent changes are not lost.
         flock(lock, LOCK_EX)
@@ -107,8 +109,7 @@ package struct DirectoryFileEditor {
         let (changed, users) = try edit(text, try DirectoryFile.parse(text, path))
         let again = try? DirectoryFile(reading: changed, file: path)
         guard let again, Set(again.users) == Set(users), again.users.count == users.count else {
-            throw CommandFailure(
-                .inputRefused,
+            throw ServiceFailure(
                 "\(path): its entries are not written one key per line, so that they cannot be changed here; change it by hand")
         }
         try Self.replace(path, with: changed)
@@ -116,12 +117,12 @@ package struct DirectoryFileEditor {
 
     /// Replaces the file atomically: writes a new file beside it with the owner and mode of the old one (0600 if there is none), then
     /// renames it.
-    private static func replace(_ path: String, with text: String) throws(CommandFailure) {
+    private static func replace(_ path: String, with text: String) throws(ServiceFailure) {
         let temporary = "\(path).\(getpid()).new"
-        func fail() -> CommandFailure {
+        func fail() -> ServiceFailure {
             let reason = String(cString: strerror(errno))
             unlink(temporary)
-            return CommandFailure(.inputRefused, "\(path): cannot be written: \(reason)")
+            return ServiceFailure("\(path): cannot be written: \(reason)")
         }
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

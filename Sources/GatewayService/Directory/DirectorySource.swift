@@ -17,8 +17,8 @@ extension ProgramConfiguration {
     var directoryDomains: Set<String> { Set(domains.filter { $0.value.hosted }.keys) }
 
     /// Reads a directory file; a directory service is not read here, and is unavailable until its first read.
-    /// - Throws: `CommandFailure` (input refused) with one line per mistake.
-    package func loadDirectory() throws(CommandFailure) -> DirectoryState {
+    /// - Throws: `ServiceFailure` with one line per mistake.
+    package func loadDirectory() throws(ServiceFailure) -> DirectoryState {
         switch directory {
         case nil: .none
         case .file(let path): .known(try DirectoryFile.load(path, domains: directoryDomains))

@@ -12,10 +12,10 @@ extension RunningGateway {
     ///   - drain: Longest wait for dialogs to end when the gateway stops.
     ///   - read: Reads the configuration, at the start and for each reload.
     ///   - ready: Called once with the addresses of all listeners, when the gateway accepts traffic.
-    /// - Throws: `CommandFailure` (input refused) when the gateway cannot start.
+    /// - Throws: `ServiceFailure` when the gateway cannot start.
     package static func run(
         logger: Logger, signals: @autoclosure () -> AsyncStream<ProcessSignal> = ProcessSignals.stream(), drain: TimeSpan,
-        reading read: () throws(CommandFailure) -> ProgramConfiguration, ready: (_ addresses: [String]) -> Void
+        reading read: () throws(ServiceFailure) -> ProgramConfiguration, ready: (_ addresses: [String]) -> Void
     ) async throws {
         let configuration = try read()
         FileDescriptors.raiseLimit()
@@ -25,7 +25,7 @@ extension RunningGateway {
         ready(gateway.addresses)
         for await signal in signals {
             guard signal == .reload else { break }
-            do throws(CommandFailure) {
+            do throws(ServiceFailure) {
                 try await gateway.reload(try read())
             } catch {
                 for line in error.lines { logger.error("configuration not reloaded", metadata: ["problem": "\(line)"]) }

@@ -22,7 +22,7 @@ package final class RunningGateway: Sendable {
     let feed: DirectoryFeed
 
     /// Starts a gateway.
-    /// - Throws: `CommandFailure` (input refused) when a listener cannot be opened, a file cannot be read, or users could not sign in.
+    /// - Throws: `ServiceFailure` when a listener cannot be opened, a file cannot be read, or users could not sign in.
     package static func start(_ written: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
         let configuration = try written.withPasswords()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
@@ -35,7 +35,7 @@ package final class RunningGateway: Sendable {
         if let opened { router.adopt(opened.records) }
         let restored = RestoredTotal()
         let names: NameResolver
-        do { names = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
+        do { names = try NameResolver(options: configuration.names) } catch { throw ServiceFailure("dns: \(error)") }
         let server: SIPServer
         do {
             server = try await SIPServer.start(
@@ -57,13 +57,13 @@ package final class RunningGateway: Sendable {
                 })
         } catch let error as TransportError {
             names.stop()
-            throw CommandFailure(.inputRefused, error.description)
+            throw ServiceFailure(error.description)
         }
         let partners = PartnerBoard(server: server, routes: configuration.routingTable, tls: tls)
         let pages = StatusPages(
             nodeName: configuration.nodeName, server: server, directory: directory, partners: partners, tls: tls)
         let administration: [AdministrationServer]
-        do throws(CommandFailure) {
+        do throws(ServiceFailure) {
             administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
         } catch {
             names.stop()
@@ -85,7 +85,7 @@ package final class RunningGateway: Sendable {
     /// Opens all administration listeners, or none on failure.
     private static func listeners(
         _ wanted: [ProgramConfiguration.AdminListener], _ pages: StatusPages, _ inspection: InspectionPages, _ logger: Logger
-    ) async throws(CommandFailure) -> [AdministrationServer] {
+    ) async throws(ServiceFailure) -> [AdministrationServer] {
         var started: [AdministrationServer] = []
         for listener in wanted {
             var sources = AdministrationServer.Sources(health: pages.health, metrics: pages.metrics)
@@ -94,8 +94,7 @@ package final class RunningGateway: Sendable {
                 started.append(try await AdministrationServer.start(on: listener.address, sources: sources, logger: logger))
             } catch {
                 for server in started { await server.stop() }
-                throw CommandFailure(
-                    .inputRefused, "admin.\(listener.isSocket ? "socket" : "http"): \(listener.address): cannot listen: \(error)")
+                throw ServiceFailure("admin.\(listener.isSocket ? "socket" : "http"): \(listener.address): cannot listen: \(error)")
             }
         }
         return started
@@ -105,9 +104,9 @@ package final class RunningGateway: Sendable {
     private static func authenticator(_ configuration: ProgramConfiguration, _ directory: CurrentDirectory) throws -> Authenticator? {
         guard configuration.asksUsersToSignIn else { return nil }
         guard configuration.directory != nil else {
-            throw CommandFailure(.inputRefused, "listen: users must sign in, but there is no directory of them")
+            throw ServiceFailure("listen: users must sign in, but there is no directory of them")
         }
-        if let problem = CryptoLibrary.problem { throw CommandFailure(.inputRefused, "listen: users cannot sign in: \(problem)") }
+        if let problem = CryptoLibrary.problem { throw ServiceFailure("listen: users cannot sign in: \(problem)") }
         var random = SystemRandomNumberGenerator()
         return Authenticator(
             targetName: configuration.nodeName, secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
@@ -116,10 +115,10 @@ package final class RunningGateway: Sendable {
     }
 
     /// TLS service with the configured certificates; nil without TLS.
-    private static func tlsService(_ configuration: ProgramConfiguration, _ logger: Logger) throws(CommandFailure) -> TLSService? {
+    private static func tlsService(_ configuration: ProgramConfiguration, _ logger: Logger) throws(ServiceFailure) -> TLSService? {
         guard let files = configuration.tls else { return nil }
         let settings = try files.load(at: HostClock().now())
-        do { return try TLSService(settings, logger: logger) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
+        do { return try TLSService(settings, logger: logger) } catch { throw ServiceFailure("tls: \(error)") }
     }
 
     private init(
@@ -144,8 +143,8 @@ package final class RunningGateway: Sendable {
 
     /// Applies domains, limits, timing, the directory, mapping tables and certificates of a new configuration; keys that need a restart
     /// keep their values and are logged.
-    /// - Throws: `CommandFailure` (input refused) when the directory, a table or a certificate cannot be read; nothing is changed then.
-    package func reload(_ written: ProgramConfiguration) async throws(CommandFailure) {
+    /// - Throws: `ServiceFailure` when the directory, a table or a certificate cannot be read; nothing is changed then.
+    package func reload(_ written: ProgramConfiguration) async throws(ServiceFailure) {
         var configuration = try written.withPasswords()
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
         let tlsDSK = try configuration.tlsDSK?.load()
@@ -157,7 +156,7 @@ package final class RunningGateway: Sendable {
         if let tls, let files = configuration.tls {
             // The wall clock of now, which may have been set since the start.
             let settings = try files.load(at: HostClock().now())
-            do { try tls.replace(settings) } catch { throw CommandFailure(.inputRefused, "tls: \(error)") }
+            do { try tls.replace(settings) } catch { throw ServiceFailure("tls: \(error)") }
             await server.checkPeers()
         }
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))

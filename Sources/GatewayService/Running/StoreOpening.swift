@@ -9,14 +9,14 @@ struct OpenedStore: Sendable {
     let records: [StoreRecord]
 
     /// Opens and reads a store; nil when none is configured.
-    /// - Throws: `CommandFailure` (input refused) naming the fault of the store.
-    init?(_ configuration: ProgramConfiguration.Store?) throws(CommandFailure) {
+    /// - Throws: `ServiceFailure` naming the fault of the store.
+    init?(_ configuration: ProgramConfiguration.Store?) throws(ServiceFailure) {
         guard let configuration else { return nil }
         do {
             store = try SQLiteStore(path: configuration.path, options: configuration.options)
             records = try store.load(at: HostClock().now())
         } catch {
-            throw CommandFailure(.inputRefused, "store.sqlite: \(error.description)")
+            throw ServiceFailure("store.sqlite: \(error.description)")
         }
     }
 }

@@ -1,4 +1,3 @@
-import GatewayService
 import PresenceGateway
 import SIPCore
 import SIPTransport

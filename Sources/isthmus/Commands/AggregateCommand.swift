@@ -1,6 +1,5 @@
 import ArgumentParser
 import EnhancedPresence
-import GatewayService
 import PresenceDocuments
 
 struct AggregateCommand: ParsableCommand {
@@ -30,20 +29,12 @@ struct AggregateCommand: ParsableCommand {
 
     /// Returns the document with the computed instances.
     func computed() throws(CommandFailure) -> [UInt8] {
-        let bytes = try InputFile.read(file)
+        let bytes = try CommandInput.read(file)
         do {
             return try EnhancedPresentity.computedCategories(of: bytes, bodies: .strict, at: at ?? .wallClock())
                 .encoded(declaration: true)
         } catch {
-            throw InputFile.refusal(of: file, error)
+            throw CommandInput.refusal(of: file, error)
         }
-    }
-}
-
-extension InputFile {
-    /// `FILE:LINE:COLUMN: what is wrong`
-    static func refusal(of path: String, _ error: DocumentError) -> CommandFailure {
-        let name = path == "-" ? "<stdin>" : path
-        return CommandFailure(.inputRefused, "\(name):\(error.position == nil ? " " : "")\(error)")
     }
 }

@@ -6,6 +6,6 @@ struct ConfigurationOption: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The configuration file (YAML).", valueName: "file"))
     var config: String
 
-    /// - Throws: `CommandFailure` (input refused) with one line per mistake.
-    func read() throws(CommandFailure) -> ProgramConfiguration { try ConfigurationReader.read(file: config) }
+    /// - Throws: `ServiceFailure` with one line per mistake.
+    func read() throws(ServiceFailure) -> ProgramConfiguration { try ConfigurationReader.read(file: config) }
 }

@@ -70,7 +70,7 @@ struct ConvertCommand: ParsableCommand {
     /// Reads and converts one file.
     /// - Throws: `CommandFailure` naming the file, the position and the rule.
     func convert(_ file: String, _ converter: Converter, _ options: ConversionOptions) throws(CommandFailure) -> Conversion {
-        let bytes = try InputFile.read(file)
+        let bytes = try CommandInput.read(file)
         do {
             return try converter.convert(bytes, from: from, to: to, options: options)
         } catch {

@@ -43,7 +43,7 @@ struct PeerOptions: ParsableArguments {
     /// Credentials from the password file; nil without one.
     func signIn() throws -> ClientSignIn? {
         guard let passwordFile, let party = SIPURI(from) else { return nil }
-        guard let password = PasswordFile.password(in: try InputFile.read(passwordFile)) else {
+        guard let password = PasswordFile.password(in: try CommandInput.read(passwordFile)) else {
             throw CommandFailure(.inputRefused, "\(passwordFile): has no password in its first line")
         }
         var random = SystemRandomNumberGenerator()

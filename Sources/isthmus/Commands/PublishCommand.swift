@@ -38,7 +38,7 @@ struct PublishCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let body = try file.map { try InputFile.read($0) } ?? []
+        let body = try file.map { try CommandInput.read($0) } ?? []
         let isService = try !body.isEmpty && Self.isCategoryPublication(body, file: file ?? "-")
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
         let signIn = try peer.signIn()

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EnhancedPresence
-import GatewayService
 import PresenceDocuments
 
 struct ResolveCommand: ParsableCommand {
@@ -60,11 +59,11 @@ struct ResolveCommand: ParsableCommand {
     }
 
     private func read(_ file: String) throws(CommandFailure) -> RoamingDataDocument {
-        let bytes = try InputFile.read(file)
+        let bytes = try CommandInput.read(file)
         do {
             return try RoamingDataDocument(parsingPart: bytes)
         } catch {
-            throw InputFile.refusal(of: file, error)
+            throw CommandInput.refusal(of: file, error)
         }
     }
 }

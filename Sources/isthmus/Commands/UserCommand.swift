@@ -81,7 +81,7 @@ struct UserAddCommand: ParsableCommand {
                 throw CommandFailure(.inputRefused, "\(uri): \(error)")
             }
         }
-        try editor.put(user, replaces: replace)
+        try editor.put(user, replaces: replace, hint: "; --replace replaces it")
         Terminal.write("\(option.file): \(user.uri) \(replace ? "written" : "added")\n")
     }
 

@@ -1,4 +1,3 @@
-import GatewayService
 import Glibc
 
 /// Reads a password without echo; a password is never an argument, since arguments are visible to all users of the machine.
