@@ -13,7 +13,11 @@ extension SimulatedWorld {
         try live(for: .seconds(1))
         for server in servers {
             server.manners.answer = .accept
-            server.manners.isPending = false
+            // A server that grants a pending subscription notifies its watcher (RFC 6665 4.2.2).
+            if server.manners.isPending {
+                server.manners.isPending = false
+                for presentity in presentities { server.notifyAgain(presentity.uri, at: network.now) }
+            }
             server.manners.shortestExpiry = 0
             server.manners.unreadableDocuments = 0
         }
@@ -23,8 +27,8 @@ extension SimulatedWorld {
         for presentity in presentities where presentity.number > 0 && random.chance(0.5) {
             presentity.change(to: SimulatedMood.allCases.randomElement(using: &random) ?? .busy, at: network.now)
         }
-        // Hosted presentities with a last publication accepted before the quiet period, or within its first second.
-        let settled = presentities.filter { $0.isHosted && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
+        // Presentities that are not carried, with a last publication accepted before the quiet period, or within its first second.
+        let settled = presentities.filter { !$0.isCarried && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
         try live(for: .seconds(60))
         try judgeDelivery(of: settled)
         for _ in 0..<3 {
@@ -34,7 +38,7 @@ extension SimulatedWorld {
         try live(for: .seconds(1400))
     }
 
-    /// Checks 60 s after all peers are back: watchers of hosted users see the current presence, or know that the subscription has ended.
+    /// Checks 60 s after all peers are back: every watcher sees the current presence, or knows that the subscription has ended.
     private func judgeDelivery(of settled: [SimulatedPresentity]) throws {
         let late = followers.filter { !wasEndedByBenotify($0) }.flatMap { follower in
             follower.delays(among: settled.filter { $0.isTaken && !$0.mayBeHaunted(at: network.now) })
