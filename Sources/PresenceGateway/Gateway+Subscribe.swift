@@ -1,3 +1,4 @@
+import EnhancedPresence
 import PresenceDocuments
 import SIPCore
 import SIPEvents
@@ -169,7 +170,8 @@ extension Gateway {
             counters.limitsReached += 1
             throw .unavailable("too many watched presentities on this node", retryAfter: retryAfter, errorID: 2012)
         }
-        for resource in wanted where isCrowdedOut(resource.uri, resource.key) {
+        let identity = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
+        for resource in wanted where isCrowdedOut(resource.uri, resource.key, for: identity) {
             counters.limitsReached += 1
             throw .unavailable("too many presentities on this node", retryAfter: retryAfter, errorID: 2012)
         }
@@ -179,10 +181,10 @@ extension Gateway {
     }
 
     /// Whether a presentity cannot be watched because the table that it would need an entry in is full.
-    private func isCrowdedOut(_ uri: SIPURI, _ key: String) -> Bool {
+    private func isCrowdedOut(_ uri: SIPURI, _ key: String, for watcher: WatcherIdentity) -> Bool {
         guard let domain = configuration.domain(uri.domainKey), domain.refuse == nil else { return false }
         if domain.hosted {
-            return presentities[key] == nil && presentities.count - blocks.signOffCount >= configuration.limits.presentities
+            return presentities.count - blocks.signOffCount >= configuration.limits.presentities && !hasHostedRecord(of: key, for: watcher)
         }
         return upstreams.count >= configuration.limits.upstreamSubscriptions
     }
@@ -217,7 +219,8 @@ extension Gateway {
         let domain = configuration.domain(resource.uri.domainKey)
         if watcher.namesResources,
             dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity
-                || watchedResources > configuration.limits.watchedResources || isCrowdedOut(resource.uri, resource.key)
+                || watchedResources > configuration.limits.watchedResources
+                || isCrowdedOut(resource.uri, resource.key, for: watcher.identity)
         {
             counters.limitsReached += 1
             reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: 413)

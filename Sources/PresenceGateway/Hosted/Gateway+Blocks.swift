@@ -29,6 +29,14 @@ extension Gateway {
         return signOffRecord(of: live, for: identity) ?? makePresentity(live.owner, live.uri, .neverPublished)
     }
 
+    /// Whether ``hostedRecord(of:_:for:at:)`` needs no new entry of the table. A watcher that is blocked and was never shown presence needs
+    /// one where a presentity that never published does, so that a full table does not show the block.
+    func hasHostedRecord(of key: String, for identity: WatcherIdentity) -> Bool {
+        guard let live = presentities[key] else { return false }
+        guard live.enhanced.resolver.isBlocked(identity), blocks.standing(of: identity.address, at: key) == nil else { return true }
+        return presentities[BlockLook.neverPublished.key(of: key)] != nil
+    }
+
     private func signOffRecord(of live: HostedPresentity, for identity: WatcherIdentity) -> HostedPresentity? {
         guard case .signedOff(let number)? = blocks.standing(of: identity.address, at: live.owner) else { return nil }
         return presentities[BlockLook.signedOff(number).key(of: live.owner)]

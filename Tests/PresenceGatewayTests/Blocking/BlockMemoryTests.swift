@@ -103,6 +103,20 @@ import Testing
         #expect(tables.first { $0.name == "shown_watchers" }?.entries == 1)
     }
 
+    @Test("a full table of presentities refuses a blocked watcher as it refuses one of a user who never published")
+    func fullTable() throws {
+        let bench = Bench { $0.limits.presentities = 2 }
+        for name in ["rob", "sue"] { try bench.publish("\(name)@fabrikam.com", .note("here")) }
+        try bench.setMembers("rob@fabrikam.com", 32_000, "user:\(BlockedLookTests.ulla)")
+        func isAnswered(_ status: Int, _ watcher: String, _ presentity: String) throws {
+            bench.send(bench.categorySubscribe(watcher, to: presentity), from: Bench.enterprise)
+            _ = try bench.nextResponse(status, at: Bench.enterprise)
+        }
+        try isAnswered(503, BlockedLookTests.ulla, "never@fabrikam.com")
+        try isAnswered(503, BlockedLookTests.ulla, "rob@fabrikam.com")
+        try isAnswered(200, "first@contoso.com", "rob@fabrikam.com")
+    }
+
     @Test("a watcher that could not be noted loses at the block what it was shown, and sees a user who never published")
     func unnoted() throws {
         let bench = Bench { $0.limits.shownWatchers = 1 }
