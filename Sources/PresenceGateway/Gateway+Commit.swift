@@ -26,32 +26,40 @@ extension Gateway {
     /// - Throws: 503 while the store fails.
     func checkStore(at now: Instant) throws(Refusal) {
         guard let until = desk.failingUntil, now < until else { return }
-        throw Self.notKept(retryAfter: configuration.timing.retryAfter)
+        throw notKeptRefusal
     }
 
-    private static func notKept(retryAfter: Int) -> Refusal {
-        .unavailable("this node cannot keep any change now", retryAfter: retryAfter)
-    }
+    /// 503 to a request whose changes cannot be committed.
+    var notKeptRefusal: Refusal { .unavailable("this node cannot keep any change now", retryAfter: configuration.timing.retryAfter) }
 
     /// Commits, and releases or takes back what was staged. Either may stage more; the loop ends because repeated requests wait for a
     /// timer.
     func settleStore() {
         guard store != nil else { return }
+        // Remembered by a request that was refused and changed nothing.
+        if desk.isIdle { (desk.watchersBefore, desk.homeDialogsBefore) = ([:], [:]) }
         for _ in 0..<8 where !desk.isIdle {
             let isKept = commit()
             let staged = desk.staged
             let undo = desk.undo
             let records = desk.recordsBefore
+            let whenKept = desk.whenKept
+            let (watchersBefore, homeDialogsBefore) = (desk.watchersBefore, desk.homeDialogsBefore)
             desk.staged = []
             desk.undo = []
             desk.recordsBefore = [:]
+            desk.whenKept = []
+            desk.watchersBefore = [:]
+            desk.homeDialogsBefore = [:]
             let now = desk.now
             if isKept {
+                for step in whenKept { step(now) }
                 for entry in staged { release(entry, at: now) }
                 notifyUnsent(at: now)
                 verifyUnheard(at: now)
             } else {
                 for (tag, record) in records { dialogs[tag]?.told = record }
+                revertDialogs(watchersBefore, homeDialogsBefore, at: now)
                 for step in undo.reversed() { step(now) }
                 for entry in staged { takeBack(entry, at: now) }
             }
@@ -103,13 +111,17 @@ extension Gateway {
                 for value in response.headers.values(name) { refused.headers.append(name, value) }
             }
             let side = screening.side(of: response.headers.cSeq?.method, response.headers)
-            Self.notKept(retryAfter: configuration.timing.retryAfter).apply(to: &refused, side: side, node: configuration.nodeName)
+            notKeptRefusal.apply(to: &refused, side: side, node: configuration.nodeName)
             refused.headers.set(.server, Self.product)
             deliver(refused, transaction, at: now)
         case .request(_, _, .notify(let watcher)):
             notSent(watcher, at: now)
         case .request(_, _, .homeNotify(let subscription)):
             notSent(subscription, at: now)
+        case .request(_, _, .subscribe(let upstream, let attempt)) where upstream.dialog != nil:
+            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
+            upstream.settle(isAccepted: false)
+            perform(upstream.subscriber.subscribeNotSent(at: now), on: upstream, at: now)
         case .request(_, _, .publication(let bridge, _)):
             notCarried(bridge, at: now)
         case .request(_, _, .keepAlive(let name, _)):

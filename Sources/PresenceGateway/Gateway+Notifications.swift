@@ -4,9 +4,10 @@ import SIPEvents
 
 /// Responses and notifications to watchers, and their bodies.
 extension Gateway {
+    /// - Parameter isRevocable: Whether a failed commit undoes the end of the dialog (``remember(_:undoing:)``).
     func perform(
         _ actions: [Notifier.Action], on watcher: WatcherDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
-        naming named: [String]? = nil, at now: Instant
+        naming named: [String]? = nil, isRevocable: Bool = false, at now: Instant
     ) {
         for action in actions {
             switch action {
@@ -19,12 +20,21 @@ extension Gateway {
             case .notify(let status, let content):
                 notify(watcher, status, content, at: now)
             case .end(let reason):
-                log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": String(describing: reason)])
-                note(reason, of: watcher, at: now)
-                remove(watcher, at: now)
+                guard isRevocable, store != nil else {
+                    ended(watcher, reason, at: now)
+                    continue
+                }
+                keep(.dialog(watcher.localTag))
+                whenKept(at: now) { [unowned self] now in ended(watcher, reason, at: now) }
             }
         }
         if dialogs[watcher.localTag] === watcher { schedule(watcher) }
+    }
+
+    private func ended(_ watcher: WatcherDialog, _ reason: Notifier.EndReason, at now: Instant) {
+        log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": String(describing: reason)])
+        note(reason, of: watcher, at: now)
+        remove(watcher, at: now)
     }
 
     // MARK: 200

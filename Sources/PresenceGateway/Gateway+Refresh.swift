@@ -16,6 +16,7 @@ extension Gateway {
                 .unsupportedMediaType, "RFC 5367 4: a list stays as it is for the life of its subscription",
                 headers: [.init(.accept, "")])
         }
+        remember(watcher)
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
@@ -40,17 +41,17 @@ extension Gateway {
         let actions = watcher.notifier.receiveSubscribe(
             expires: wish, piggyback: isPiggyback(request, of: watcher, isPoll: wish == 0), at: now)
         log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
-        perform(actions, on: watcher, answering: (request, transaction), naming: named, at: now)
+        perform(actions, on: watcher, answering: (request, transaction), naming: named, isRevocable: true, at: now)
         // The 200 covers only the named resources; send the changes of others.
         if named != nil { tellChanges(of: watcher, at: now) }
-        startUpstreams(of: watcher, at: now)
+        whenKept(at: now) { [unowned self] now in startUpstreams(of: watcher, at: now) }
         schedule(watcher)
     }
 
     /// Moves the dialog to the flow of the watcher's request, and stores it.
     func reached(_ watcher: WatcherDialog, over flow: Flow) {
+        remember(watcher)
         keep(.dialog(watcher.localTag))
-        ifNotKept { [unowned self] now in notSent(watcher, at: now) }
         unbind(watcher)
         watcher.flow = flow
         watcher.returnsBy = nil
@@ -77,13 +78,14 @@ extension Gateway {
         let gone = watcher.resources.filter { !left.contains($0.key) }
         watcher.resources.removeAll { !left.contains($0.key) }
         for resource in gone { watcher.rejected.removeAll { $0.uri.aorKey == resource.key } }
-        detach(gone, from: watcher, at: now)
+        detachHere(gone, from: watcher)
+        whenKept(at: now) { [unowned self] now in leaveUpstreams(gone, at: now) }
         for wanted in after {
             if let resource = known[wanted.key] {
                 guard resource.categories != wanted.categories else { continue }
                 resource.categories = wanted.categories
                 resource.rendered = nil
-                widenUpstream(of: resource, at: now)
+                whenKept(at: now) { [unowned self] now in widenUpstream(of: resource, at: now) }
                 continue
             }
             let resource = WatchedResource(wanted)
@@ -101,12 +103,14 @@ extension Gateway {
     /// Ends the previous batch dialog of an endpoint, which has one per server (MS-PRES 3.4.5.1.3).
     func replaceBatch(of endpoint: EndpointKey?, by watcher: WatcherDialog, at now: Instant) {
         guard let endpoint else { return }
-        let old = batchOfEndpoint.updateValue(watcher.localTag, forKey: endpoint).flatMap { dialogs[$0] }
+        let old = batchOfEndpoint[endpoint].flatMap { dialogs[$0] }
+        if let old { remember(old, undoing: .terminated(.timeout)) }
+        batchOfEndpoint[endpoint] = watcher.localTag
         watcher.endpoint = endpoint
         guard let old else { return }
         log(.debug, "batch subscription replaced", ["call-id": old.dialog.id.callID])
         // The subscriber has another dialog; Expires 0 in the last NOTIFY ends the old one (MS-PRES 3.4.5.1.3).
-        perform(old.notifier.terminate(.timeout, at: now), on: old, at: now)
+        perform(old.notifier.terminate(.timeout, at: now), on: old, isRevocable: true, at: now)
     }
 }
 

@@ -15,7 +15,11 @@ extension Gateway {
         case .signOff(let presentity, let number): storedSignOff(presentity, number).map(StoreRecord.signOff)
         case .publication(let user, let tag): presentities[user]?.stored(tag).map(StoreRecord.publication)
         case .dialog(let tag):
-            home.dialogs[tag].map { .dialog($0.stored) } ?? dialogs[tag].flatMap { $0.held == nil ? .dialog($0.stored) : nil }
+            if let subscription = home.dialogs[tag] {
+                subscription.notifier.isOver ? nil : .dialog(subscription.stored)
+            } else {
+                dialogs[tag].flatMap { $0.held == nil && !$0.notifier.isOver ? .dialog($0.stored) : nil }
+            }
         case .leg(let tag): upstreamsByTag[tag].flatMap { $0.localTag == tag ? stored($0) : nil }.map(StoreRecord.leg)
         case .registration(let user, let place): storedRegistration(user, place).map(StoreRecord.registration)
         case .contacts(let user): home.lists.stored(contactsOf: user).map(StoreRecord.contacts)

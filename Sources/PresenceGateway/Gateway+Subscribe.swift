@@ -78,7 +78,7 @@ extension Gateway {
         watcher.hidesIdentity = RequestScreening.hidesIdentity(request.headers)
         insert(watcher)
         keep(.dialog(tag))
-        ifNotKept { [unowned self] now in remove(watcher, at: now) }
+        ifNotKept { [unowned self] now in takeBack(watcher, at: now) }
         if isList {
             attachList(watcher, request, parties: parties, isPoll: wish == 0, at: now)
         } else {
@@ -336,10 +336,7 @@ extension Gateway {
     }
 
     func detach(_ resources: [WatchedResource], from watcher: WatcherDialog, at now: Instant) {
-        for resource in resources {
-            uncountWatched(resource)
-            if resource.upstream == nil { detachHosted(resource, from: watcher) }
-        }
+        detachHere(resources, from: watcher)
         leaveUpstreams(resources, at: now)
     }
 
@@ -356,7 +353,7 @@ extension Gateway {
         if let partner = resource.partner { partners.watch(resource.key, by: partner) }
     }
 
-    private func uncountWatched(_ resource: WatchedResource) {
+    func uncountWatched(_ resource: WatchedResource) {
         Self.decrement(&dialogsOfPresentity, resource.key)
         watchedResources -= 1
         if let partner = resource.partner { partners.unwatch(resource.key, by: partner) }

@@ -92,8 +92,8 @@ extension Notifier {
     public mutating func notifyFailed(
         _ failure: DeliveryFailure, pause wish: TimeSpan? = nil, chance: UInt64 = 0, at now: Instant
     ) -> [Action] {
-        guard phase != .over else { return [] }
         isOutstanding = false
+        guard phase != .over else { return [] }
         noteFailure(at: now)
         if now > undeliveredAt + Self.longestRun { undelivered = 0 }
         undelivered = min(undelivered + 1, 64)
@@ -153,9 +153,15 @@ extension Notifier {
         return close(.unreachable)
     }
 
-    /// Schedules the newest state after `pause`, because the last notification did not leave this node.
+    /// Schedules the newest state after `pause`, because the last notification did not leave this node. A fetch keeps waiting for its
+    /// only NOTIFY (RFC 6665 4.4.3).
     public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
         isOutstanding = false
+        if phase == .ending(.fetched), now + pause < endsBy {
+            isLastSent = false
+            notBefore = now + pause
+            return []
+        }
         return retry(from: now + pause, at: now)
     }
 }

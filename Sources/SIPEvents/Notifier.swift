@@ -257,6 +257,12 @@ public struct Notifier: Hashable, Sendable {
         }
     }
 
+    /// Takes over whether the subscription is authorized and whether state exists.
+    mutating func takeAuthorization(of other: Notifier) {
+        isAuthorized = other.isAuthorized
+        isReady = other.isReady
+    }
+
     /// Marks the state as known and equal to the state that the watcher has; sends nothing.
     public mutating func becameReady() {
         isReady = true

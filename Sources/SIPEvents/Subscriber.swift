@@ -79,7 +79,7 @@ public struct Subscriber: Hashable, Sendable {
 
     private static let settled = TimeSpan.seconds(60)
     /// Least pause of a restart that is not immediate: a notifier that refuses must not be asked as fast as it answers.
-    private static let leastPause = TimeSpan.milliseconds(200)
+    static let leastPause = TimeSpan.milliseconds(200)
     /// Longest pause that a Retry-After can request, in seconds.
     private static let longestPause = 86_400
     /// Longest lifetime that a Min-Expires can request, in seconds.
@@ -95,12 +95,12 @@ public struct Subscriber: Hashable, Sendable {
     /// Whether to unsubscribe as soon as the response arrives.
     var wantsToLeave = false
     /// Whether to refresh as soon as the response arrives.
-    private var wantsChange = false
+    var wantsChange = false
     private var hasBriefRetry = false
     /// Losses in a row; counted anew after an attempt that lasted 60 s.
     public private(set) var failures = 0
     private var startedAt = Instant(nanosecondsSince1970: 0)
-    private var timerN: Instant?
+    var timerN: Instant?
     /// Time of the next refresh; nil when none is planned.
     public internal(set) var refreshAt: Instant?
     /// Time of the refresh that verifies the subscription; a lifetime in a NOTIFY moves ``refreshAt`` only, and a 2xx clears it.

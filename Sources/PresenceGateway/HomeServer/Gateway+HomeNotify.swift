@@ -8,7 +8,7 @@ import SIPEvents
 extension Gateway {
     func perform(
         _ actions: [Notifier.Action], on subscription: HomeDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
-        at now: Instant
+        isRevocable: Bool = false, at now: Instant
     ) {
         for action in actions {
             switch action {
@@ -21,11 +21,20 @@ extension Gateway {
             case .notify(let status, let content):
                 notify(subscription, status, content, at: now)
             case .end(let reason):
-                log(.debug, "home subscription ended", ["call-id": subscription.dialog.id.callID, "reason": String(describing: reason)])
-                remove(subscription)
+                guard isRevocable, store != nil else {
+                    ended(subscription, reason)
+                    continue
+                }
+                keep(.dialog(subscription.localTag))
+                whenKept(at: now) { [unowned self] _ in ended(subscription, reason) }
             }
         }
         schedule(subscription)
+    }
+
+    private func ended(_ subscription: HomeDialog, _ reason: Notifier.EndReason) {
+        log(.debug, "home subscription ended", ["call-id": subscription.dialog.id.callID, "reason": String(describing: reason)])
+        remove(subscription)
     }
 
     private func accept(

@@ -54,7 +54,10 @@ extension Gateway {
         log(.debug, "home subscription accepted", ["call-id": dialog.id.callID, "user": parties.presentityKey, "event": package.rawValue])
         perform(actions, on: subscription, answering: (request, transaction), at: now)
         // One dialog per endpoint and package: the new one replaces the others (MS-PRES 3.3.5.1).
-        for dialog in former { perform(dialog.notifier.terminate(.rejected, at: now), on: dialog, at: now) }
+        for dialog in former {
+            remember(dialog, undoing: .terminated(.rejected))
+            perform(dialog.notifier.terminate(.rejected, at: now), on: dialog, isRevocable: true, at: now)
+        }
     }
 
     /// Checks that From and To are the same user of a hosted enterprise domain (MS-PRES 3.3.5.3).
@@ -117,6 +120,7 @@ extension Gateway {
         else { throw .noSuchDialog }
         // A refresh without a body keeps the subject of the dialog (MS-PRES 4.4.4).
         let subject = request.body.isEmpty ? nil : try subject(of: request, package)
+        remember(subscription)
         if case .reject(let status) = subscription.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
@@ -124,11 +128,10 @@ extension Gateway {
         let actions = subscription.notifier.receiveSubscribe(expires: wish, piggyback: Self.isPiggybackOffered(request), at: now)
         if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
         keep(.dialog(tag))
-        ifNotKept { [unowned self] now in notSent(subscription, at: now) }
         if let subject { subscription.subject = subject }
         home.dialogs.move(subscription, to: flow)
         subscription.attach()
-        perform(actions, on: subscription, answering: (request, transaction), at: now)
+        perform(actions, on: subscription, answering: (request, transaction), isRevocable: true, at: now)
     }
 
     // MARK: timers and removal

@@ -41,13 +41,16 @@ extension Gateway {
             ["user": parties.presentityKey, "action": outcome.action?.rawValue ?? "none", "bindings": String(outcome.bindings.count)])
         for binding in outcome.bindings + outcome.ended.map(\.binding) { keep(binding) }
         respond(response, transaction, at: now)
-        if outcome.action != nil, let binding = outcome.bindings.first {
-            // A restarted client does not know its earlier dialogs.
-            if outcome.isNewClient, let endpoint = binding.endpoint { homeDialogsEnd(of: binding.user, endpoint: endpoint) }
-            homeDialogsFollow(binding, at: now)
-            if !outcome.isNewClient { watcherDialogsFollow(binding, at: now) }
+        // Dialogs follow a registration only once it is committed.
+        whenKept(at: now) { [unowned self] now in
+            if outcome.action != nil, let binding = outcome.bindings.first {
+                // A restarted client does not know its earlier dialogs.
+                if outcome.isNewClient, let endpoint = binding.endpoint { homeDialogsEnd(of: binding.user, endpoint: endpoint) }
+                homeDialogsFollow(binding, at: now)
+                if !outcome.isNewClient { watcherDialogsFollow(binding, at: now) }
+            }
+            bindingsEnded(outcome.ended, at: now)
         }
-        bindingsEnded(outcome.ended, at: now)
         scheduleRegistrar()
     }
 

@@ -42,7 +42,7 @@ extension Gateway {
         let actions = watcher.notifier.receiveSubscribe(
             expires: wish, piggyback: isPiggyback(request, of: watcher, isPoll: wish == 0), at: now)
         log(.debug, "subscription of an earlier process answered again", ["call-id": watcher.dialog.callID])
-        perform(actions, on: watcher, answering: (request, transaction), at: now)
+        perform(actions, on: watcher, answering: (request, transaction), isRevocable: true, at: now)
         schedule(watcher)
         return true
     }

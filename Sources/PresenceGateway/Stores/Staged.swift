@@ -18,6 +18,11 @@ struct StoreDesk {
     var staged: [Staged] = []
     /// Undoes changes with staged 2xx responses, last first.
     var undo: [(Instant) -> Void] = []
+    /// Run once the changes of this round are committed, in order; dropped when the commit fails.
+    var whenKept: [(Instant) -> Void] = []
+    /// State of dialogs, by local tag, before the first uncommitted SUBSCRIBE in them; at most one per dialog.
+    var watchersBefore: [String: WatcherDialogBefore] = [:]
+    var homeDialogsBefore: [String: HomeDialogBefore] = [:]
     /// Set after a failed commit: until then no commit is tried, and requests that depend on the store are refused.
     var failingUntil: Instant?
     /// Time of the last input.
@@ -36,5 +41,5 @@ struct StoreDesk {
     static let pause = TimeSpan.seconds(1)
 
     var hasChanges: Bool { !unkept.isEmpty || isClockDue }
-    var isIdle: Bool { !hasChanges && staged.isEmpty }
+    var isIdle: Bool { !hasChanges && staged.isEmpty && whenKept.isEmpty }
 }

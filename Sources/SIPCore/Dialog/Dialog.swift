@@ -106,6 +106,14 @@ public struct Dialog: Equatable, Sendable {
         return .accept
     }
 
+    /// Restores the remote CSeq number, the remote target and the route set that the dialog had before a request of the peer that is
+    /// refused after all (RFC 3261 12.2). The local CSeq number is not lowered.
+    public mutating func revert(to before: Dialog) {
+        let number = max(localCSeq, before.localCSeq)
+        self = before
+        localCSeq = number
+    }
+
     /// Handles a response: a 2xx to a target refresh updates the remote target (RFC 3261 12.2.1.2). A response of another dialog,
     /// from another branch of a forked SUBSCRIBE, is ignored.
     public mutating func receive(_ response: SIPResponse) {
