@@ -90,6 +90,8 @@ extension Gateway {
         request.headers.set(.contact, contact(by: way))
         upstream.describe(&request, expires: expires, reliable: way.transport.isReliable)
         vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
+        // Its CSeq is committed before it is sent, so that no later process uses it again (RFC 3261 12.2.1.1).
+        keep(upstream)
         send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 

@@ -27,6 +27,7 @@ final class SimulatedProcess: SansIOEndpoint {
         self.lead = lead
         self.forger = forger
         self.sequences = sequences
+        sequences.beginProcess()
     }
 
     func die(_ death: Death) {

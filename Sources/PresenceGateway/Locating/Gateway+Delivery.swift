@@ -123,9 +123,27 @@ extension Gateway {
         return true
     }
 
+    /// Whether the response to a request is still awaited and no later request was created in its dialog: a request that follows one
+    /// with a higher CSeq is refused (RFC 3261 12.2.2).
+    private func isLatest(_ delivery: Delivery) -> Bool {
+        guard case .answered(let purpose) = delivery.purpose, let number = delivery.request.headers.cSeq?.number else { return true }
+        switch purpose {
+        case .notify(let watcher):
+            return dialogs[watcher.localTag] === watcher && watcher.dialog.localCSeq == number
+        case .homeNotify(let subscription):
+            return home.dialogs[subscription.localTag] === subscription && subscription.dialog.localCSeq == number
+        case .subscribe(let leg, let attempt):
+            guard upstreams[leg.id] === leg, leg.subscriber.attempt == attempt else { return false }
+            return delivery.request.headers.toTag == nil || leg.dialog?.localCSeq == number
+        case .publication(let bridge, let attempt): return bridge.attempt == attempt
+        case .categoryPublication(let bridge, let attempt): return bridge.attempt == attempt
+        case .keepAlive: return true
+        }
+    }
+
     /// - Returns: whether another target is left and time remains.
     private func moveOn(_ delivery: Delivery, from transaction: ClientTransactionID, at now: Instant) -> Bool {
-        guard !delivery.targets.isEmpty, now < delivery.end else { return false }
+        guard !delivery.targets.isEmpty, now < delivery.end, isLatest(delivery) else { return false }
         awaiting[transaction] = nil
         counters.hopFailovers += 1
         goOn(delivery, at: now)
