@@ -131,7 +131,7 @@ extension Gateway {
                 // The list names resources without a part; a resource in neither shows nothing (MS-PRES 2.2.2.4.2).
                 let spokenOf = Set(content.reports.map(\.key))
                 let isFirst = upstream.subscriber.lapsesAt == nil
-                for resource in named where content.hasList && !spokenOf.contains(resource.key) {
+                for resource in named where content.hasList && !spokenOf.contains(resource.key) && resource.unreadable == nil {
                     guard upstream.resource(resource.key) === resource else { continue }
                     let isWithdrawn = isFirst && resource.standing == .pending
                     if isWithdrawn || resource.standing == .unheard && !resource.source.isKnown {
@@ -151,6 +151,8 @@ extension Gateway {
             // For a replaced subscription, its successor finds out.
             if !dropReplaced(upstream) { giveUpList(upstream, at: now) }
             end(upstream, hasDialog: upstream.dialog != nil, at: now)
+        } else if piggybacked != nil, upstreams[upstream.id] === upstream {
+            fetchFullState(upstream, at: now)
         }
     }
 
@@ -232,7 +234,7 @@ extension Gateway {
             // Granted without a body: nothing is published or shown to this watcher (RFC 3856 6.7).
             only.partial = nil
             only.staleAt = nil
-            upstream.becameReadable()
+            upstream.becameReadable(only)
             show(.offline, in: only, at: now)
         }
         perform(upstream.subscriber.receiveNotify(status, at: now), on: upstream, at: now)

@@ -323,7 +323,7 @@ public final class Gateway: SansIOEndpoint {
         }
         counts.hopsDown = hops.health.downCount(at: desk.now)
         counts.requestsWaiting = hops.waiting
-        counts.unverifiedLegs = upstreams.values.count(where: { $0.unverifiedSince != nil })
+        counts.unverifiedLegs = upstreams.values.count(where: { $0.doubtedSince != nil })
         counts.storesFailing = desk.failingUntil == nil ? 0 : 1
         return counts
     }

@@ -12,7 +12,7 @@ extension LegReport {
             shape: leg.shape.name, resources: leg.resources.count, target: leg.target.description, callID: leg.callID,
             localTag: leg.localTag, remoteTag: leg.dialog?.id.remoteTag,
             state: leg.restsUntil != nil ? .resting : leg.startsAt == nil ? State(leg.subscriber.standing) : .queued,
-            unverifiedSince: leg.unverifiedSince.map { DateTime($0) }, unreadable: leg.unreadable,
+            unverifiedSince: leg.unverifiedSince(resource).map { DateTime($0) }, unreadable: resource?.unreadable?.problem,
             refreshesAt: leg.subscriber.asksAt.map { DateTime($0) },
             lapsesAt: leg.subscriber.lapsesAt.map { DateTime($0) },
             retriesAt: (leg.subscriber.restsUntil ?? leg.restsUntil ?? leg.startsAt).map { DateTime($0) },

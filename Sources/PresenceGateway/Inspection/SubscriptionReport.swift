@@ -146,7 +146,7 @@ public struct LegReport: Codable, Hashable, Sendable {
     public var state: State
     /// Time since which the state is unverified; nil: the last SUBSCRIBE was accepted and the last document was readable.
     public var unverifiedSince: DateTime?
-    /// Error of the last document; nil: it was readable.
+    /// Error of the presentity's last document; nil: it was readable.
     public var unreadable: String?
     /// Time of the next refresh.
     public var refreshesAt: DateTime?

@@ -11,6 +11,8 @@ struct ResourceListNotification: Equatable {
         /// The state of a resource: a document of the event package.
         case document(MIMEPart)
         case list(ResourceListNotification)
+        /// A list that cannot be read, and the error.
+        case unreadable(String)
     }
 
     struct Limits: Hashable, Sendable {
@@ -60,22 +62,28 @@ struct ResourceListNotification: Equatable {
         guard depth > 0 else { throw .badRequest("RFC 4662 5: lists are nested deeper than is allowed here") }
         let multipart: MIMEMultipart
         do { multipart = try MIMEMultipart(body, contentType: contentType) } catch {
-            throw .badRequest("RFC 2046 5.1: the multipart body cannot be read")
+            throw .badRequest("RFC 2046 5.1: the multipart body cannot be read", errorID: Refusal.unreadableDocumentID)
         }
         guard let root = multipart.root, root.contentType?.essence == WatcherFormat.rlmiType else {
-            throw .badRequest("RFC 4662 5.1: the root of the multipart body is not \(WatcherFormat.rlmiType)")
+            throw .badRequest(
+                "RFC 4662 5.1: the root of the multipart body is not \(WatcherFormat.rlmiType)", errorID: Refusal.unreadableDocumentID)
         }
         do throws(DocumentError) { meta = try reader.read(root.body, using: parser) } catch {
-            throw Refusal(.badRequest, "the meta-information of the list cannot be read: \(error)", errorID: 4001)
+            throw Refusal(.badRequest, "the meta-information of the list cannot be read: \(error)", errorID: Refusal.unreadableDocumentID)
         }
         left -= meta.resources.count
         guard left >= 0 else { throw .badRequest("RFC 4662 5: a list has more resources than are allowed here") }
         for part in multipart.parts {
             guard let identifier = part.contentID, part != root else { continue }
             if let type = part.contentType, type.essence == WatcherFormat.relatedType {
-                let inner = try ResourceListNotification(
-                    part.body, contentType: type, parser: parser, depth: depth - 1, left: &left, reader: &reader)
-                contents[identifier] = .list(inner)
+                do throws(Refusal) {
+                    let inner = try ResourceListNotification(
+                        part.body, contentType: type, parser: parser, depth: depth - 1, left: &left, reader: &reader)
+                    contents[identifier] = .list(inner)
+                } catch {
+                    guard error.isUnreadableDocument else { throw error }
+                    contents[identifier] = .unreadable(error.explanation)
+                }
             } else {
                 contents[identifier] = .document(part)
             }
@@ -136,7 +144,7 @@ struct ResourceListNotification: Equatable {
             case .list(let list):
                 let (type, bytes) = list.multipart(boundary: "\(boundary)-\(parts.count)").serialized()
                 parts.append(MIMEPart(contentType: type, contentID: cid, body: bytes))
-            case nil: break
+            case .unreadable, nil: break
             }
         }
         return MIMEMultipart(

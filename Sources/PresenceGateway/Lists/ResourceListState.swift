@@ -26,6 +26,8 @@ struct ResourceListState: Equatable {
         var instance: String?
         /// Document with the state, if the notification contained one.
         var document: MIMEPart?
+        /// Error of an unreadable inner list that had the resource before.
+        var problem: String?
     }
 
     struct Outcome: Equatable {
@@ -39,6 +41,8 @@ struct ResourceListState: Equatable {
         var isOutdated = false
         /// Notifications were lost, or the state of a remaining instance is unknown.
         var needsFullState = false
+        /// Errors of unreadable inner lists whose resources are unknown.
+        var unreadableLists: [String] = []
         /// The list exceeds the limit of resources or instances; fetching the full state would not help.
         var isOverfull = false
     }
@@ -119,6 +123,7 @@ struct ResourceListState: Equatable {
         outcome: inout Outcome
     ) {
         var reason: String?
+        var isUnreadable = false
         var shown: (instance: String, part: MIMEPart)?
         for instance in resource.instances {
             guard member.instances[instance.id] != nil || instance.state == .terminated || member.instances.count < Self.instanceLimit
@@ -144,7 +149,15 @@ struct ResourceListState: Equatable {
                 outcome.updates += said.updates
                 outcome.updates += said.gone.map { Update(uri: $0, standing: .terminated(reason: "noresource")) }
                 outcome.needsFullState = outcome.needsFullState || said.needsFullState
+                outcome.unreadableLists += said.unreadableLists
                 outcome.isOverfull = outcome.isOverfull || said.isOverfull
+            case (let state, .unreadable(let problem)?):
+                member.instances[instance.id] = state
+                isUnreadable = true
+                if wasList == nil { outcome.unreadableLists.append(problem) }
+                for uri in (wasList?.resources ?? []).sorted() {
+                    outcome.updates.append(Update(uri: uri, standing: .active, problem: problem))
+                }
             case (let state, .document(let part)?):
                 member.instances[instance.id] = state
                 member.lists[instance.id] = nil
@@ -154,7 +167,7 @@ struct ResourceListState: Equatable {
                 member.instances[instance.id] = state
             }
         }
-        guard member.lists.isEmpty else { return }
+        guard member.lists.isEmpty, !isUnreadable else { return }
         let states = member.instances.values
         let standing: Standing
         if states.contains(.active) {

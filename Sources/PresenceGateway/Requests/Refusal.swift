@@ -83,8 +83,14 @@ struct Refusal: Error, Equatable {
     static func unreadable(_ error: any Error, _ rule: String, limitID: UInt32 = 2010) -> Refusal {
         let code = (error as? DocumentError)?.code
         return code == .limit
-            ? Refusal(.requestEntityTooLarge, "\(rule): \(error)", errorID: limitID) : .badRequest("\(rule): \(error)", errorID: 4001)
+            ? Refusal(.requestEntityTooLarge, "\(rule): \(error)", errorID: limitID)
+            : .badRequest("\(rule): \(error)", errorID: unreadableDocumentID)
     }
+
+    /// The error id of a malformed document (MS-OCER).
+    static let unreadableDocumentID: UInt32 = 4001
+
+    var isUnreadableDocument: Bool { errorID == Self.unreadableDocumentID }
 
     static let bodyTooLarge = Refusal(.requestEntityTooLarge, "RFC 3261 21.4.11: body exceeds the configured limit", errorID: 2010)
 

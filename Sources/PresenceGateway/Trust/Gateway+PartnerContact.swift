@@ -35,7 +35,7 @@ extension Gateway {
         }
         var byDomain: [String: (count: Int, since: Instant)] = [:]
         for leg in upstreams.values {
-            guard let since = leg.unverifiedSince else { continue }
+            guard let since = leg.doubtedSince else { continue }
             byDomain[leg.domain.name] = byDomain[leg.domain.name].map { sum($0, (1, since)) } ?? (1, since)
         }
         let named = byDomain.compactMap { domain, part in partnerName(ofDomain: domain).map { ($0, part) } }

@@ -17,6 +17,7 @@ extension Gateway {
         }
         let before = upstream.resources.count
         var legs: [UpstreamSubscription] = []
+        let unread = Set(content.unreadPresentities.map(\.key))
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
             if resource.isResumed, let elements = report.categories, !resource.isWhole(elements) {
@@ -25,7 +26,8 @@ extension Gateway {
                 upstream.fullState.want()
             } else if report.hasState {
                 // A single subscription is pending until its Subscription-State changes.
-                take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
+                let isTaken = take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
+                if isTaken, !unread.contains(report.key) { upstream.becameReadable(resource) }
             } else if let verdict = report.verdict {
                 heed(verdict, on: resource, of: upstream, isGranted: !isPending, &legs, at: now)
             }
@@ -47,9 +49,10 @@ extension Gateway {
     }
 
     /// Passes a new state of one presentity to all its sinks.
+    /// - Returns: whether the report has new state.
     private func take(
         _ report: UpstreamContent.Report, of resource: UpstreamResource, _ upstream: UpstreamSubscription, isGranted: Bool, at now: Instant
-    ) {
+    ) -> Bool {
         var source: PresenceSource
         if let categories = report.categories {
             var merge = CategoryMerge()
@@ -61,14 +64,14 @@ extension Gateway {
             resource.partial = nil
             source = .pidf(pidf)
         } else if let partial = report.partial {
-            guard let made = self.source(ofPartial: partial, instance: report.instance, of: resource, upstream) else { return }
+            guard let made = self.source(ofPartial: partial, instance: report.instance, of: resource, upstream) else { return false }
             source = made
         } else if report.showsNothing {
             source = .offline
         } else if let msrtc = report.msrtc {
             source = .msrtc(msrtc)
         } else {
-            return
+            return false
         }
         compare(source, with: resource, of: upstream, at: now)
         resource.isOld = false
@@ -76,6 +79,7 @@ extension Gateway {
         resource.staleAt = nil
         redirects.arrived(&resource.trail, at: upstream.place, now: now)
         show(source, in: resource, isGranted: isGranted, at: now)
+        return true
     }
 
     /// Updates every sink with the known state.

@@ -103,7 +103,7 @@ extension Gateway {
     private func heed(_ events: FarSideEvents, of leg: UpstreamSubscription, at now: Instant) {
         guard leg.startsAt == nil, leg.restsUntil == nil, leg.subscriber.attempt > 0, !leg.subscriber.isFetch else { return }
         if events == .sampleAccepted {
-            if leg.subscriber.standing == .established, leg.subscriber.verifiesAt == nil, leg.unreadable == nil {
+            if leg.subscriber.standing == .established, leg.subscriber.verifiesAt == nil {
                 leg.unverifiedSince = nil
             }
             return
@@ -153,8 +153,7 @@ extension Gateway {
     func noteVerified(_ leg: UpstreamSubscription, by source: MessageSource, at now: Instant) {
         // Only repeated doubts wait for the pause; the first one is verified at once, however new the subscription is.
         if leg.unverifiedSince != nil { leg.verifiedAt = now }
-        // A 2xx does not replace an unreadable document.
-        if leg.unreadable == nil { leg.unverifiedSince = nil }
+        leg.unverifiedSince = nil
         upstreams.note(leg, acceptedBy: source.remote)
         bind(leg, to: source.connection)
         sampleAccepted(leg, at: now)
@@ -235,14 +234,17 @@ extension Gateway {
     /// Applies `when-lost` to the known state until the remote domain sends state again.
     /// - Parameter isDown: false if the subscription restarts at once: the last state is shown for `staleAfter`.
     func applyWhenLost(_ leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
-        for resource in leg.resources where resource.source.isKnown {
-            switch leg.domain.configuration.whenLost {
-            case .pending where isDown: showPending(resource, at: now)
-            case .offline where isDown: show(.offline, in: resource, at: now)
-            default:
-                guard resource.staleAt == nil, resource.source != .offline else { continue }
-                resource.staleAt = now + configuration.timing.staleAfter
-            }
+        for resource in leg.resources { applyWhenLost(resource, of: leg, isDown: isDown, at: now) }
+    }
+
+    func applyWhenLost(_ resource: UpstreamResource, of leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
+        guard resource.source.isKnown else { return }
+        switch leg.domain.configuration.whenLost {
+        case .pending where isDown: showPending(resource, at: now)
+        case .offline where isDown: show(.offline, in: resource, at: now)
+        default:
+            guard resource.staleAt == nil, resource.source != .offline else { return }
+            resource.staleAt = now + configuration.timing.staleAfter
         }
     }
 }

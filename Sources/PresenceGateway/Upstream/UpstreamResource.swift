@@ -22,6 +22,8 @@ final class UpstreamResource {
     var isResumed = false
     /// Time until which the unconfirmed last state is shown.
     var staleAt: Instant?
+    /// The last document if it was unreadable; nil: it was read.
+    var unreadable: UnreadableDocument?
     /// Next time at which an element of the known state begins or ends; nil: none.
     var nextTimedMoment: Instant?
     /// Expiry of category instances by their own `expires`.

@@ -58,12 +58,9 @@ final class UpstreamSubscription {
     /// End of the pause of a delayed subscription, for example after too many redirections.
     var restsUntil: Instant?
 
-    /// Time since which the remote domain may have lost the subscription, or its state could not be read; nil: the last SUBSCRIBE was
-    /// accepted and the last document was read.
+    /// Time since which the remote domain may have lost the subscription; nil: the last SUBSCRIBE was accepted.
     var unverifiedSince: Instant?
-    /// Error of its last document; nil: it was read.
-    var unreadable: String?
-    /// Time to request the full state again after an unreadable document.
+    /// Time to request the full state again after an unreadable document; nil: the last documents of all presentities were read.
     var asksToReadAt: Instant?
     /// Time of the last verification, or of the restart after the return of the partner.
     var verifiedAt: Instant?
@@ -105,12 +102,11 @@ final class UpstreamSubscription {
         self.subscriber = subscriber
     }
 
-    /// Ends the unreadable state after a readable document, or when there is no document any more.
-    func becameReadable() {
-        guard unreadable != nil else { return }
-        unreadable = nil
-        unverifiedSince = nil
-        asksToReadAt = nil
+    /// The last document of a presentity was read, or there is none any more.
+    func becameReadable(_ resource: UpstreamResource) {
+        guard resource.unreadable != nil else { return }
+        resource.unreadable = nil
+        if !hasUnreadable { asksToReadAt = nil }
     }
 
     /// The properties for further subscriptions of the same watcher to the domain.

@@ -64,7 +64,12 @@ extension Gateway {
         old.list?.isReplaced = true
         leg.restsUntil = now + pause
         for (watcher, resource) in old.sinks { leg.join(resource, of: watcher) }
-        for resource in old.resources where resource.standing == .pending { leg.resource(resource.key)?.standing = .pending }
+        for resource in old.resources {
+            if resource.standing == .pending { leg.resource(resource.key)?.standing = .pending }
+            guard resource.unreadable != nil, let same = leg.resource(resource.key) else { continue }
+            (same.unreadable, same.staleAt) = (resource.unreadable, resource.staleAt)
+        }
+        leg.asksToReadAt = old.asksToReadAt
         upstreams[leg.id] = leg
         schedule(leg)
         return leg
@@ -109,9 +114,6 @@ extension Gateway {
     /// Applies the parts of a list notification that concern the list as a whole.
     func heedList(_ content: UpstreamContent, of upstream: UpstreamSubscription, _ status: SubscriptionStatus, at now: Instant) {
         guard let list = upstream.list, content.hasList else { return }
-        for problem in content.unreadable {
-            log(.notice, "a part of a list cannot be read", ["call-id": upstream.callID, "rule": problem])
-        }
         if content.isOverfull {
             counters.limitsReached += 1
             log(.notice, "a list has more resources or instances than are kept", ["call-id": upstream.callID])
@@ -147,7 +149,9 @@ extension Gateway {
 
     private func hasSilentMember(_ upstream: UpstreamSubscription, besides content: UpstreamContent? = nil) -> Bool {
         let spokenOf = Set(content?.reports.map(\.key) ?? [])
-        return upstream.resources.contains { $0.hasSink && $0.isOld && $0.standing != .pending && !spokenOf.contains($0.key) }
+        return upstream.resources.contains {
+            $0.hasSink && $0.isOld && $0.standing != .pending && $0.unreadable == nil && !spokenOf.contains($0.key)
+        }
     }
 
     func askListAgain(_ upstream: UpstreamSubscription, at now: Instant) {

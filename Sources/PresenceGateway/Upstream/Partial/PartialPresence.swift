@@ -24,6 +24,9 @@ struct FullStateDemand: Hashable {
     /// Whether a refresh is to be sent.
     private(set) var isWanted = false
 
+    /// Whether a refresh is planned or unanswered.
+    var isPending: Bool { isAsked || isWanted }
+
     /// Whether the limit of misses is reached.
     var isExhausted: Bool { misses >= Self.limit }
 

@@ -11,14 +11,7 @@ extension Gateway {
         do throws(Refusal) {
             let content = try content(try decoded(body, headers), headers.contentType, of: upstream)
             noteFlaws(content.reader.flaws, of: upstream, at: now)
-            if content.unreadable.isEmpty, content.reports.contains(where: \.hasState) { upstream.becameReadable() }
-            if upstream.list == nil {
-                if let problem = content.unreadable.first {
-                    couldNotRead(problem, of: upstream, at: now)
-                } else if content.reports.contains(where: { $0.hasState && $0.partial == nil }) {
-                    upstream.fullState.fitted()
-                }
-            }
+            couldNotReadParts(of: content, upstream, at: now)
             return content
         } catch {
             couldNotRead(error.explanation, of: upstream, at: now)
@@ -38,28 +31,80 @@ extension Gateway {
         note(.flawed, upstream, rule: words, at: now)
     }
 
-    /// Handles an unreadable document: the known state is unverified, is shown as for a lost subscription, and a refresh requests the full
-    /// state. After the third in a row (``FullStateDemand``) `when-lost` applies. A refresh every ``readingPause`` continues, because a
-    /// notifier drops a subscription after its NOTIFY was refused (RFC 6665 4.2.2).
+    // MARK: unreadable documents
+
+    /// Nothing of a message can be read: the known state of every presentity of the subscription is unverified.
     private func couldNotRead(_ problem: String, of upstream: UpstreamSubscription, at now: Instant) {
         counters.documentsUnreadable += 1
         log(.notice, "notified document cannot be read", ["call-id": upstream.callID, "rule": problem])
-        note(.unreadable, upstream, rule: problem, at: now)
-        upstream.unreadable = problem
-        if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
-        if upstream.asksToReadAt == nil { upstream.asksToReadAt = now + Self.readingPause }
-        upstream.fullState.miss()
-        applyWhenLost(upstream, isDown: upstream.fullState.isExhausted, at: now)
+        if upstream.resources.contains(where: { $0.unreadable?.problem != problem }) {
+            note(.unreadable, upstream, rule: problem, at: now)
+        }
+        let isAsking = upstream.fullState.isPending
+        for resource in upstream.resources {
+            couldNotRead(problem, of: resource, upstream, isAsking: isAsking, isShown: false, at: now)
+        }
+        askToReadLater(upstream, at: now)
+    }
+
+    /// Parts of a message cannot be read: the known state of their presentities is unverified. The other parts are used.
+    private func couldNotReadParts(of content: UpstreamContent, _ upstream: UpstreamSubscription, at now: Instant) {
+        guard let first = content.unreadable.first else { return }
+        counters.documentsUnreadable += UInt64(content.unreadable.count)
+        let others = content.unreadable.count - 1
+        log(
+            .notice, "notified document cannot be read",
+            ["call-id": upstream.callID, "rule": first.problem + (others > 0 ? ", and \(others) more" : "")])
+        let shown = Set(content.reports.lazy.filter(\.hasState).map(\.key))
+        let isAsking = upstream.fullState.isPending
+        let unread = content.unreadPresentities
+        if unread.count > Self.notedPresentities { note(.unreadable, upstream, rule: first.problem, at: now) }
+        for (key, problem) in unread {
+            guard let resource = upstream.resource(key) else { continue }
+            if unread.count <= Self.notedPresentities, resource.unreadable?.problem != problem {
+                note(.unreadable, upstream, resource, rule: problem, at: now)
+            }
+            couldNotRead(problem, of: resource, upstream, isAsking: isAsking, isShown: shown.contains(key), at: now)
+        }
+        askToReadLater(upstream, at: now)
+    }
+
+    /// Presentities of one message with a journal entry each; more of them have one entry together.
+    private static let notedPresentities = 16
+
+    /// The last document of a presentity cannot be read: the known state is shown for as long as that of a lost subscription, and one
+    /// refresh of the subscription requests the whole state. The third such refresh in a row is the last one at once: from then on
+    /// `when-lost` applies, and one refresh in ``readingPause`` follows, since a notifier drops a subscription whose NOTIFY is refused
+    /// (RFC 6665 4.2.2).
+    /// - Parameters:
+    ///   - isAsking: a refresh is planned or unanswered, and no further one is sent.
+    ///   - isShown: another part of the message has state of the presentity.
+    private func couldNotRead(
+        _ problem: String, of resource: UpstreamResource, _ upstream: UpstreamSubscription, isAsking: Bool, isShown: Bool, at now: Instant
+    ) {
+        guard resource.hasSink else { return }
+        var document = resource.unreadable ?? UnreadableDocument(since: now, problem: problem)
+        document.problem = problem
+        if !isAsking, !document.isExhausted {
+            document.requests += 1
+            upstream.fullState.want()
+        }
+        resource.unreadable = document
+        if !isShown { applyWhenLost(resource, of: upstream, isDown: document.isExhausted, at: now) }
+    }
+
+    /// Time from one refresh to the next while documents cannot be read.
+    private static let readingPause = TimeSpan.seconds(30)
+
+    private func askToReadLater(_ upstream: UpstreamSubscription, at now: Instant) {
+        if upstream.asksToReadAt == nil, upstream.hasUnreadable { upstream.asksToReadAt = now + Self.readingPause }
         schedule(upstream)
     }
 
-    /// Time between two refreshes while documents cannot be read.
-    private static let readingPause = TimeSpan.seconds(30)
-
     func askToRead(_ upstream: UpstreamSubscription, at now: Instant) {
         guard let moment = upstream.asksToReadAt, now >= moment else { return }
-        upstream.asksToReadAt = upstream.unreadable == nil ? nil : now + Self.readingPause
-        guard upstream.unreadable != nil, upstream.hasSink, !upstream.subscriber.isFetch else { return }
+        upstream.asksToReadAt = upstream.hasUnreadable ? now + Self.readingPause : nil
+        guard upstream.asksToReadAt != nil, upstream.hasSink, !upstream.subscriber.isFetch else { return }
         perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }
 }

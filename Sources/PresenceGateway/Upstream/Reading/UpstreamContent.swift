@@ -16,8 +16,8 @@ struct UpstreamContent {
     var isOverfull = false
     /// Presentities that are missing in a list of the remote domain.
     var unlisted: [String] = []
-    /// Errors of parts that could not be read.
-    var unreadable: [String] = []
+    /// Parts that cannot be read.
+    var unreadable: [UnreadablePart] = []
     /// Reader of the documents; collects their flaws.
     var reader = DocumentReader(.liberal)
     /// Subscribed presentities, by `aorKey`.
@@ -70,7 +70,9 @@ struct UpstreamContent {
                 _ = try take(part.body, type, parser)
             } catch {
                 refusal = error
-                unreadable.append(error.explanation)
+                // The verdicts of an unreadable list may be about any presentity.
+                let name = type.essence == WatcherFormat.rlmiType ? nil : Self.name(inStartTagOf: part.body)
+                unreadable.append(UnreadablePart(key: subject(named: name), problem: error.explanation))
             }
         }
         if let refusal, reports.isEmpty { throw refusal }
@@ -106,7 +108,22 @@ struct UpstreamContent {
         }
     }
 
-    /// Changes the report on a presentity; other than subscribed ones are ignored.
+    /// Presentities whose state cannot be read, in the order in which they were asked for: those of unreadable parts, and where the
+    /// presentity of a part is unknown, all that the rest of the message does not mention.
+    var unreadPresentities: [(key: String, problem: String)] {
+        guard !unreadable.isEmpty else { return [] }
+        var problems: [String: String] = [:]
+        for part in unreadable {
+            if let key = part.key, problems[key] == nil { problems[key] = part.problem }
+        }
+        if let unknown = unreadable.first(where: { $0.key == nil }) {
+            let mentioned = Set(reports.map(\.key))
+            for key in asked where problems[key] == nil && !mentioned.contains(key) { problems[key] = unknown.problem }
+        }
+        return asked.compactMap { key in problems[key].map { (key: key, problem: $0) } }
+    }
+
+    /// Changes the report on a presentity; nothing is said about one that nobody asked about.
     mutating func report(on key: String?, _ change: (inout Report) -> Void) {
         guard let key, asked.contains(key) else { return }
         let place = reports.firstIndex { $0.key == key } ?? reports.count
