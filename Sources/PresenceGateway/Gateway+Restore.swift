@@ -281,6 +281,7 @@ extension Gateway {
             let moment = max(now, nextFarLeg)
             nextFarLeg = moment + configuration.timing.restorePace
             upstream.startsAt = moment
+            upstream.restoredAt = now
             upstreams[upstream.id] = upstream
         }
         // The last notified state is shown as long as after a loss, counted from the next SUBSCRIBE of the upstream subscription.

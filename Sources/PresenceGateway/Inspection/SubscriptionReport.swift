@@ -146,6 +146,8 @@ public struct LegReport: Codable, Hashable, Sendable {
     public var state: State
     /// Time since which the state is unverified; nil: the last SUBSCRIBE was accepted and the last document was readable.
     public var unverifiedSince: DateTime?
+    /// Time of the restart that restored the subscription; nil: a SUBSCRIBE was accepted since, or this process created it.
+    public var restoredAt: DateTime?
     /// Error of the presentity's last document; nil: it was readable.
     public var unreadable: String?
     /// Time of the next refresh.

@@ -122,7 +122,9 @@ extension Gateway {
                     leg.drop(resource)
                 }
             }
-            if !hasSink {
+            if hasSink {
+                leg.restoredAt = now
+            } else {
                 close(leg)
                 leg.startsAt = leg.subscriber.nextDeadline ?? now
             }

@@ -154,6 +154,7 @@ extension Gateway {
         // Only repeated doubts wait for the pause; the first one is verified at once, however new the subscription is.
         if leg.unverifiedSince != nil { leg.verifiedAt = now }
         leg.unverifiedSince = nil
+        leg.restoredAt = nil
         upstreams.note(leg, acceptedBy: source.remote)
         bind(leg, to: source.connection)
         sampleAccepted(leg, at: now)

@@ -60,6 +60,8 @@ final class UpstreamSubscription {
 
     /// Time since which the remote domain may have lost the subscription; nil: the last SUBSCRIBE was accepted.
     var unverifiedSince: Instant?
+    /// Time of the restart that restored the subscription; nil: a SUBSCRIBE was accepted since, or this process created it.
+    var restoredAt: Instant?
     /// Time to request the full state again after an unreadable document; nil: the last documents of all presentities were read.
     var asksToReadAt: Instant?
     /// Time of the last verification, or of the restart after the return of the partner.

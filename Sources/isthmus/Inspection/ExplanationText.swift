@@ -103,7 +103,9 @@ struct ExplanationText {
         if let since = subscription.leg?.unverifiedSince {
             let cause =
                 subscription.leg?.unreadable.map { "what the far side sent last cannot be read: \($0)" }
-                ?? "the far side was away or hung up, and has not accepted a SUBSCRIBE since"
+                ?? (subscription.leg?.restoredAt == nil
+                    ? "the far side was away or hung up, and has not accepted a SUBSCRIBE since"
+                    : "this gateway restarted, and the far side has not accepted a SUBSCRIBE since")
             add("presence", "unverified since \(time.ago(since)): \(cause)")
         }
         describe(explained.view)
@@ -147,6 +149,7 @@ struct ExplanationText {
             }
         }
         let isLost = leg.state == .resting || leg.failures > 0
+        if leg.unreadable != nil, !isLost { return unreadableReason(subscription.knowledge, leg) }
         switch (subscription.knowledge, leg.whenLost) {
         case (.stale, _): return "the far leg is lost: this is its last word, shown for a while (timing.stale-after-ms)"
         case (.offline, "pending") where isLost:
@@ -159,6 +162,21 @@ struct ExplanationText {
         case (.known, "pending") where isLost: return "the far leg is lost: nobody vouches for what is known (when-lost: pending)"
         case (.known, _) where leg.standing == "pending": return "the far side says pending: nobody vouches for what is known"
         case (.known, _): return nil
+        }
+    }
+
+    /// What is shown while the last document is unreadable.
+    private static func unreadableReason(_ knowledge: SubscriptionReport.Knowledge, _ leg: LegReport) -> String? {
+        switch (knowledge, leg.whenLost) {
+        case (.stale, _): "the state before an unreadable document, shown for a while (timing.stale-after-ms)"
+        case (.offline, "offline"): "the last documents are unreadable: offline until one is read (when-lost: offline)"
+        case (.offline, "pending"):
+            "the last documents are unreadable: in a batch or list, offline until one is read (when-lost: pending)"
+        case (.offline, _): "the last document is unreadable, and the state before it is no longer shown (timing.stale-after-ms)"
+        case (.unknown, _): "no document of the far side was readable yet"
+        case (.known, _) where leg.standing == "pending":
+            "the last documents are unreadable: pending until one is read (when-lost: pending)"
+        case (.known, _): nil
         }
     }
 

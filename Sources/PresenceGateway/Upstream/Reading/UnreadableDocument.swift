@@ -18,10 +18,10 @@ extension UpstreamSubscription {
     var hasUnreadable: Bool { resources.contains { $0.unreadable != nil } }
 
     /// Time since which the state of a presentity is unverified; nil: its last SUBSCRIBE was accepted, and its last document was read.
-    func unverifiedSince(_ resource: UpstreamResource?) -> Instant? { .earliest(unverifiedSince, resource?.unreadable?.since) }
+    func unverifiedSince(_ resource: UpstreamResource?) -> Instant? { .earliest(unverifiedSince, restoredAt, resource?.unreadable?.since) }
 
     /// The earliest of all its presentities.
-    var doubtedSince: Instant? { resources.reduce(unverifiedSince) { .earliest($0, $1.unreadable?.since) } }
+    var doubtedSince: Instant? { resources.reduce(.earliest(unverifiedSince, restoredAt)) { .earliest($0, $1.unreadable?.since) } }
 }
 
 extension UpstreamContent {
