@@ -12,6 +12,7 @@ final class SimulatedPair {
     private let areEqual: Bool
     /// Server that is down; nil when both are up.
     private(set) var dead: SimplePresenceServer?
+    private var diedAt = Instant(nanosecondsSince1970: 0)
     private var random: SeededRandom
 
     init(seed: UInt64, hosts: inout Int, gateway: TransportAddress, configuration: inout GatewayConfiguration) {
@@ -49,7 +50,12 @@ final class SimulatedPair {
         network.remark("\(server.name) dies")
         network.takeDown(server.name)
         dead = server
+        diedAt = network.now
     }
+
+    /// Whether the gateway cannot know yet that a server failed: over UDP only an unanswered OPTIONS shows it, one is sent every 60 s, and
+    /// it is given up after 32 s (timer F).
+    func isFailureUnnoticed(at now: Instant) -> Bool { dead != nil && now < diedAt + .seconds(100) }
 
     /// Brings the failed server back, with its subscriptions or, in 70 % of the cases, without.
     private func revive(_ network: SimulatedNetwork) {

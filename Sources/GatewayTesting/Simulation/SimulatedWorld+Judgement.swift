@@ -40,9 +40,11 @@ extension SimulatedWorld {
 
     /// Checks 60 s after all peers are back: every watcher sees the current presence, or knows that the subscription has ended.
     private func judgeDelivery(of settled: [SimulatedPresentity]) throws {
-        let late = followers.filter { !wasEndedByBenotify($0) }.flatMap { follower in
-            follower.delays(among: settled.filter { $0.isTaken && !$0.mayBeHaunted(at: network.now) })
+        let judged = settled.filter { presentity in
+            guard presentity.isTaken, !presentity.mayBeHaunted(at: network.now) else { return false }
+            return !presentity.farServers.contains { $0 === pair.dead } || !pair.isFailureUnnoticed(at: network.now)
         }
+        let late = followers.filter { !wasEndedByBenotify($0) }.flatMap { $0.delays(among: judged) }
         try report(late, "60 s after the quiet began")
     }
 
