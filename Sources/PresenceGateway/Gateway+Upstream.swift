@@ -131,8 +131,11 @@ extension Gateway {
                 // The list names resources without a part; a resource in neither shows nothing (MS-PRES 2.2.2.4.2).
                 let spokenOf = Set(content.reports.map(\.key))
                 let isFirst = upstream.subscriber.lapsesAt == nil
-                for resource in named where content.hasList && !spokenOf.contains(resource.key) && resource.unreadable == nil {
+                for resource in named where content.hasList && !spokenOf.contains(resource.key) {
                     guard upstream.resource(resource.key) === resource else { continue }
+                    // An unreadable part may be about it.
+                    guard content.unreadable.isEmpty || resource.unreadable == nil else { continue }
+                    upstream.becameReadable(resource)
                     let isWithdrawn = isFirst && resource.standing == .pending
                     if isWithdrawn || resource.standing == .unheard && !resource.source.isKnown {
                         show(.offline, in: resource, isGranted: isWithdrawn, at: now)

@@ -29,6 +29,10 @@ extension Gateway {
                 let isTaken = take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
                 if isTaken, !unread.contains(report.key) { upstream.becameReadable(resource) }
             } else if let verdict = report.verdict {
+                // A full list without a document of the presentity is readable too.
+                if verdict.state == .active, upstream.list != nil, !content.isDifference, !unread.contains(report.key) {
+                    upstream.becameReadable(resource)
+                }
                 heed(verdict, on: resource, of: upstream, isGranted: !isPending, &legs, at: now)
             }
         }

@@ -291,4 +291,17 @@ import Testing
         }
         #expect(try bench.told() == ["\(Self.eve) active closed"])
     }
+
+    @Test("an unreadable part of an unknown presentity: the answer to the refresh ends the doubt of presentities that it does not mention")
+    func notMentioned() throws {
+        let (bench, dialog) = try watchBatch()
+        bench.notify(
+            dialog, "active;expires=3600", cSeq: 2, type: Bench.listType, body: Self.batch("<categories"), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(try Self.report(Self.eve, on: bench).unreadable != nil)
+        bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [(Self.bob, Bench.state(18_500))])
+        #expect(try Self.report(Self.eve, on: bench).unreadable == nil && bench.gateway.counts.unverifiedLegs == 0)
+        bench.pass(.seconds(29))
+        #expect(bench.isQuiet(at: Bench.enterprise))
+    }
 }
