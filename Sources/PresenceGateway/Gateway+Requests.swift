@@ -23,10 +23,11 @@ extension Gateway {
                 guard answered(transaction, response, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
                 noteAnswer(response.status, to: awaited, at: now)
                 if meetChallenge(response, to: awaited, at: now) || followRedirect(response, to: awaited, at: now) { continue }
-                if case .subscribe(let leg, let attempt) = awaited.purpose, response.status.isSuccess, leg.subscriber.attempt == attempt,
-                    upstreams[leg.id] === leg
+                if case .subscribe(let subscription, let attempt) = awaited.purpose, response.status.isSuccess,
+                    subscription.subscriber.attempt == attempt,
+                    upstreams[subscription.id] === subscription
                 {
-                    noteVerified(leg, by: source, at: now)
+                    noteVerified(subscription, by: source, at: now)
                 }
                 if case .keepAlive(let name, _) = awaited.purpose { watchConnection(source.connection, ofDomain: name) }
                 handle(response, of: awaited.purpose, at: now)

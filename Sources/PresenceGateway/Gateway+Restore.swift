@@ -16,7 +16,7 @@ public struct RestoredState: Hashable, Sendable {
     /// Watcher dialogs, and dialogs of users' own endpoints.
     public var dialogs = 0
     /// Upstream subscriptions that continue in their dialogs.
-    public var legs = 0
+    public var upstreamSubscriptions = 0
     /// Registrations.
     public var registrations = 0
     /// Publications and dialogs that expired before the restart.
@@ -35,7 +35,7 @@ public struct RestoredState: Hashable, Sendable {
         sum.presentities += right.presentities
         sum.publications += right.publications
         sum.dialogs += right.dialogs
-        sum.legs += right.legs
+        sum.upstreamSubscriptions += right.upstreamSubscriptions
         sum.registrations += right.registrations
         sum.expired += right.expired
         sum.unreadable += right.unreadable
@@ -70,7 +70,7 @@ extension Gateway {
         var state = RestoredState()
         var publications: [StoredPublication] = []
         var stored: [StoredDialog] = []
-        var legs: [StoredLeg] = []
+        var subscriptions: [StoredUpstreamSubscription] = []
         var shown: [StoredShownWatcher] = []
         for record in records {
             var isRead = true
@@ -78,7 +78,7 @@ extension Gateway {
             case .presentity(let presentity): isRead = restore(presentity, &state)
             case .publication(let publication): publications.append(publication)
             case .dialog(let dialog): stored.append(dialog)
-            case .leg(let leg): legs.append(leg)
+            case .upstreamSubscription(let subscription): subscriptions.append(subscription)
             case .registration(let registration):
                 isRead = restore(registration, at: now)
                 if isRead { state.registrations += 1 }
@@ -109,7 +109,7 @@ extension Gateway {
             schedule(presentity)
         }
         state.expired = before - counts.publications
-        let resumed = restore(legs, &state, at: now)
+        let resumed = restore(subscriptions, &state, at: now)
         for dialog in stored.filter(isWatcher).sorted(by: { $0.dialog.localTag < $1.dialog.localTag })
         where !restore(dialog, fedBy: resumed, &state, at: now) {
             leaveOut(.dialog(dialog.dialog.localTag), &state)
@@ -186,7 +186,7 @@ extension Gateway {
     // MARK: dialogs
 
     private func restore(
-        _ stored: StoredDialog, fedBy legs: RestoredLegs, _ state: inout RestoredState, at now: Instant
+        _ stored: StoredDialog, fedBy subscriptions: RestoredUpstreamSubscriptions, _ state: inout RestoredState, at now: Instant
     ) -> Bool {
         guard stored.kind == .watcher, let dialog = Dialog.resumed(from: stored.dialog), let event = Event(stored.event),
             let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri), domain.refuse == nil,
@@ -242,8 +242,8 @@ extension Gateway {
         for (resource, marks) in resources {
             parties.presentity = resource.uri
             parties.presentityKey = resource.key
-            if let leg = legs.leg(of: resource.key, for: watcher.localTag) {
-                leg.join(resource, of: watcher)
+            if let subscription = subscriptions.subscription(of: resource.key, for: watcher.localTag) {
+                subscription.join(resource, of: watcher)
             } else {
                 attach(
                     resource, to: watcher, parties: parties,
@@ -278,8 +278,8 @@ extension Gateway {
     private func startLater(_ resource: WatchedResource, at now: Instant) {
         guard let upstream = resource.upstream else { return }
         if upstream.subscriber.attempt == 0, upstream.startsAt == nil {
-            let moment = max(now, nextFarLeg)
-            nextFarLeg = moment + configuration.timing.restorePace
+            let moment = max(now, nextUpstreamStart)
+            nextUpstreamStart = moment + configuration.timing.restorePace
             upstream.startsAt = moment
             upstream.restoredAt = now
             upstreams[upstream.id] = upstream
@@ -320,7 +320,7 @@ extension StoreRecord {
     var owner: String {
         switch self {
         case .dialog(let stored): stored.owner
-        case .leg(let stored): stored.owner
+        case .upstreamSubscription(let stored): stored.owner
         default: key.user ?? ""
         }
     }

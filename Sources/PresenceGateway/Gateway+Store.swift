@@ -20,7 +20,8 @@ extension Gateway {
             } else {
                 dialogs[tag].flatMap { $0.held == nil && !$0.notifier.isOver ? .dialog($0.stored) : nil }
             }
-        case .leg(let tag): upstreamsByTag[tag].flatMap { $0.localTag == tag ? stored($0) : nil }.map(StoreRecord.leg)
+        case .upstreamSubscription(let tag):
+            upstreamsByTag[tag].flatMap { $0.localTag == tag ? stored($0) : nil }.map(StoreRecord.upstreamSubscription)
         case .registration(let user, let place): storedRegistration(user, place).map(StoreRecord.registration)
         case .contacts(let user): home.lists.stored(contactsOf: user).map(StoreRecord.contacts)
         case .accessList(let user): home.lists.stored(accessControlOf: user).map(StoreRecord.accessList)

@@ -21,7 +21,8 @@ extension Gateway {
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": partners.watchedCount, "losses": losses.count,
-            "unanswered": unanswered.count, "doubts": doubts.count, "legsOfConnection": legsOfConnection.count, "unsent": desk.unsent.count,
+            "unanswered": unanswered.count, "doubts": doubts.count, "upstreamsOfConnection": upstreamsOfConnection.count,
+            "unsent": desk.unsent.count,
             "recordsBefore": desk.recordsBefore.count,
         ]
     }

@@ -111,7 +111,7 @@ public final class Gateway: SansIOEndpoint {
     /// Endpoints that published before a restart and have not come back, by presentity.
     var returning: [String: Set<String>] = [:]
     /// Earliest time for the next upstream subscription after a restart.
-    var nextFarLeg = Instant(nanosecondsSince1970: 0)
+    var nextUpstreamStart = Instant(nanosecondsSince1970: 0)
     /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     var resumedCalls = ResumedCalls()
     /// Locations and availability of next hops.
@@ -122,7 +122,7 @@ public final class Gateway: SansIOEndpoint {
     /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
     /// Upstream subscriptions, by the connections over which their messages arrive.
-    var legsOfConnection: [ConnectionID: Set<UInt64>] = [:]
+    var upstreamsOfConnection: [ConnectionID: Set<UInt64>] = [:]
     /// BENOTIFYs that the transport may report as not sent.
     var unanswered = UnansweredNotifications()
     /// Remaining cleanup after closed connections.
@@ -323,7 +323,7 @@ public final class Gateway: SansIOEndpoint {
         }
         counts.hopsDown = hops.health.downCount(at: desk.now)
         counts.requestsWaiting = hops.waiting
-        counts.unverifiedLegs = upstreams.values.count(where: { $0.doubtedSince != nil })
+        counts.unverifiedUpstreams = upstreams.values.count(where: { $0.doubtedSince != nil })
         counts.storesFailing = desk.failingUntil == nil ? 0 : 1
         return counts
     }

@@ -25,7 +25,7 @@ public struct ShardRouter: Hashable, Sendable {
         for record in records {
             let tag: String
             switch record.key {
-            case .dialog(let name), .leg(let name): tag = name
+            case .dialog(let name), .upstreamSubscription(let name): tag = name
             default: continue
             }
             let shard = shard(ofKey: record.owner)

@@ -116,7 +116,8 @@ public final class SQLiteStore: GatewayStore, Sendable {
             return try database.read { database in
                 try PresentityTable.load(database).map(StoreRecord.presentity)
                     + PublicationTable.load(database).map(StoreRecord.publication)
-                    + DialogTable.load(database).map(StoreRecord.dialog) + LegTable.load(database).map(StoreRecord.leg)
+                    + DialogTable.load(database).map(StoreRecord.dialog)
+                    + UpstreamSubscriptionTable.load(database).map(StoreRecord.upstreamSubscription)
                     + RegistrationTable.load(database).map(StoreRecord.registration)
                     + UserDocumentTable.contacts.load(database).map(StoreRecord.contacts)
                     + UserDocumentTable.accessList.load(database).map(StoreRecord.accessList)
@@ -148,7 +149,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
         case .presentity(let stored): try PresentityTable.put(stored, database)
         case .publication(let stored): try PublicationTable.put(stored, database)
         case .dialog(let stored): try DialogTable.put(stored, database)
-        case .leg(let stored): try LegTable.put(stored, database)
+        case .upstreamSubscription(let stored): try UpstreamSubscriptionTable.put(stored, database)
         case .registration(let stored): try RegistrationTable.put(stored, database)
         case .contacts(let stored): try UserDocumentTable.contacts.put(stored, database)
         case .accessList(let stored): try UserDocumentTable.accessList.put(stored, database)
@@ -164,7 +165,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
         case .publication(let user, let tag):
             try database.run("DELETE FROM publication WHERE presentity = ? AND tag = ?", [user, tag])
         case .dialog(let tag): try database.run("DELETE FROM dialog WHERE tag = ?", [tag])
-        case .leg(let tag): try database.run("DELETE FROM leg WHERE tag = ?", [tag])
+        case .upstreamSubscription(let tag): try database.run("DELETE FROM leg WHERE tag = ?", [tag])
         case .registration(let user, let place):
             try database.run("DELETE FROM registration WHERE user = ? AND place = ?", [user, place])
         case .contacts(let user): try UserDocumentTable.contacts.remove(user, database)

@@ -46,7 +46,7 @@ import Testing
             + "Event: \(event)\r\nSubscription-State: active;expires=\(expires)\r\n\(extra)Content-Length: 0\r\n\r\n"
     }
 
-    // MARK: the far leg's NOTIFYs
+    // MARK: the upstream subscription's NOTIFYs
 
     @Test("RFC 6665 4.1.3, 4.2.1: a NOTIFY that belongs to nothing is 481, of another event 489, of another id 481, without Contact 400")
     func strayNotify() throws {
@@ -228,7 +228,7 @@ import Testing
         #expect(bench.gateway.counts.timers == 0)
     }
 
-    // MARK: a leg dies
+    // MARK: a subscription dies
 
     /// The far side ends a live bridge and asks to wait.
     private func lose(_ bench: Bench, _ far: SIPRequest, cSeq: Int = 2) {

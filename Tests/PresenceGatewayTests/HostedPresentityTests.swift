@@ -208,9 +208,9 @@ import Testing
         let second = Bench()
         second.send(second.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
         _ = try second.nextResponse(200, at: Bench.enterprise)
-        let leg = try second.nextRequest(.subscribe, at: Bench.simple)
-        second.answer(leg, 200, from: Bench.simple, headers: [(.expires, "3600")])
-        second.notify(leg, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: document, from: Bench.simple)
+        let subscription = try second.nextRequest(.subscribe, at: Bench.simple)
+        second.answer(subscription, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        second.notify(subscription, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: document, from: Bench.simple)
         let over = try second.takeNotifies().last { $0.text.contains("name=\"state\"") }
         #expect(states(try #require(over).text).last == poll[0])
     }

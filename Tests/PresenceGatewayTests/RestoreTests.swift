@@ -199,7 +199,7 @@ struct RestoreTests {
         #expect(anew.headers.callID == far.headers.callID)
         #expect(anew.headers.toTag == "far\(far.headers.fromTag ?? "")")
         #expect((anew.headers.cSeq?.number ?? 0) > (far.headers.cSeq?.number ?? 0))
-        #expect(restored.legs == 1)
+        #expect(restored.upstreamSubscriptions == 1)
         bench.answer(anew, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         bench.notify(
             anew, "active;expires=3600", cSeq: 2, type: type,
@@ -212,7 +212,7 @@ struct RestoreTests {
     }
 
     @Test("a far leg that does not come back is shown as offline after a while")
-    func farLegStaysAway() throws {
+    func upstreamStaysAway() throws {
         let bench = Bench(store: MemoryStore())
         bench.send(bench.subscribe("ann@example.org", to: "rob@contoso.com", via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)

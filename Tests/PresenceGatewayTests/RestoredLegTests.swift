@@ -11,7 +11,7 @@ import Testing
         try #require(bench.gateway.subscriptions(at: bench.now).rows.first)
     }
 
-    static func leg(_ bench: Bench) throws -> LegReport { try #require(try row(bench).leg) }
+    static func subscription(_ bench: Bench) throws -> UpstreamReport { try #require(try row(bench).leg) }
 
     static func time(_ bench: Bench) -> DateTime { DateTime(nanosecondsSince1970: bench.now.nanosecondsSince1970) }
 
@@ -35,10 +35,10 @@ import Testing
     func untilAccepted() throws {
         let bench = Bench(store: MemoryStore())
         let far = try Self.watch(bench)
-        #expect(try bench.restart().legs == 1)
+        #expect(try bench.restart().subscriptions == 1)
         let since = Self.time(bench)
         #expect(try Self.leg(bench).unverifiedSince == since && Self.leg(bench).restoredAt == since)
-        #expect(bench.gateway.counts.unverifiedLegs == 1)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 1)
         let partner = try #require(bench.gateway.partnerReports.first { $0.name == "contoso.com" })
         #expect(partner.unverified == 1 && partner.unverifiedSince == bench.now)
         bench.pass(.seconds(1))
@@ -47,7 +47,7 @@ import Testing
         #expect(try Self.leg(bench).unverifiedSince == since)
         bench.answer(refresh, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         #expect(try Self.leg(bench).unverifiedSince == nil && Self.leg(bench).restoredAt == nil)
-        #expect(bench.gateway.counts.unverifiedLegs == 0)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 0)
         Self.notify(bench, far, cSeq: 2)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         bench.pass(.seconds(200))
@@ -67,7 +67,7 @@ import Testing
         #expect(anew.headers.toTag == nil)
         #expect(try Self.leg(bench).unverifiedSince == since)
         bench.answer(anew, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
-        #expect(try Self.leg(bench).unverifiedSince == nil && bench.gateway.counts.unverifiedLegs == 0)
+        #expect(try Self.leg(bench).unverifiedSince == nil && bench.gateway.counts.unverifiedUpstreams == 0)
     }
 
     @Test(
@@ -105,11 +105,11 @@ import Testing
         let since = Self.time(bench)
         let rows = bench.gateway.subscriptions(at: bench.now).rows
         #expect(rows.count == 2 && rows.allSatisfy { $0.leg?.unverifiedSince == since && $0.leg?.restoredAt == since })
-        #expect(bench.gateway.counts.unverifiedLegs == 1)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 1)
         bench.pass(.seconds(1))
         bench.answer(
             try bench.nextRequest(.subscribe, at: Bench.simple), 200, from: Bench.simple,
             headers: [(.expires, "3600"), (.require, "eventlist")])
-        #expect(bench.gateway.counts.unverifiedLegs == 0)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 0)
     }
 }

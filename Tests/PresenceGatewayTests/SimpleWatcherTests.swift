@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test("a lost far leg is made anew, the last state is kept for a while and then counts as offline")
-    func lostLeg() throws {
+    func lostUpstream() throws {
         let bench = Bench()
         let (_, upstream, _) = try established(bench)
         bench.notify(upstream, "terminated;reason=deactivated", cSeq: 2, from: Bench.enterprise)

@@ -19,19 +19,19 @@ import Testing
         <rpid:user-input last-input="2023-11-14T21:13:20Z">idle</rpid:user-input></dm:person></presence>
         """
 
-    /// A far leg is accepted and told this.
+    /// An upstream subscription is accepted and told this.
     static func serve(_ bench: Bench, _ subscribe: SIPRequest, _ body: String, state: String = "active;expires=3600") {
         bench.answer(subscribe, 200, from: Bench.simple, headers: [(.expires, "3600")])
         bench.notify(subscribe, state, cSeq: 1, type: body.isEmpty ? "" : pidfType, body: body, from: Bench.simple)
     }
 
-    static func legs(_ bench: Bench) throws -> [String: SIPRequest] {
-        var legs: [String: SIPRequest] = [:]
+    static func subscriptions(_ bench: Bench) throws -> [String: SIPRequest] {
+        var subscriptions: [String: SIPRequest] = [:]
         while !bench.isQuiet(at: Bench.simple) {
             guard case .request(let request) = try bench.next(at: Bench.simple), request.method == .subscribe else { continue }
-            legs[request.headers.to?.uri.user ?? ""] = request
+            subscriptions[request.headers.to?.uri.user ?? ""] = request
         }
-        return legs
+        return subscriptions
     }
 
     @Test(
@@ -68,9 +68,9 @@ import Testing
         let watched = ["alice@example.org", "ann@example.org"]
         bench.send(bench.batch("ulla@fabrikam.com", Bench.Action(resources: watched)), from: Bench.enterprise)
         let response = try bench.nextResponse(200, at: Bench.enterprise)
-        let legs = try Self.legs(bench)
-        Self.serve(bench, try #require(legs["ann"]), "", state: "pending;expires=3600")
-        Self.serve(bench, try #require(legs["alice"]), Bench.pidf("alice@example.org", activity: "busy"))
+        let subscriptions = try Self.subscriptions(bench)
+        Self.serve(bench, try #require(subscriptions["ann"]), "", state: "pending;expires=3600")
+        Self.serve(bench, try #require(subscriptions["alice"]), Bench.pidf("alice@example.org", activity: "busy"))
         let told = try bench.takeNotifies()
         #expect(told.allSatisfy { $0.headers.subscriptionState?.state == .active })
         let list = try #require(told.first { $0.headers.contentType?.essence == "multipart/related" })
@@ -85,7 +85,7 @@ import Testing
         let again = try BatchAnswer(try bench.nextResponse(200, at: Bench.enterprise))
         #expect(again.verdicts == ["sip:ann@example.org: pending"] && again.uris == ["sip:alice@example.org"])
         bench.notify(
-            try #require(legs["ann"]), "active;expires=3600", cSeq: 2, type: Self.pidfType, body: Bench.pidf("ann@example.org"),
+            try #require(subscriptions["ann"]), "active;expires=3600", cSeq: 2, type: Self.pidfType, body: Bench.pidf("ann@example.org"),
             from: Bench.simple)
         let granted = try bench.takeNotifies()
         #expect(try granted.map { try CategoriesDocument(parsing: $0.body).uri } == ["sip:ann@example.org"])
@@ -97,11 +97,11 @@ import Testing
         let bench = Bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "ann@example.org"), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
-        let leg = try #require(try Self.legs(bench)["ann"])
-        Self.serve(bench, leg, "", state: "pending;expires=3600")
+        let subscription = try #require(try Self.subscriptions(bench)["ann"])
+        Self.serve(bench, subscription, "", state: "pending;expires=3600")
         #expect(try bench.takeNotifies().map { $0.headers.subscriptionState?.state } == [.pending])
         bench.notify(
-            leg, "active;expires=3600", cSeq: 2, type: Self.pidfType, body: Bench.pidf("ann@example.org"), from: Bench.simple)
+            subscription, "active;expires=3600", cSeq: 2, type: Self.pidfType, body: Bench.pidf("ann@example.org"), from: Bench.simple)
         let granted = try bench.takeNotifies()
         #expect(granted.map { $0.headers.subscriptionState?.state }.last == .active)
         #expect(granted.last?.text.contains("<availability>3500</availability>") == true)
@@ -125,7 +125,7 @@ import Testing
         let first = try BatchAnswer(try bench.nextResponse(200, at: Bench.enterprise))
         #expect(first.uris == ["sip:alice@example.org"] && first.list.resources.isEmpty)
         #expect(first.parts.map { $0.categories.map(\.name) } == [[.state, .note]])
-        Self.serve(bench, try #require(try Self.legs(bench)["alice"]), Self.rich)
+        Self.serve(bench, try #require(try Self.subscriptions(bench)["alice"]), Self.rich)
         let told = try bench.takeNotifies()
         #expect(told.count == 1 && told.allSatisfy { $0.text.contains("<availability>") && $0.text.contains("At the lake") })
         #expect(told.allSatisfy { !$0.text.contains("routing") && !$0.text.contains("dndState") })
@@ -136,7 +136,7 @@ import Testing
         let bench = Bench()
         let names = ["state", "contactCard", "services", "note", "calendarData"]
         bench.send(bench.batch("ulla@fabrikam.com", .subscribe("alice@example.org", to: names), expires: 0), from: Bench.enterprise)
-        Self.serve(bench, try #require(try Self.legs(bench)["alice"]), Self.rich)
+        Self.serve(bench, try #require(try Self.subscriptions(bench)["alice"]), Self.rich)
         let response = try bench.nextResponse(200, at: Bench.enterprise)
         let part = try #require(try BatchAnswer(response).parts.first)
         #expect(Set(part.categories.map(\.name.rawValue)) == Set(names))

@@ -8,23 +8,23 @@ import Testing
 @Suite struct ExplanationTextTests {
     /// Explanation of a single subscription with an upstream subscription in this state.
     static func reason(
-        _ knowledge: SubscriptionReport.Knowledge, _ state: LegReport.State = .resting, whenLost: LostPresence = .stale,
-        standing: String = "active", hasLeg: Bool = true
+        _ knowledge: SubscriptionReport.Knowledge, _ state: UpstreamReport.State = .resting, whenLost: LostPresence = .stale,
+        standing: String = "active", hasUpstream: Bool = true
     ) -> String? {
-        let leg = LegReport(
+        let upstream = UpstreamReport(
             side: "simple", route: "udp:192.0.2.20:5060", format: "pidf", shape: "single", resources: 1, target: "sip:alice@example.org",
             callID: "c", localTag: "t", state: state, failures: state == .resting ? 1 : 0, standing: standing, whenLost: whenLost.rawValue,
             hopMarks: [])
         return ExplanationText.reason(
             SubscriptionReport(
                 watcher: "sip:bob@contoso.com", presentity: "sip:alice@example.org", event: "presence", format: "application/pidf+xml",
-                categories: [], shape: .single, state: .active, source: hasLeg ? .far : .none, knowledge: knowledge, callID: "d",
+                categories: [], shape: .single, state: .active, source: hasUpstream ? .far : .none, knowledge: knowledge, callID: "d",
                 localTag: "l", remoteTag: "r", expires: DateTime(nanosecondsSince1970: 0), peer: "udp:192.0.2.9:5060",
-                isBestEffort: false, leg: hasLeg ? leg : nil))
+                isBestEffort: false, leg: hasUpstream ? upstream : nil))
     }
 
     @Test("a lost far leg is explained by what is shown meanwhile: the last word, nothing that is vouched for, or offline")
-    func lostLegs() {
+    func lostUpstreams() {
         #expect(Self.reason(.stale)?.hasPrefix("the far leg is lost: this is its last word") == true)
         #expect(Self.reason(.offline)?.contains("no last word is shown any longer (timing.stale-after-ms)") == true)
         #expect(Self.reason(.offline, whenLost: .offline)?.contains("(when-lost: offline)") == true)
@@ -40,7 +40,7 @@ import Testing
         #expect(Self.reason(.offline, .established, whenLost: .offline) == "the far side granted the subscription and told nothing")
         #expect(Self.reason(.unknown, .established, standing: "pending") == "the far side has not decided yet")
         #expect(Self.reason(.unknown, .asking, standing: "unheard") == "the far side was not heard yet")
-        #expect(Self.reason(.offline, hasLeg: false) == "the far side ended its leg")
+        #expect(Self.reason(.offline, hasUpstream: false) == "the far side ended its leg")
     }
 
     @Test(

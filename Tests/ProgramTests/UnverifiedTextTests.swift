@@ -12,24 +12,25 @@ import Testing
     /// Seconds from now.
     static func moment(_ seconds: Int64) -> DateTime { DateTime(nanosecondsSince1970: (1_700_000_000 + seconds) * 1_000_000_000) }
 
-    static func leg(
-        _ state: LegReport.State = .established, whenLost: LostPresence = .stale, standing: String = "active",
-        _ change: (inout LegReport) -> Void = { _ in }
-    ) -> LegReport {
-        var leg = LegReport(
+    static func subscription(
+        _ state: UpstreamReport.State = .established, whenLost: LostPresence = .stale, standing: String = "active",
+        _ change: (inout UpstreamReport) -> Void = { _ in }
+    ) -> UpstreamReport {
+        var subscription = UpstreamReport(
             side: "simple", route: "udp:192.0.2.20:5060", format: "pidf", shape: "single", resources: 1, target: "sip:alice@example.org",
             callID: "c", localTag: "t", state: state, failures: 0, standing: standing, whenLost: whenLost.rawValue, hopMarks: [])
-        change(&leg)
-        return leg
+        change(&subscription)
+        return subscription
     }
 
     static func subscription(
-        _ knowledge: SubscriptionReport.Knowledge = .known, _ leg: LegReport = leg(), redelivery: RedeliveryReport? = nil
+        _ knowledge: SubscriptionReport.Knowledge = .known, _ subscription: UpstreamReport = subscription(),
+        redelivery: RedeliveryReport? = nil
     ) -> SubscriptionReport {
         SubscriptionReport(
             watcher: "sip:bob@contoso.com", presentity: "sip:alice@example.org", event: "presence", format: "application/pidf+xml",
             categories: [], shape: .single, state: .active, source: .far, knowledge: knowledge, callID: "d", localTag: "l", remoteTag: "r",
-            expires: moment(3_600), peer: "udp:192.0.2.9:5060", isBestEffort: false, redelivery: redelivery, leg: leg)
+            expires: moment(3_600), peer: "udp:192.0.2.9:5060", isBestEffort: false, redelivery: redelivery, subscription: subscription)
     }
 
     static func explained(_ subscription: SubscriptionReport, journal: [JournalEntry] = []) -> String {
@@ -89,13 +90,13 @@ import Testing
     // MARK: unreadable documents
 
     @Test("an unreadable document: since when, and why; and what the watcher has is what was known last") func unreadable() {
-        let leg = Self.leg {
+        let subscription = Self.leg {
             $0.unverifiedSince = Self.moment(-40)
             $0.unreadable = "the notified document cannot be read: line 1"
             $0.staleAt = Self.moment(60)
         }
         let text = Self.explained(
-            Self.subscription(.stale, leg),
+            Self.subscription(.stale, subscription),
             journal: [
                 JournalEntry(
                     at: Self.moment(-40), event: .unreadable, watcher: "sip:bob@contoso.com", presentity: "sip:alice@example.org",
@@ -118,7 +119,7 @@ import Testing
                 "90 s ago, notified document has flaws: RFC 3863 4.1.5: priority; Call-ID c",
             ])
         #expect(
-            SubscriptionsCommand.text([Self.subscription(.stale, leg)], at: Self.now).contains("stale, unverified since 40 s ago"))
+            SubscriptionsCommand.text([Self.subscription(.stale, subscription)], at: Self.now).contains("stale, unverified since 40 s ago"))
     }
 
     @Test(
@@ -128,7 +129,7 @@ import Testing
             (.offline, .pending, "pending"), (.known, .pending, "pending"), (.unknown, .stale, "unheard"),
         ])
     func shownMeanwhile(_ knowledge: SubscriptionReport.Knowledge, _ whenLost: LostPresence, _ standing: String) {
-        let leg = Self.leg(whenLost: whenLost, standing: standing) { $0.unreadable = "line 1" }
+        let subscription = Self.leg(whenLost: whenLost, standing: standing) { $0.unreadable = "line 1" }
         let expected =
             switch (knowledge, whenLost) {
             case (.offline, .stale):
@@ -138,7 +139,7 @@ import Testing
             case (.known, _): "the last documents are unreadable: pending until one is read (when-lost: pending)"
             default: "no document of the far side was readable yet"
             }
-        #expect(ExplanationText.reason(Self.subscription(knowledge, leg)) == expected)
+        #expect(ExplanationText.reason(Self.subscription(knowledge, subscription)) == expected)
     }
 
     // MARK: unverified subscriptions
@@ -147,7 +148,7 @@ import Testing
         "an unverified subscription says since when, and whether the far side was away or this gateway restarted",
         arguments: [false, true])
     func unverified(isRestored: Bool) {
-        let leg = Self.leg {
+        let subscription = Self.leg {
             $0.unverifiedSince = Self.moment(-5)
             if isRestored { $0.restoredAt = Self.moment(-5) }
         }
@@ -155,6 +156,8 @@ import Testing
             isRestored
             ? "this gateway restarted, and the far side has not accepted a SUBSCRIBE since"
             : "the far side was away or hung up, and has not accepted a SUBSCRIBE since"
-        #expect(Self.lines("presence", of: Self.explained(Self.subscription(.known, leg))).last == "unverified since 5 s ago: \(cause)")
+        #expect(
+            Self.lines("presence", of: Self.explained(Self.subscription(.known, subscription))).last == "unverified since 5 s ago: \(cause)"
+        )
     }
 }

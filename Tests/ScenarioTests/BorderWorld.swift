@@ -68,7 +68,7 @@ final class BorderWorld {
         var notifications: Int
         var basic: String?
         var dialogs: Int
-        var legs: Int
+        var subscriptions: Int
         var publications: Int
         var messagesToVictims: Int
     }
@@ -78,7 +78,7 @@ final class BorderWorld {
         let toVictims = network.transcript.entries.filter { ["server", "carol", "source"].contains($0.to) && $0.fate == .delivered }
         return Sight(
             atServer: server.requests.count, atCarol: carol.requests.count, notifications: carol.notifications.count,
-            basic: carol.presence?.basic, dialogs: counts.watcherDialogs, legs: counts.upstreamSubscriptions,
+            basic: carol.presence?.basic, dialogs: counts.watcherDialogs, subscriptions: counts.upstreamSubscriptions,
             publications: counts.publications, messagesToVictims: toVictims.count)
     }
 

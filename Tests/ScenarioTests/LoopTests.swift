@@ -102,7 +102,7 @@ private final class StrippingProxy: SansIOEndpoint {
         try network.run(for: .seconds(60))
         let count = network.transcript.total
         #expect(count <= limit, "\(ring.name): \(count) messages")
-        // And it stays dead: neither a leg that is asked for again nor a dialog that is left over.
+        // And it stays dead: neither a subscription that is asked for again nor a dialog that is left over.
         try network.run(for: .seconds(3_600))
         for gateway in gateways {
             #expect(gateway.counts.watcherDialogs == 0, "\(ring.name)")

@@ -74,7 +74,7 @@ import Testing
         #expect(watchers.map(\.notifications.count) == before)
         // After 5, 10, 20 ... 300 seconds, and up to a quarter longer.
         #expect(subscribes(conversation, of: Self.xenia) <= 8)
-        #expect(conversation.gateway.counts.unverifiedLegs <= 1)
+        #expect(conversation.gateway.counts.unverifiedUpstreams <= 1)
     }
 
     @Test("a partner that answered 503 to everything for ten minutes, and forgot: the right state within 20 s after it is back")
@@ -144,7 +144,7 @@ import Testing
         try network.run(for: .seconds(20))
         network.closeConnections(of: "simple")
         try network.run(for: .seconds(2))
-        #expect(conversation.gateway.counts.unverifiedLegs == 0)
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 0)
         // Verified a moment ago, so that its turn comes half a minute later.
         network.takeDown("simple")
         let xenia = try await conversation.simpleWatcher(Self.xenia, of: Self.xavier)
@@ -152,10 +152,10 @@ import Testing
         try network.run(for: .seconds(3))
         network.bringUp("simple")
         try network.run(for: .seconds(10))
-        #expect(conversation.gateway.counts.unverifiedLegs == 1)
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 1)
         show("second", of: [0], conversation, at: network.now)
         try network.run(for: .seconds(200))
-        #expect(conversation.gateway.counts.unverifiedLegs == 0)
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 0)
         #expect((0..<3).map { watcher.presence(of: member($0))?.notes } == [["second"], ["first"], ["first"]])
     }
 
@@ -240,7 +240,7 @@ import Testing
             try network.run(for: .seconds(120))
         }
         #expect(conversation.simple.requests.filter { $0.method == .subscribe }.count - before <= 5)
-        #expect(conversation.gateway.counts.unverifiedLegs == 0)
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 0)
         network.closeConnections(of: "simple", .byPeer)
         conversation.simple.forgetDialogs()
         show("second", of: 0..<20, conversation, at: network.now)

@@ -13,7 +13,7 @@ import Testing
         let before = border.sight
         try border.says(border.mallory, border.subscribe("sip:mallory@example.com", to: BorderWorld.bob, by: border.mallory))
         #expect(border.mallory.statuses.first == 200)
-        #expect(border.sight.legs == before.legs + 1, "a partner like any other")
+        #expect(border.sight.subscriptions == before.subscriptions + 1, "a partner like any other")
         #expect(border.gateway.counters.impostorsRefused == 0)
     }
 
@@ -96,7 +96,7 @@ import Testing
     func notify() throws {
         let border = try BorderWorld()
         var first = border.overheardRequest("NOTIFY", from: "server", to: "gateway")
-        if first == nil { first = try legNotify(border) }
+        if first == nil { first = try upstreamNotify(border) }
         let heard = try #require(first)
         let before = border.sight
         var closed = heard
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Where the first state came in the 200, the next change brings the NOTIFY.
-    private func legNotify(_ border: BorderWorld) throws -> SIPRequest? {
+    private func upstreamNotify(_ border: BorderWorld) throws -> SIPRequest? {
         border.server.set(BorderWorld.bob, EnhancedState(3_600), at: border.network.now)
         try border.network.run(for: .seconds(10))
         return border.overheardRequest("NOTIFY", from: "server", to: "gateway")
@@ -230,8 +230,8 @@ import Testing
     func guessing() throws {
         let border = try BorderWorld()
         let notify = try #require(border.overheardRequest("NOTIFY", from: "gateway", to: "carol"))
-        let leg = try #require(border.overheardRequest("SUBSCRIBE", from: "gateway", to: "server"))
-        for token in [notify.headers.fromTag, leg.headers.fromTag, leg.headers.callID, border.source.entityTag] {
+        let subscription = try #require(border.overheardRequest("SUBSCRIBE", from: "gateway", to: "server"))
+        for token in [notify.headers.fromTag, subscription.headers.fromTag, subscription.headers.callID, border.source.entityTag] {
             // 26 digits of 5 bits.
             #expect((token?.utf8.count ?? 0) >= 26)
         }

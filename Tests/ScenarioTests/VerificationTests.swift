@@ -47,13 +47,13 @@ import Testing
         try network.run(for: .seconds(3))
         #expect(watchers.allSatisfy { $0.presence?.notes == ["first"] })
         try restart(conversation, away: .seconds(2), network, showing: "second")
-        #expect(conversation.gateway.counts.unverifiedLegs == 10)
-        let legs = conversation.gateway.subscriptions(at: network.now).rows.compactMap(\.leg)
-        #expect(legs.count == 10 && legs.allSatisfy { $0.unverifiedSince != nil })
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 10)
+        let subscriptions = conversation.gateway.subscriptions(at: network.now).rows.compactMap(\.leg)
+        #expect(subscriptions.count == 10 && subscriptions.allSatisfy { $0.unverifiedSince != nil })
         #expect(conversation.gateway.partnerReports.first { $0.name == "contoso.com" }?.unverified == 5)
         try network.run(for: .seconds(8))
         for watcher in watchers { #expect(watcher.presence?.notes == ["second"], "\(watcher.name) of \(watcher.presentity)") }
-        #expect(conversation.gateway.counts.unverifiedLegs == 0)
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 0)
         #expect(conversation.enterprise.dialogCount == 5 && conversation.simple.dialogCount == 5)
     }
 
@@ -110,7 +110,7 @@ import Testing
             try network.run(for: .seconds(1))
         }
         let after = conversation.simple.requests.count + conversation.enterprise.requests.count
-        // Ten legs, each verified at most three times in a minute, and the answers to their NOTIFYs are none.
+        // Ten subscriptions, each verified at most three times in a minute, and the answers to their NOTIFYs are none.
         #expect(after - before <= 60, "\(after - before)")
     }
 
@@ -136,7 +136,7 @@ import Testing
         show("first")
         var watchers: [ListWatcher] = []
         for index in 0..<2 { watchers.append(try await conversation.listWatcher(of: members, as: "sip:carol\(index)@example.com")) }
-        // The second watcher has a second dialog, which joins the list leg of its first.
+        // The second watcher has a second dialog, which joins the list subscription of its first.
         watchers.append(try await conversation.listWatcher(of: Array(members.prefix(2)), as: "sip:carol0@example.com"))
         for watcher in watchers {
             watcher.refreshesItself = true
@@ -176,11 +176,11 @@ import Testing
             show(text, conversation, at: network.now)
             try network.run(for: .milliseconds(500))
         }
-        #expect(conversation.gateway.counts.unverifiedLegs == 10)
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 10)
         store.failure = nil
         try network.run(for: .seconds(10))
         for watcher in watchers { #expect(watcher.presence?.notes == ["third"], "\(watcher.name) of \(watcher.presentity)") }
-        #expect(conversation.gateway.counts.unverifiedLegs == 0)
+        #expect(conversation.gateway.counts.unverifiedUpstreams == 0)
     }
 
     @Test("RFC 3263 4.3 live subscriptions move to the reserve when their server dies, though it answers keep-alives in its place")
@@ -194,7 +194,7 @@ import Testing
             try border.network.run(for: transport == .tcp ? .seconds(10) : .seconds(110))
             for watcher in watchers { #expect(watcher.presence?.notes == ["at the second"], "\(transport) \(watcher.name)") }
             #expect(border.second.dialogCount == 20)
-            #expect(border.gateway.counts.unverifiedLegs == 0)
+            #expect(border.gateway.counts.unverifiedUpstreams == 0)
         }
     }
 }

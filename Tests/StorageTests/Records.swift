@@ -61,9 +61,9 @@ enum Records {
     }
 
     /// - Parameter isResting: it was lost, and has no dialog.
-    static func leg(_ tag: String, resources: Int = 1, isResting: Bool = false) -> StoreRecord {
-        .leg(
-            StoredLeg(
+    static func upstreamSubscription(_ tag: String, resources: Int = 1, isResting: Bool = false) -> StoreRecord {
+        .upstreamSubscription(
+            StoredUpstreamSubscription(
                 tag: tag, owner: "sip:r0@example.com", watcher: "sip:b@example.org", domain: "example.com",
                 dialog: isResting
                     ? nil
@@ -76,7 +76,8 @@ enum Records {
                 target: "sip:pool.example.com;gruu", shape: resources == 1 ? "single" : "batch", format: "categories", maxForwards: 68,
                 hopMarks: resources == 1 ? "" : "00ff, 11ee",
                 resources: (0..<resources).map {
-                    StoredLeg.Resource(uri: "sip:r\($0)@example.com", categories: ["state", awkward], sinks: ["d1", "d\($0)"])
+                    StoredUpstreamSubscription.Resource(
+                        uri: "sip:r\($0)@example.com", categories: ["state", awkward], sinks: ["d1", "d\($0)"])
                 }))
     }
 

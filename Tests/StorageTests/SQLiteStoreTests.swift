@@ -29,7 +29,8 @@ struct SQLiteStoreTests {
             Records.presentity("sip:a@example.com"), Records.presentity("sip:b@example.com", document: [0xFE, 0xFF], isSimpleNewer: true),
             Records.publication("sip:a@example.com", "t1", ids: ["p": "p-2", Records.awkward: ""]),
             Records.publication("sip:a@example.com", "t2"), Records.dialog("d1"), Records.dialog("d2", resources: 3, remoteCSeq: nil),
-            Records.dialog("d3", resources: 0), Records.leg("l1"), Records.leg("l2", resources: 3), Records.leg("l3", isResting: true),
+            Records.dialog("d3", resources: 0), Records.upstreamSubscription("l1"), Records.upstreamSubscription("l2", resources: 3),
+            Records.upstreamSubscription("l3", isResting: true),
             Records.registration("sip:a@example.com", "e1"),
             Records.registration("sip:a@example.com", "e2", endpoint: "e2"), Records.contacts("sip:a@example.com", 4_294_967_295),
             Records.accessList("sip:a@example.com", 0), Records.bridge("sip:a@example.com"),
@@ -52,7 +53,8 @@ struct SQLiteStoreTests {
         let scratch = try Scratch()
         let start = Instant(secondsSince1970: 1_700_000_000)
         let records: [StoreRecord] = [
-            Records.publication("sip:a@example.com", "t"), Records.dialog("d1"), Records.leg("l1"), Records.leg("l2", isResting: true),
+            Records.publication("sip:a@example.com", "t"), Records.dialog("d1"), Records.upstreamSubscription("l1"),
+            Records.upstreamSubscription("l2", isResting: true),
             Records.registration("sip:a@example.com", "e1"), Records.contacts("sip:a@example.com", 3),
             .bridge(
                 StoredBridge(
@@ -65,7 +67,7 @@ struct SQLiteStoreTests {
             switch record {
             case .publication(let stored): [stored.arrived, stored.expiry].map(\.nanosecondsSince1970)
             case .dialog(let stored): [stored.expiry.nanosecondsSince1970]
-            case .leg(let stored): [stored.expiry, stored.restsUntil].compactMap { $0?.nanosecondsSince1970 }
+            case .upstreamSubscription(let stored): [stored.expiry, stored.restsUntil].compactMap { $0?.nanosecondsSince1970 }
             case .registration(let stored): [stored.expiry.nanosecondsSince1970]
             case .shownWatcher(let stored): [stored.shownAt.nanosecondsSince1970]
             case .signOff(let stored): [stored.moment.nanosecondsSince1970]
@@ -115,7 +117,9 @@ struct SQLiteStoreTests {
                     case 3: Records.registration(user, name)
                     case 4: Records.contacts(user, UInt32.random(in: 0...9, using: &random))
                     case 5: Records.bridge(user, items: Int.random(in: 0..<4, using: &random))
-                    case 6: Records.leg(name, resources: Int.random(in: 0..<3, using: &random), isResting: Bool.random(using: &random))
+                    case 6:
+                        Records.upstreamSubscription(
+                            name, resources: Int.random(in: 0..<3, using: &random), isResting: Bool.random(using: &random))
                     case 7: Records.shownWatcher(user, name, signOff: Bool.random(using: &random) ? 1 : nil)
                     case 8: Records.signOff(user, UInt32.random(in: 1...2, using: &random))
                     default: Records.accessList(user, UInt32.random(in: 0...9, using: &random))
@@ -294,8 +298,8 @@ struct SQLiteStoreTests {
         try SQLiteStore.check(path: scratch.path)
         let store = try SQLiteStore(path: scratch.path)
         #expect(try Set(store.load()) == before)
-        try store.commit([.put(Records.leg("l1", resources: 2)), .remove(.dialog("d1"))])
-        #expect(try Set(store.load()) == [Records.leg("l1", resources: 2), Records.contacts("sip:a@example.com", 3)])
+        try store.commit([.put(Records.upstreamSubscription("l1", resources: 2)), .remove(.dialog("d1"))])
+        #expect(try Set(store.load()) == [Records.upstreamSubscription("l1", resources: 2), Records.contacts("sip:a@example.com", 3)])
         let version = try DatabaseQueue(path: scratch.path).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
         #expect(version == 5)
     }

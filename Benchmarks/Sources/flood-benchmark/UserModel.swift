@@ -27,8 +27,8 @@ final class UserModel {
     private var server: PlainSocket?
     private var connections: [PlainSocket] = []
     /// Dialogs of the watchers, by presentity.
-    private var legs: [[Leg]]
-    private var legCount = 0
+    private var subscriptions: [[UpstreamDialog]]
+    private var subscriptionCount = 0
     private var answers = 0
     private var refused = 0
     private var number = 0
@@ -37,7 +37,7 @@ final class UserModel {
     private var random: UInt64 = 20_261_123
     private let padding: String
 
-    private struct Leg {
+    private struct UpstreamDialog {
         var request: SIPRequest
         var connection: PlainSocket
         var sequence = 1
@@ -46,7 +46,7 @@ final class UserModel {
     init(users: Int, contacts: Int, compression: Double) {
         (self.users, self.contacts, self.compression) = (users, min(contacts, users), compression)
         listener = .listening(at: "127.0.0.4")
-        legs = Array(repeating: [], count: users)
+        subscriptions = Array(repeating: [], count: users)
         // Padding to the 4 KB per document of the user model.
         padding = (1...18).map { place in
             "<tuple id=\"d\(place)\"><status><basic>open</basic></status><contact priority=\"0.\(10 + place)\">"
@@ -64,7 +64,7 @@ final class UserModel {
         for user in 0..<users {
             let expected = answers + contacts
             for place in 0..<contacts { ask(user, (user * contacts + place) % users, isPoll: false) }
-            while answers < expected || legCount < expected { work(milliseconds: 1_000) }
+            while answers < expected || subscriptionCount < expected { work(milliseconds: 1_000) }
         }
         if refused > 0 {
             print("flood-benchmark: \(refused) subscriptions of partner A were refused")
@@ -115,14 +115,14 @@ final class UserModel {
     }
 
     private func change(_ presentity: Int) {
-        for place in legs[presentity].indices {
+        for place in subscriptions[presentity].indices {
             mark += 1
-            legs[presentity][place].sequence += 1
-            let leg = legs[presentity][place]
+            subscriptions[presentity][place].sequence += 1
+            let subscription = subscriptions[presentity][place]
             let message = Traffic.notify(
-                leg.request, number: leg.sequence, contact: listener.name, document: document(presentity, "mark \(mark)"))
+                subscription.request, number: subscription.sequence, contact: listener.name, document: document(presentity, "mark \(mark)"))
             open[mark] = clockNow()
-            leg.connection.send(message)
+            subscription.connection.send(message)
         }
     }
 
@@ -189,8 +189,8 @@ final class UserModel {
             let text = String(decoding: first, as: UTF8.self)
             first = Array(text.replacing("active;expires=3000", with: "terminated;reason=timeout").utf8)
         } else if request.headers.toTag == nil {
-            legs[presentity].append(Leg(request: request, connection: socket))
-            legCount += 1
+            subscriptions[presentity].append(UpstreamDialog(request: request, connection: socket))
+            subscriptionCount += 1
         }
         socket.send(answer.serialized() + first)
     }

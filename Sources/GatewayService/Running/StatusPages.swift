@@ -116,7 +116,7 @@ final class StatusPages: Sendable {
             ("lateness_milliseconds", \.latenessMilliseconds),
             ("security_associations", \.securityAssociations), ("tls_handshakes", \.tlsHandshakes),
             ("hops_down", \.hopsDown), ("requests_waiting", \.requestsWaiting), ("stores_failing", \.storesFailing),
-            ("upstream_unverified", \.unverifiedLegs),
+            ("upstream_unverified", \.unverifiedUpstreams),
         ]
     }
 

@@ -184,7 +184,7 @@ public struct GatewayCounts: Hashable, Sendable {
     /// Requests that wait for the lookup of their servers.
     public var requestsWaiting = 0
     /// Upstream subscriptions that the remote domain may have lost, or with an unreadable last document.
-    public var unverifiedLegs = 0
+    public var unverifiedUpstreams = 0
     /// 1 from a failed commit until one succeeds, else 0; meanwhile requests that depend on the store are refused.
     public var storesFailing = 0
 

@@ -65,16 +65,16 @@ extension Gateway {
 
     func report(_ dialog: WatcherDialog, _ resource: WatchedResource?, at now: Instant) -> SubscriptionReport {
         let isHosted = resource.map { presentities[$0.hostedKey] != nil && $0.upstream == nil } ?? false
-        let leg = resource?.upstream
+        let subscription = resource?.upstream
         return SubscriptionReport(
             watcher: dialog.watcherKey, presentity: resource?.key ?? "", event: dialog.event.description, format: dialog.formatName,
             categories: dialog.format == .categories ? resource?.categories.map(\.rawValue) ?? [] : [], shape: dialog.shape,
-            state: dialog.state(at: now), source: isHosted ? .hosted : leg != nil ? .far : .none,
+            state: dialog.state(at: now), source: isHosted ? .hosted : subscription != nil ? .far : .none,
             knowledge: isHosted ? .known : resource?.knowledge ?? .unknown, callID: dialog.dialog.id.callID, localTag: dialog.localTag,
             remoteTag: dialog.dialog.id.remoteTag, expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
             isBestEffort: dialog.notifier.configuration.bestEffort, notification: dialog.notification,
             redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason),
-            leg: leg.map { LegReport($0, resource.flatMap { leg?.resource($0.key) }, hopMarks: hopMarks(of: $0)) })
+            leg: subscription.map { UpstreamReport($0, resource.flatMap { subscription?.resource($0.key) }, hopMarks: hopMarks(of: $0)) })
     }
 
     private func report(_ dialog: HomeDialog, at now: Instant) -> SubscriptionReport {
@@ -121,9 +121,9 @@ extension SubscriptionFilter {
         return watcher.isIn(domain: domain) || presentity.isIn(domain: domain)
     }
 
-    func isIn(_ dialog: WatcherDialog, _ leg: UpstreamSubscription?) -> Bool {
+    func isIn(_ dialog: WatcherDialog, _ subscription: UpstreamSubscription?) -> Bool {
         guard let callID else { return true }
-        return dialog.dialog.id.callID == callID || leg?.callID == callID
+        return dialog.dialog.id.callID == callID || subscription?.callID == callID
     }
 }
 

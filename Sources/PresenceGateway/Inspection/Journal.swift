@@ -111,8 +111,8 @@ extension Gateway {
         let tag = request.headers.toTag
         switch request.method {
         case .notify, .benotify:
-            guard let leg = tag.flatMap({ upstreamsByTag[$0] }) else { return (watcher: to, presentity: from) }
-            return (watcher: leg.watcher.aorKey, presentity: leg.only?.key ?? "")
+            guard let subscription = tag.flatMap({ upstreamsByTag[$0] }) else { return (watcher: to, presentity: from) }
+            return (watcher: subscription.watcher.aorKey, presentity: subscription.only?.key ?? "")
         case .subscribe:
             if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.soleKey) }
             // A new subscription is decided by its Request-URI; within a dialog the Request-URI is the gateway's Contact.

@@ -79,7 +79,7 @@ public struct SubscriptionReport: Codable, Hashable, Sendable {
     /// Retries of a failed notification; nil: none.
     public var redelivery: RedeliveryReport?
     /// The upstream subscription; nil: none.
-    public var leg: LegReport?
+    public var leg: UpstreamReport?
 }
 
 /// The last notification of a dialog.
@@ -105,7 +105,7 @@ public struct NotificationReport: Codable, Hashable, Sendable {
 }
 
 /// The upstream subscription behind a watcher's subscription.
-public struct LegReport: Codable, Hashable, Sendable {
+public struct UpstreamReport: Codable, Hashable, Sendable {
     /// State of the upstream subscription.
     public enum State: String, Codable, Hashable, Sendable, CaseIterable {
         /// Waits for its turn after a restart.

@@ -132,9 +132,9 @@ extension Gateway {
             return dialogs[watcher.localTag] === watcher && watcher.dialog.localCSeq == number
         case .homeNotify(let subscription):
             return home.dialogs[subscription.localTag] === subscription && subscription.dialog.localCSeq == number
-        case .subscribe(let leg, let attempt):
-            guard upstreams[leg.id] === leg, leg.subscriber.attempt == attempt else { return false }
-            return delivery.request.headers.toTag == nil || leg.dialog?.localCSeq == number
+        case .subscribe(let subscription, let attempt):
+            guard upstreams[subscription.id] === subscription, subscription.subscriber.attempt == attempt else { return false }
+            return delivery.request.headers.toTag == nil || subscription.dialog?.localCSeq == number
         case .publication(let bridge, let attempt): return bridge.attempt == attempt
         case .categoryPublication(let bridge, let attempt): return bridge.attempt == attempt
         case .keepAlive: return true

@@ -26,7 +26,7 @@ extension Gateway {
         endpointsClosed(connection, at: now)
         homeDialogsLost(connection, at: now)
         bindingsLost(connection, at: now)
-        legsLost(connection, end, at: now)
+        upstreamConnectionEnded(connection, end, at: now)
     }
 
     func workOffLosses(at now: Instant) {

@@ -171,8 +171,8 @@ extension Gateway {
     }
 
     private func nextPaced(at now: Instant) -> Instant {
-        let moment = max(now, nextFarLeg)
-        nextFarLeg = moment + configuration.timing.restorePace
+        let moment = max(now, nextUpstreamStart)
+        nextUpstreamStart = moment + configuration.timing.restorePace
         return moment
     }
 }

@@ -9,7 +9,7 @@ public enum StoreKey: Hashable, Sendable {
     /// A dialog in which the gateway is notifier, by local tag.
     case dialog(String)
     /// An upstream subscription, by local tag.
-    case leg(String)
+    case upstreamSubscription(String)
     /// A registration of one endpoint, by its UUID or else its Contact.
     case registration(user: String, place: String)
     /// The user's contact list.
@@ -29,7 +29,7 @@ public enum StoreKey: Hashable, Sendable {
         case .presentity: "presentity"
         case .publication: "publication"
         case .dialog: "dialog"
-        case .leg: "far leg"
+        case .upstreamSubscription: "far leg"
         case .registration: "registration"
         case .contacts: "contacts"
         case .accessList: "access list"
@@ -45,7 +45,7 @@ public enum StoreKey: Hashable, Sendable {
         case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user),
             .bridge(let user), .shownWatcher(let user, _), .signOff(let user, _):
             user
-        case .dialog, .leg: nil
+        case .dialog, .upstreamSubscription: nil
         }
     }
 }
@@ -55,7 +55,7 @@ public enum StoreRecord: Hashable, Sendable {
     case presentity(StoredPresentity)
     case publication(StoredPublication)
     case dialog(StoredDialog)
-    case leg(StoredLeg)
+    case upstreamSubscription(StoredUpstreamSubscription)
     case registration(StoredRegistration)
     case contacts(StoredUserDocument)
     case accessList(StoredUserDocument)
@@ -69,7 +69,7 @@ public enum StoreRecord: Hashable, Sendable {
         case .presentity(let stored): .presentity(stored.user)
         case .publication(let stored): .publication(presentity: stored.presentity, tag: stored.tag)
         case .dialog(let stored): .dialog(stored.dialog.localTag)
-        case .leg(let stored): .leg(stored.tag)
+        case .upstreamSubscription(let stored): .upstreamSubscription(stored.tag)
         case .registration(let stored): .registration(user: stored.user, place: stored.place)
         case .contacts(let stored): .contacts(stored.user)
         case .accessList(let stored): .accessList(stored.user)

@@ -59,10 +59,10 @@ extension StoreRecord {
         case .dialog(var stored):
             stored.expiry = stored.expiry + span
             return .dialog(stored)
-        case .leg(var stored):
+        case .upstreamSubscription(var stored):
             stored.expiry = stored.expiry.map { $0 + span }
             stored.restsUntil = stored.restsUntil.map { $0 + span }
-            return .leg(stored)
+            return .upstreamSubscription(stored)
         case .registration(var stored):
             stored.expiry = stored.expiry + span
             return .registration(stored)

@@ -34,9 +34,9 @@ extension Gateway {
             (one.count + other.count, min(one.since, other.since))
         }
         var byDomain: [String: (count: Int, since: Instant)] = [:]
-        for leg in upstreams.values {
-            guard let since = leg.doubtedSince else { continue }
-            byDomain[leg.domain.name] = byDomain[leg.domain.name].map { sum($0, (1, since)) } ?? (1, since)
+        for subscription in upstreams.values {
+            guard let since = subscription.doubtedSince else { continue }
+            byDomain[subscription.domain.name] = byDomain[subscription.domain.name].map { sum($0, (1, since)) } ?? (1, since)
         }
         let named = byDomain.compactMap { domain, part in partnerName(ofDomain: domain).map { ($0, part) } }
         return Dictionary(named, uniquingKeysWith: sum)

@@ -21,26 +21,29 @@ extension Gateway {
         guard !numbers.isEmpty, !isShuttingDown else { return }
         let sorted = numbers.sorted()
         let waiting = sorted.lazy.compactMap { self.upstreams[$0] }.first { $0.sample != nil && $0.sample?.comparesUntil == nil }
-        guard let leg = waiting ?? sampleable(sorted, at: now) else { return doubt(numbers, .doubted, at: now) }
-        leg.sample = Sample(numbers: numbers.union(waiting?.sample?.numbers ?? []))
-        doubt(numbers.subtracting([leg.id]), .sampled, at: now)
+        guard let subscription = waiting ?? sampleable(sorted, at: now) else { return doubt(numbers, .doubted, at: now) }
+        subscription.sample = Sample(numbers: numbers.union(waiting?.sample?.numbers ?? []))
+        doubt(numbers.subtracting([subscription.id]), .sampled, at: now)
         if let moment {
-            if leg.unverifiedSince == nil { leg.unverifiedSince = now }
-            leg.subscriber.verify(at: moment)
-            schedule(leg)
+            if subscription.unverifiedSince == nil { subscription.unverifiedSince = now }
+            subscription.subscriber.verify(at: moment)
+            schedule(subscription)
         } else {
-            doubt([leg.id], .doubted, at: now)
+            doubt([subscription.id], .doubted, at: now)
         }
     }
 
     /// Chooses a subscription that can be refreshed: preferably one that was not verified within ``verificationPause``, even another at
     /// the same server.
     private func sampleable(_ numbers: [UInt64], at now: Instant) -> UpstreamSubscription? {
-        func isFit(_ leg: UpstreamSubscription) -> Bool {
-            leg.hasSink && leg.startsAt == nil && leg.restsUntil == nil && leg.dialog != nil && !leg.subscriber.isFetch
-                && leg.subscriber.standing == .established
+        func isFit(_ subscription: UpstreamSubscription) -> Bool {
+            subscription.hasSink && subscription.startsAt == nil && subscription.restsUntil == nil && subscription.dialog != nil
+                && !subscription.subscriber.isFetch
+                && subscription.subscriber.standing == .established
         }
-        func isRested(_ leg: UpstreamSubscription) -> Bool { leg.verifiedAt.map { now >= $0 + Self.verificationPause } ?? true }
+        func isRested(_ subscription: UpstreamSubscription) -> Bool {
+            subscription.verifiedAt.map { now >= $0 + Self.verificationPause } ?? true
+        }
         let fit = numbers.lazy.compactMap { self.upstreams[$0] }.filter(isFit)
         if let rested = fit.first(where: isRested) { return rested }
         guard let first = fit.first else { return nil }
@@ -49,46 +52,47 @@ extension Gateway {
             ?? first
     }
 
-    func sampleAccepted(_ leg: UpstreamSubscription, at now: Instant) {
-        guard let sample = leg.sample, sample.comparesUntil == nil else { return }
-        leg.sample = Sample(numbers: [], comparesUntil: now + Self.verificationPause)
-        doubt(sample.numbers.subtracting([leg.id]), .sampleAccepted, at: now)
+    func sampleAccepted(_ subscription: UpstreamSubscription, at now: Instant) {
+        guard let sample = subscription.sample, sample.comparesUntil == nil else { return }
+        subscription.sample = Sample(numbers: [], comparesUntil: now + Self.verificationPause)
+        doubt(sample.numbers.subtracting([subscription.id]), .sampleAccepted, at: now)
     }
 
     /// Compares a new state of the sample with the known one. A difference means that a change was not notified, so all other
     /// subscriptions at the server are doubted.
-    func compare(_ source: PresenceSource, with resource: UpstreamResource, of leg: UpstreamSubscription, at now: Instant) {
-        guard let end = leg.sample?.comparesUntil else { return }
-        leg.sample = nil
-        if now < end, resource.source.isKnown, resource.source != source, let server = leg.server {
-            doubt(upstreams.numbers(atServer: server).subtracting([leg.id]), .doubted, at: now)
+    func compare(_ source: PresenceSource, with resource: UpstreamResource, of subscription: UpstreamSubscription, at now: Instant) {
+        guard let end = subscription.sample?.comparesUntil else { return }
+        subscription.sample = nil
+        if now < end, resource.source.isKnown, resource.source != source, let server = subscription.server {
+            doubt(upstreams.numbers(atServer: server).subtracting([subscription.id]), .doubted, at: now)
         }
     }
 
     /// Doubts all other subscriptions at the server of a lost sample.
-    func sampleLost(_ leg: UpstreamSubscription, at now: Instant) {
-        guard let sample = leg.sample else { return }
-        leg.sample = nil
+    func sampleLost(_ subscription: UpstreamSubscription, at now: Instant) {
+        guard let sample = subscription.sample else { return }
+        subscription.sample = nil
         guard sample.comparesUntil == nil else { return }
-        let others = leg.server.map { upstreams.numbers(atServer: $0) } ?? []
-        doubt(sample.numbers.union(others).subtracting([leg.id]), .doubted, at: now)
+        let others = subscription.server.map { upstreams.numbers(atServer: $0) } ?? []
+        doubt(sample.numbers.union(others).subtracting([subscription.id]), .doubted, at: now)
     }
 
     /// Chooses another sample after the refresh was refused temporarily or the subscription ended.
-    func sampleFails(_ leg: UpstreamSubscription, at now: Instant) {
-        guard let sample = leg.sample else { return }
-        leg.sample = nil
+    func sampleFails(_ subscription: UpstreamSubscription, at now: Instant) {
+        guard let sample = subscription.sample else { return }
+        subscription.sample = nil
         guard sample.comparesUntil == nil else { return }
-        self.sample(sample.numbers.subtracting([leg.id]), notBefore: leg.subscriber.refreshAt, at: now)
+        self.sample(sample.numbers.subtracting([subscription.id]), notBefore: subscription.subscriber.refreshAt, at: now)
     }
 
     /// Binds a subscription of the domain to the connection of an OPTIONS response that no subscription uses, so that its end is noticed.
     func watchConnection(_ connection: ConnectionID?, ofDomain name: String) {
-        guard let connection, legsOfConnection[connection] == nil else { return }
+        guard let connection, upstreamsOfConnection[connection] == nil else { return }
         let numbers = upstreams.numbers(ofDomain: name)
-        guard let leg = numbers.lazy.compactMap({ self.upstreams[$0] }).filter(\.subscriber.isListening).min(by: { $0.id < $1.id }) else {
+        guard let subscription = numbers.lazy.compactMap({ self.upstreams[$0] }).filter(\.subscriber.isListening).min(by: { $0.id < $1.id })
+        else {
             return
         }
-        bind(leg, to: connection)
+        bind(subscription, to: connection)
     }
 }

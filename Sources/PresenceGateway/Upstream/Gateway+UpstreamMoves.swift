@@ -4,9 +4,10 @@ import SIPEvents
 /// Presentities that move to another address or another form of subscription.
 extension Gateway {
     /// Redirects a presentity as the remote domain demands (MS-PRES 3.4.5.1.3.1): to the pool that it names, or to the presentity's own
-    /// URI. Adds the new subscription to `legs`, which are started after the message is processed.
+    /// URI. Adds the new subscription to `subscriptions`, which are started after the message is processed.
     func redirect(
-        _ resource: UpstreamResource, of upstream: UpstreamSubscription, to poolFqdn: String?, _ legs: inout [UpstreamSubscription],
+        _ resource: UpstreamResource, of upstream: UpstreamSubscription, to poolFqdn: String?,
+        _ subscriptions: inout [UpstreamSubscription],
         at now: Instant
     ) {
         let goal = UpstreamTarget(poolFqdn: poolFqdn) ?? .presentity(resource.uri)
@@ -22,8 +23,10 @@ extension Gateway {
             log(
                 .info, "far side names another pool",
                 ["call-id": upstream.callID, "pool": poolFqdn ?? "", "wait-ms": String(wait.nanoseconds / 1_000_000)])
-            guard wait > .zero, order.poll == nil else { return move(resource, to: leg(at: goal, order, at: now), &legs, at: now) }
-            move(resource, to: restingLeg(at: goal, order, for: wait, &legs, at: now), &legs, at: now)
+            guard wait > .zero, order.poll == nil else {
+                return move(resource, to: subscription(at: goal, order, at: now), &subscriptions, at: now)
+            }
+            move(resource, to: restingUpstream(at: goal, order, for: wait, &subscriptions, at: now), &subscriptions, at: now)
         case .rest(let pause, let isLoop):
             if isLoop { counters.redirectLoops += 1 }
             counters.redirectsDelayed += 1
@@ -33,13 +36,13 @@ extension Gateway {
                     "call-id": upstream.callID, "pool": poolFqdn ?? "", "loop": String(isLoop), "rests": String(trail.setbacks),
                     "retry-in": String(pause.seconds),
                 ])
-            rest(resource, order, for: pause, &legs, at: now)
+            rest(resource, order, for: pause, &subscriptions, at: now)
         }
     }
 
     /// Returns the presentities of a redirected subscription to their origin after a rest, because the pool does not serve them.
     func sendBack(_ upstream: UpstreamSubscription, at now: Instant) {
-        var legs: [UpstreamSubscription] = []
+        var subscriptions: [UpstreamSubscription] = []
         let order = upstream.order(poll: nil)
         for resource in upstream.resources {
             upstream.drop(resource)
@@ -48,13 +51,14 @@ extension Gateway {
             let pause = redirects.rest(&trail, at: now)
             resource.trail = trail
             counters.redirectsDelayed += 1
-            rest(resource, order, for: pause, &legs, at: now)
+            rest(resource, order, for: pause, &subscriptions, at: now)
         }
-        for leg in legs { proceed(leg, at: now) }
+        for subscription in subscriptions { proceed(subscription, at: now) }
     }
 
     private func rest(
-        _ resource: UpstreamResource, _ order: UpstreamOrder, for pause: TimeSpan, _ legs: inout [UpstreamSubscription], at now: Instant
+        _ resource: UpstreamResource, _ order: UpstreamOrder, for pause: TimeSpan, _ subscriptions: inout [UpstreamSubscription],
+        at now: Instant
     ) {
         guard order.poll == nil else {
             // A poll does not wait for the end of a rest.
@@ -65,34 +69,35 @@ extension Gateway {
             return
         }
         let origin = order.domain.origin(of: resource.uri, at: now)
-        move(resource, to: restingLeg(at: origin, order, for: pause, &legs, at: now), &legs, at: now)
+        move(resource, to: restingUpstream(at: origin, order, for: pause, &subscriptions, at: now), &subscriptions, at: now)
     }
 
     /// Returns a resting subscription that only presentities of the same message join, one per pool.
-    private func restingLeg(
-        at place: UpstreamTarget, _ order: UpstreamOrder, for pause: TimeSpan, _ legs: inout [UpstreamSubscription], at now: Instant
+    private func restingUpstream(
+        at place: UpstreamTarget, _ order: UpstreamOrder, for pause: TimeSpan, _ subscriptions: inout [UpstreamSubscription],
+        at now: Instant
     ) -> UpstreamSubscription {
-        if case .pool = place, let leg = legs.first(where: { $0.restsUntil != nil && $0.place == place }) {
-            leg.restsUntil = max(leg.restsUntil ?? now, now + pause)
-            return leg
+        if case .pool = place, let subscription = subscriptions.first(where: { $0.restsUntil != nil && $0.place == place }) {
+            subscription.restsUntil = max(subscription.restsUntil ?? now, now + pause)
+            return subscription
         }
-        let leg = makeLeg(at: place, order, form: nil, at: now)
-        leg.restsUntil = now + pause
-        return leg
+        let subscription = makeUpstream(at: place, order, form: nil, at: now)
+        subscription.restsUntil = now + pause
+        return subscription
     }
 
     func move(
-        _ resource: UpstreamResource, to leg: UpstreamSubscription, _ legs: inout [UpstreamSubscription], at now: Instant
+        _ resource: UpstreamResource, to subscription: UpstreamSubscription, _ subscriptions: inout [UpstreamSubscription], at now: Instant
     ) {
         if resource.staleAt == nil, resource.source.isKnown, resource.source != .offline {
             resource.staleAt = now + configuration.timing.staleAfter
         }
         // A joining watcher takes over the state that the others already have.
-        let known = leg.resource(resource.key)
+        let known = subscription.resource(resource.key)
         let staying = known?.standing == .unheard ? known?.sinks ?? [] : []
         let joining = known == nil ? [] : resource.sinks
         let before = joining.map(\.resource.source)
-        leg.adopt(resource)
+        subscription.adopt(resource)
         if known?.standing == .pending {
             for (watcher, watched) in staying { tell(isPending: true, of: watched, to: watcher, at: now) }
         }
@@ -102,8 +107,8 @@ extension Gateway {
             }
             if watched.source != source { sourceChanged(watched, of: watcher, at: now) }
         }
-        upstreams[leg.id] = leg
-        if !legs.contains(where: { $0 === leg }) { legs.append(leg) }
+        upstreams[subscription.id] = subscription
+        if !subscriptions.contains(where: { $0 === subscription }) { subscriptions.append(subscription) }
     }
 
     /// Ends a rest: starts the subscription, or moves its presentities into a batch that the watcher has there by now.
@@ -111,17 +116,17 @@ extension Gateway {
         upstream.restsUntil = nil
         guard case .pool(let pool) = upstream.place else { return proceed(upstream, at: now) }
         let order = upstream.order(poll: nil)
-        var legs: [UpstreamSubscription] = []
+        var subscriptions: [UpstreamSubscription] = []
         if batches[UpstreamBatchKey(order, pool: pool)] == nil {
             open(upstream, as: UpstreamBatchKey(order, pool: pool))
             return proceed(upstream, at: now)
         }
         for resource in upstream.resources {
             upstream.drop(resource)
-            move(resource, to: leg(at: upstream.place, order, at: now), &legs, at: now)
+            move(resource, to: subscription(at: upstream.place, order, at: now), &subscriptions, at: now)
         }
         forget(upstream)
-        for leg in legs { proceed(leg, at: now) }
+        for subscription in subscriptions { proceed(subscription, at: now) }
     }
 
     // MARK: forms
@@ -155,19 +160,20 @@ extension Gateway {
             perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
             return true
         }
-        var legs: [UpstreamSubscription] = []
+        var subscriptions: [UpstreamSubscription] = []
         let order = upstream.order(poll: nil)
         for resource in upstream.resources {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
             let place = next == .batch ? upstream.domain.origin(of: resource.uri, at: now) : .presentity(resource.uri)
-            let leg = next == .batch ? self.leg(at: place, order, at: now) : makeLeg(at: place, order, form: next, at: now)
-            leg.tried.formUnion(upstream.tried)
-            leg.isFallback = next != .batch && !isFollowed
-            pace(leg, after: legs.count, at: now)
-            move(resource, to: leg, &legs, at: now)
+            let subscription =
+                next == .batch ? self.subscription(at: place, order, at: now) : makeUpstream(at: place, order, form: next, at: now)
+            subscription.tried.formUnion(upstream.tried)
+            subscription.isFallback = next != .batch && !isFollowed
+            pace(subscription, after: subscriptions.count, at: now)
+            move(resource, to: subscription, &subscriptions, at: now)
         }
-        for leg in legs { proceed(leg, at: now) }
+        for subscription in subscriptions { proceed(subscription, at: now) }
         return true
     }
 
@@ -175,12 +181,12 @@ extension Gateway {
 
     /// Delays a subscription that takes over a presentity from another, because many at once would flood the remote domain.
     /// - Parameter count: number of such subscriptions before this one; the first 20 are not delayed.
-    func pace(_ leg: UpstreamSubscription, after count: Int, at now: Instant) {
-        guard count >= Self.unpacedLegs else { return }
-        leg.restsUntil = now + configuration.timing.restorePace * (count - Self.unpacedLegs + 1)
+    func pace(_ subscription: UpstreamSubscription, after count: Int, at now: Instant) {
+        guard count >= Self.unpacedUpstreams else { return }
+        subscription.restsUntil = now + configuration.timing.restorePace * (count - Self.unpacedUpstreams + 1)
     }
 
-    private static let unpacedLegs = 20
+    private static let unpacedUpstreams = 20
 
     // MARK: size
 
@@ -193,15 +199,15 @@ extension Gateway {
         guard upstream.shape == .batch, !others.isEmpty, !known.isEmpty || kept > 0 else { return false }
         upstream.capacity = max(known.count + kept, 1)
         let order = upstream.order(poll: nil)
-        var legs: [UpstreamSubscription] = []
+        var subscriptions: [UpstreamSubscription] = []
         for resource in others.dropFirst(kept) {
             upstream.drop(resource)
-            let leg = leg(at: upstream.place, order, at: now)
-            leg.capacity = min(leg.capacity, upstream.capacity)
-            move(resource, to: leg, &legs, at: now)
+            let subscription = subscription(at: upstream.place, order, at: now)
+            subscription.capacity = min(subscription.capacity, upstream.capacity)
+            move(resource, to: subscription, &subscriptions, at: now)
         }
         log(.notice, "far side takes fewer presentities in one batch", ["call-id": upstream.callID, "taken": String(upstream.capacity)])
-        for leg in legs { proceed(leg, at: now) }
+        for subscription in subscriptions { proceed(subscription, at: now) }
         return true
     }
 }

@@ -16,7 +16,7 @@ extension Gateway {
             if upstream.subscriber.isFetch { return false }
         }
         let before = upstream.resources.count
-        var legs: [UpstreamSubscription] = []
+        var subscriptions: [UpstreamSubscription] = []
         let unread = Set(content.unreadPresentities.map(\.key))
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
@@ -33,10 +33,10 @@ extension Gateway {
                 if verdict.state == .active, upstream.list != nil, !content.isDifference, !unread.contains(report.key) {
                     upstream.becameReadable(resource)
                 }
-                heed(verdict, on: resource, of: upstream, isGranted: !isPending, &legs, at: now)
+                heed(verdict, on: resource, of: upstream, isGranted: !isPending, &subscriptions, at: now)
             }
         }
-        for leg in legs { proceed(leg, at: now) }
+        for subscription in subscriptions { proceed(subscription, at: now) }
         if !upstream.hasSink, upstream.subscriber.attempt > 0 {
             upstream.dropAll()
             end(upstream, hasDialog: upstream.dialog != nil && status?.isTerminated != true, at: now)
@@ -108,12 +108,12 @@ extension Gateway {
     /// - Parameter isGranted: whether the list as a whole is not pending.
     private func heed(
         _ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription, isGranted: Bool,
-        _ legs: inout [UpstreamSubscription], at now: Instant
+        _ subscriptions: inout [UpstreamSubscription], at now: Instant
     ) {
         switch verdict.state {
         case .resubscribe:
             note(.redirected, upstream, resource, rule: "resubscribe to \(verdict.poolFqdn ?? "the presentity itself")", at: now)
-            redirect(resource, of: upstream, to: verdict.poolFqdn, &legs, at: now)
+            redirect(resource, of: upstream, to: verdict.poolFqdn, &subscriptions, at: now)
         case .terminated:
             if awaitsList(verdict, on: resource, of: upstream, at: now) { return }
             upstream.drop(resource)

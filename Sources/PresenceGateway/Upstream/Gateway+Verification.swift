@@ -21,8 +21,8 @@ extension Gateway {
     private static let verificationSpread = TimeSpan.milliseconds(500)
 
     /// Doubts the subscriptions that used a connection after its end, unless the gateway closed it as idle.
-    func legsLost(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
-        guard let numbers = legsOfConnection.removeValue(forKey: connection) else { return }
+    func upstreamConnectionEnded(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
+        guard let numbers = upstreamsOfConnection.removeValue(forKey: connection) else { return }
         switch end {
         case .idle: break
         case .byPeer: sample(numbers, at: now)
@@ -70,11 +70,11 @@ extension Gateway {
 
     /// Marks a subscription after a NOTIFY was refused because the store fails; the notifier need not repeat that state (RFC 6665 4.2.2).
     func noteUnheard(_ request: SIPRequest, _ flow: Flow, at now: Instant) {
-        guard request.method == .notify, let tag = request.headers.toTag, let leg = upstreamsByTag[tag],
-            request.headers.callID == leg.callID, isSpeaker(flow, for: SIPURI(host: leg.domain.name))
+        guard request.method == .notify, let tag = request.headers.toTag, let subscription = upstreamsByTag[tag],
+            request.headers.callID == subscription.callID, isSpeaker(flow, for: SIPURI(host: subscription.domain.name))
         else { return }
-        if leg.unverifiedSince == nil { leg.unverifiedSince = now }
-        desk.unheard.insert(leg.id)
+        if subscription.unverifiedSince == nil { subscription.unverifiedSince = now }
+        desk.unheard.insert(subscription.id)
     }
 
     /// Requests the states that were refused while the store failed, once the store works.
@@ -96,77 +96,83 @@ extension Gateway {
         let part = doubts.take(Self.doubtsPerTurn)
         wakes.set(.doubts, at: doubts.isEmpty ? nil : now + Self.doubtPause)
         for (number, events) in part {
-            if let leg = upstreams[number], leg.hasSink { heed(events, of: leg, at: now) }
+            if let subscription = upstreams[number], subscription.hasSink { heed(events, of: subscription, at: now) }
         }
     }
 
-    private func heed(_ events: FarSideEvents, of leg: UpstreamSubscription, at now: Instant) {
-        guard leg.startsAt == nil, leg.restsUntil == nil, leg.subscriber.attempt > 0, !leg.subscriber.isFetch else { return }
+    private func heed(_ events: FarSideEvents, of subscription: UpstreamSubscription, at now: Instant) {
+        guard subscription.startsAt == nil, subscription.restsUntil == nil, subscription.subscriber.attempt > 0,
+            !subscription.subscriber.isFetch
+        else { return }
         if events == .sampleAccepted {
-            if leg.subscriber.standing == .established, leg.subscriber.verifiesAt == nil {
-                leg.unverifiedSince = nil
+            if subscription.subscriber.standing == .established, subscription.subscriber.verifiesAt == nil {
+                subscription.unverifiedSince = nil
             }
             return
         }
         // The subscription was verified a moment ago, so the return of the partner needs no refresh.
-        if events == .partnerUp, leg.unverifiedSince == nil, let verifiedAt = leg.verifiedAt, now < verifiedAt + Self.verificationPause {
+        if events == .partnerUp, subscription.unverifiedSince == nil, let verifiedAt = subscription.verifiedAt,
+            now < verifiedAt + Self.verificationPause
+        {
             return
         }
-        if leg.unverifiedSince == nil { leg.unverifiedSince = now }
+        if subscription.unverifiedSince == nil { subscription.unverifiedSince = now }
         if events == .sampled { return }
-        if events.contains(.partnerDown) { applyWhenLost(leg, isDown: true, at: now) }
-        if events.contains(.partnerUp) { wake(leg, at: now) }
-        if events.contains(.serverDown), leg.subscriber.isListening, leg.dialog != nil, hasOtherServer(leg, at: now) {
-            leg.startsAt = takeTurn(of: leg, at: now) { _ in true }
-            leg.isMoving = true
-        } else if let moment = takeTurn(of: leg, at: now, where: { leg.subscriber.verifiesSooner(at: $0) }) {
-            leg.subscriber.verify(at: moment)
+        if events.contains(.partnerDown) { applyWhenLost(subscription, isDown: true, at: now) }
+        if events.contains(.partnerUp) { wake(subscription, at: now) }
+        if events.contains(.serverDown), subscription.subscriber.isListening, subscription.dialog != nil,
+            hasOtherServer(subscription, at: now)
+        {
+            subscription.startsAt = takeTurn(of: subscription, at: now) { _ in true }
+            subscription.isMoving = true
+        } else if let moment = takeTurn(of: subscription, at: now, where: { subscription.subscriber.verifiesSooner(at: $0) }) {
+            subscription.subscriber.verify(at: moment)
         } else {
             // A refresh already planned for an earlier time keeps that time.
-            if let planned = leg.subscriber.asksAt { leg.subscriber.verify(at: planned) }
+            if let planned = subscription.subscriber.asksAt { subscription.subscriber.verify(at: planned) }
         }
-        schedule(leg)
+        schedule(subscription)
     }
 
     /// Restarts a lost subscription before the end of its pause.
-    private func wake(_ leg: UpstreamSubscription, at now: Instant) {
-        guard let moment = takeTurn(of: leg, at: now, where: { leg.subscriber.wakesSooner(at: $0) }) else { return }
-        leg.subscriber.wake(at: moment)
-        leg.verifiedAt = moment
+    private func wake(_ subscription: UpstreamSubscription, at now: Instant) {
+        guard let moment = takeTurn(of: subscription, at: now, where: { subscription.subscriber.wakesSooner(at: $0) }) else { return }
+        subscription.subscriber.wake(at: moment)
+        subscription.verifiedAt = moment
     }
 
     /// Reserves a turn at the pace of a restart, spread by a function of the Call-ID; nil if the turn is of no use.
     /// - Parameter isSooner: whether a turn at that time is of use; otherwise none is reserved.
-    private func takeTurn(of leg: UpstreamSubscription, at now: Instant, where isSooner: (Instant) -> Bool) -> Instant? {
-        let free = max(now, nextFarLeg)
-        let rested = leg.verifiedAt.map { $0 + Self.verificationPause } ?? now
-        let chance = tokens.repeatableNumber(for: "verification\n\(leg.callID)")
+    private func takeTurn(of subscription: UpstreamSubscription, at now: Instant, where isSooner: (Instant) -> Bool) -> Instant? {
+        let free = max(now, nextUpstreamStart)
+        let rested = subscription.verifiedAt.map { $0 + Self.verificationPause } ?? now
+        let chance = tokens.repeatableNumber(for: "verification\n\(subscription.callID)")
         let moment = max(free, rested) + TimeSpan(nanoseconds: Int64(chance % UInt64(Self.verificationSpread.nanoseconds)))
         guard isSooner(moment) else { return nil }
         // Subscriptions that wait for their pause were paced at their last verification.
-        if rested <= free { nextFarLeg = free + configuration.timing.restorePace }
+        if rested <= free { nextUpstreamStart = free + configuration.timing.restorePace }
         return moment
     }
 
     /// Notes that the remote domain accepted a SUBSCRIBE.
     /// - Parameter source: source of the response.
-    func noteVerified(_ leg: UpstreamSubscription, by source: MessageSource, at now: Instant) {
+    func noteVerified(_ subscription: UpstreamSubscription, by source: MessageSource, at now: Instant) {
         // Only repeated doubts wait for the pause; the first one is verified at once, however new the subscription is.
-        if leg.unverifiedSince != nil { leg.verifiedAt = now }
-        leg.unverifiedSince = nil
-        leg.restoredAt = nil
-        upstreams.note(leg, acceptedBy: source.remote)
-        bind(leg, to: source.connection)
-        sampleAccepted(leg, at: now)
-        keepAlive(leg.domain.name, at: now)
+        if subscription.unverifiedSince != nil { subscription.verifiedAt = now }
+        subscription.unverifiedSince = nil
+        subscription.restoredAt = nil
+        upstreams.note(subscription, acceptedBy: source.remote)
+        bind(subscription, to: source.connection)
+        sampleAccepted(subscription, at: now)
+        keepAlive(subscription.domain.name, at: now)
     }
 
     // MARK: another server
 
     /// Whether the domain has another server that is up, besides the one that accepted the subscription.
-    private func hasOtherServer(_ leg: UpstreamSubscription, at now: Instant) -> Bool {
-        guard let server = leg.server else { return false }
-        return servers(of: leg.domain.hop).contains { !Self.isSame($0, server) && !hops.health.isPassedOver($0, at: now) }
+    private func hasOtherServer(_ subscription: UpstreamSubscription, at now: Instant) -> Bool {
+        guard let server = subscription.server else { return false }
+        return servers(of: subscription.domain.hop).contains { !Self.isSame($0, server) && !hops.health.isPassedOver($0, at: now) }
     }
 
     /// Servers of a hop from the last lookup.
@@ -176,71 +182,73 @@ extension Gateway {
     }
 
     /// Restarts a subscription at another server when its turn comes.
-    func moveToOtherServer(_ leg: UpstreamSubscription, at now: Instant) {
-        leg.isMoving = false
-        leg.startsAt = nil
+    func moveToOtherServer(_ subscription: UpstreamSubscription, at now: Instant) {
+        subscription.isMoving = false
+        subscription.startsAt = nil
         // Another server accepted the subscription in the meantime, or a SUBSCRIBE is outstanding.
-        guard leg.subscriber.isListening, leg.unverifiedSince != nil, let dialog = leg.dialog else { return schedule(leg) }
-        log(.info, "far leg moves to another server", ["call-id": leg.callID])
-        let old = predecessor(of: leg, dialog, at: now)
-        perform(leg.subscriber.restart(at: now), on: leg, at: now)
+        guard subscription.subscriber.isListening, subscription.unverifiedSince != nil, let dialog = subscription.dialog else {
+            return schedule(subscription)
+        }
+        log(.info, "far leg moves to another server", ["call-id": subscription.callID])
+        let old = predecessor(of: subscription, dialog, at: now)
+        perform(subscription.subscriber.restart(at: now), on: subscription, at: now)
         upstreams[old.id] = old
         upstreamsByTag[old.localTag] = old
         end(old, hasDialog: true, at: now)
     }
 
     /// Moves the dialog at the old server, which may still exist, into a subscription that is ended there (RFC 6665 4.1.2.3).
-    private func predecessor(of leg: UpstreamSubscription, _ dialog: Dialog, at now: Instant) -> UpstreamSubscription {
-        let old = makeLeg(at: leg.place, leg.order(poll: nil), form: leg.format, at: now)
+    private func predecessor(of subscription: UpstreamSubscription, _ dialog: Dialog, at now: Instant) -> UpstreamSubscription {
+        let old = makeUpstream(at: subscription.place, subscription.order(poll: nil), form: subscription.format, at: now)
         let policy = old.subscriber.configuration
         old.subscriber = Subscriber(
-            resuming: policy, expiry: leg.subscriber.lapsesAt ?? now + policy.timerN, refreshAt: now + policy.timerN)
+            resuming: policy, expiry: subscription.subscriber.lapsesAt ?? now + policy.timerN, refreshAt: now + policy.timerN)
         old.dialog = dialog
-        old.localTag = leg.localTag
-        old.callID = leg.callID
-        old.hasNotified = leg.hasNotified
+        old.localTag = subscription.localTag
+        old.callID = subscription.callID
+        old.hasNotified = subscription.hasNotified
         return old
     }
 
     /// Restarts a subscription at another server without a pause, if one is up, after a SUBSCRIBE in the dialog was not delivered.
-    func wakeElsewhere(_ leg: UpstreamSubscription, at now: Instant) {
-        guard upstreams[leg.id] === leg, hasOtherServer(leg, at: now) else { return }
-        wake(leg, at: now)
-        schedule(leg)
+    func wakeElsewhere(_ subscription: UpstreamSubscription, at now: Instant) {
+        guard upstreams[subscription.id] === subscription, hasOtherServer(subscription, at: now) else { return }
+        wake(subscription, at: now)
+        schedule(subscription)
     }
 
     // MARK: connections
 
     /// Notes a connection that the subscription uses.
-    func bind(_ leg: UpstreamSubscription, to connection: ConnectionID?) {
-        guard let connection, upstreams[leg.id] === leg, !leg.connections.contains(connection) else { return }
-        leg.connections.append(connection)
-        legsOfConnection[connection, default: []].insert(leg.id)
+    func bind(_ subscription: UpstreamSubscription, to connection: ConnectionID?) {
+        guard let connection, upstreams[subscription.id] === subscription, !subscription.connections.contains(connection) else { return }
+        subscription.connections.append(connection)
+        upstreamsOfConnection[connection, default: []].insert(subscription.id)
         // Keep two connections: one for SUBSCRIBEs and one for NOTIFYs.
-        if leg.connections.count > 2 { unbind(leg, from: leg.connections[0]) }
+        if subscription.connections.count > 2 { unbind(subscription, from: subscription.connections[0]) }
     }
 
-    private func unbind(_ leg: UpstreamSubscription, from connection: ConnectionID) {
-        leg.connections.removeAll { $0 == connection }
-        legsOfConnection[connection]?.remove(leg.id)
-        if legsOfConnection[connection]?.isEmpty ?? false { legsOfConnection[connection] = nil }
+    private func unbind(_ subscription: UpstreamSubscription, from connection: ConnectionID) {
+        subscription.connections.removeAll { $0 == connection }
+        upstreamsOfConnection[connection]?.remove(subscription.id)
+        if upstreamsOfConnection[connection]?.isEmpty ?? false { upstreamsOfConnection[connection] = nil }
     }
 
-    func unbindAll(_ leg: UpstreamSubscription) {
-        for connection in leg.connections { unbind(leg, from: connection) }
+    func unbindAll(_ subscription: UpstreamSubscription) {
+        for connection in subscription.connections { unbind(subscription, from: connection) }
     }
 
     // MARK: state shown to watchers
 
     /// Applies `when-lost` to the known state until the remote domain sends state again.
     /// - Parameter isDown: false if the subscription restarts at once: the last state is shown for `staleAfter`.
-    func applyWhenLost(_ leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
-        for resource in leg.resources { applyWhenLost(resource, of: leg, isDown: isDown, at: now) }
+    func applyWhenLost(_ subscription: UpstreamSubscription, isDown: Bool, at now: Instant) {
+        for resource in subscription.resources { applyWhenLost(resource, of: subscription, isDown: isDown, at: now) }
     }
 
-    func applyWhenLost(_ resource: UpstreamResource, of leg: UpstreamSubscription, isDown: Bool, at now: Instant) {
+    func applyWhenLost(_ resource: UpstreamResource, of subscription: UpstreamSubscription, isDown: Bool, at now: Instant) {
         guard resource.source.isKnown else { return }
-        switch leg.domain.configuration.whenLost {
+        switch subscription.domain.configuration.whenLost {
         case .pending where isDown: showPending(resource, at: now)
         case .offline where isDown: show(.offline, in: resource, at: now)
         default:

@@ -12,26 +12,26 @@ struct UpstreamTable {
         init(_ address: TransportAddress) { (transport, host, port) = (address.transport, address.host, address.port) }
     }
 
-    private var legs: [UInt64: UpstreamSubscription] = [:]
+    private var subscriptions: [UInt64: UpstreamSubscription] = [:]
     private var ofDomain: [String: Set<UInt64>] = [:]
     private var ofServer: [Place: Set<UInt64>] = [:]
 
-    var count: Int { legs.count }
-    var isEmpty: Bool { legs.isEmpty }
-    var values: Dictionary<UInt64, UpstreamSubscription>.Values { legs.values }
+    var count: Int { subscriptions.count }
+    var isEmpty: Bool { subscriptions.isEmpty }
+    var values: Dictionary<UInt64, UpstreamSubscription>.Values { subscriptions.values }
     /// Domains with at least one upstream subscription.
     var domains: Dictionary<String, Set<UInt64>>.Keys { ofDomain.keys }
 
     subscript(number: UInt64) -> UpstreamSubscription? {
-        get { legs[number] }
+        get { subscriptions[number] }
         set {
-            if let old = legs[number], old !== newValue {
+            if let old = subscriptions[number], old !== newValue {
                 ofDomain[old.domain.name]?.remove(number)
                 if ofDomain[old.domain.name]?.isEmpty ?? false { ofDomain[old.domain.name] = nil }
                 leave(old)
             }
-            if let newValue, legs[number] !== newValue { ofDomain[newValue.domain.name, default: []].insert(number) }
-            legs[number] = newValue
+            if let newValue, subscriptions[number] !== newValue { ofDomain[newValue.domain.name, default: []].insert(number) }
+            subscriptions[number] = newValue
         }
     }
 
@@ -41,17 +41,17 @@ struct UpstreamTable {
     func numbers(atServer address: TransportAddress) -> Set<UInt64> { ofServer[Place(address)] ?? [] }
 
     /// Notes the server that accepted a SUBSCRIBE.
-    mutating func note(_ leg: UpstreamSubscription, acceptedBy server: TransportAddress) {
-        guard legs[leg.id] === leg, leg.server != server else { return }
-        leave(leg)
-        leg.server = server
-        ofServer[Place(server), default: []].insert(leg.id)
+    mutating func note(_ subscription: UpstreamSubscription, acceptedBy server: TransportAddress) {
+        guard subscriptions[subscription.id] === subscription, subscription.server != server else { return }
+        leave(subscription)
+        subscription.server = server
+        ofServer[Place(server), default: []].insert(subscription.id)
     }
 
-    private mutating func leave(_ leg: UpstreamSubscription) {
-        guard let place = leg.server.map(Place.init) else { return }
-        ofServer[place]?.remove(leg.id)
+    private mutating func leave(_ subscription: UpstreamSubscription) {
+        guard let place = subscription.server.map(Place.init) else { return }
+        ofServer[place]?.remove(subscription.id)
         if ofServer[place]?.isEmpty ?? false { ofServer[place] = nil }
-        leg.server = nil
+        subscription.server = nil
     }
 }

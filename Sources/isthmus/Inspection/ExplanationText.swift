@@ -109,7 +109,7 @@ struct ExplanationText {
             add("presence", "unverified since \(time.ago(since)): \(cause)")
         }
         describe(explained.view)
-        if let leg = subscription.leg { describe(leg) }
+        if let upstream = subscription.leg { describe(upstream) }
     }
 
     private mutating func describe(_ notification: NotificationReport?, isBestEffort: Bool) {
@@ -141,40 +141,40 @@ struct ExplanationText {
     /// Reason why presence is unknown, stale, offline or unconfirmed, as far as the upstream subscription explains it.
     static func reason(_ subscription: SubscriptionReport) -> String? {
         guard subscription.source != .hosted else { return nil }
-        guard let leg = subscription.leg else {
+        guard let upstream = subscription.leg else {
             switch subscription.knowledge {
             case .offline: return "the far side ended its leg"
             case .unknown: return "the far side was not heard yet"
             case .known, .stale: return nil
             }
         }
-        let isLost = leg.state == .resting || leg.failures > 0
-        if leg.unreadable != nil, !isLost { return unreadableReason(subscription.knowledge, leg) }
-        switch (subscription.knowledge, leg.whenLost) {
+        let isLost = upstream.state == .resting || upstream.failures > 0
+        if upstream.unreadable != nil, !isLost { return unreadableReason(subscription.knowledge, upstream) }
+        switch (subscription.knowledge, upstream.whenLost) {
         case (.stale, _): return "the far leg is lost: this is its last word, shown for a while (timing.stale-after-ms)"
         case (.offline, "pending") where isLost:
             return "the far leg is lost: nobody vouches for what was known, which in a batch or list is offline (when-lost: pending)"
         case (.offline, "offline") where isLost: return "the far leg is lost: its presentities are offline meanwhile (when-lost: offline)"
         case (.offline, _) where isLost: return "the far leg is lost, and no last word is shown any longer (timing.stale-after-ms)"
         case (.offline, _): return "the far side granted the subscription and told nothing"
-        case (.unknown, _) where leg.standing == "pending": return "the far side has not decided yet"
+        case (.unknown, _) where upstream.standing == "pending": return "the far side has not decided yet"
         case (.unknown, _): return "the far side was not heard yet"
         case (.known, "pending") where isLost: return "the far leg is lost: nobody vouches for what is known (when-lost: pending)"
-        case (.known, _) where leg.standing == "pending": return "the far side says pending: nobody vouches for what is known"
+        case (.known, _) where upstream.standing == "pending": return "the far side says pending: nobody vouches for what is known"
         case (.known, _): return nil
         }
     }
 
     /// What is shown while the last document is unreadable.
-    private static func unreadableReason(_ knowledge: SubscriptionReport.Knowledge, _ leg: LegReport) -> String? {
-        switch (knowledge, leg.whenLost) {
+    private static func unreadableReason(_ knowledge: SubscriptionReport.Knowledge, _ upstream: UpstreamReport) -> String? {
+        switch (knowledge, upstream.whenLost) {
         case (.stale, _): "the state before an unreadable document, shown for a while (timing.stale-after-ms)"
         case (.offline, "offline"): "the last documents are unreadable: offline until one is read (when-lost: offline)"
         case (.offline, "pending"):
             "the last documents are unreadable: in a batch or list, offline until one is read (when-lost: pending)"
         case (.offline, _): "the last document is unreadable, and the state before it is no longer shown (timing.stale-after-ms)"
         case (.unknown, _): "no document of the far side was readable yet"
-        case (.known, _) where leg.standing == "pending":
+        case (.known, _) where upstream.standing == "pending":
             "the last documents are unreadable: pending until one is read (when-lost: pending)"
         case (.known, _): nil
         }
@@ -239,18 +239,20 @@ struct ExplanationText {
 
     // MARK: the two ends
 
-    private mutating func describe(_ leg: LegReport) {
-        let shape = leg.resources > 1 ? "\(leg.shape) of \(leg.resources)" : leg.shape
-        add("far leg", "\(leg.state.rawValue), \(leg.format), \(shape), to \(leg.target) by \(leg.route) (\(leg.side))")
+    private mutating func describe(_ upstream: UpstreamReport) {
+        let shape = upstream.resources > 1 ? "\(upstream.shape) of \(upstream.resources)" : upstream.shape
+        add(
+            "far leg",
+            "\(upstream.state.rawValue), \(upstream.format), \(shape), to \(upstream.target) by \(upstream.route) (\(upstream.side))")
         var moments: [String] = []
-        if let refreshesAt = leg.refreshesAt { moments.append("refreshes \(time.ahead(refreshesAt))") }
-        if let lapsesAt = leg.lapsesAt { moments.append("lapses \(time.ahead(lapsesAt))") }
-        if let retriesAt = leg.retriesAt { moments.append("is asked for anew \(time.ahead(retriesAt))") }
-        if leg.failures > 0 { moments.append("lost \(leg.failures) time\(leg.failures == 1 ? "" : "s") in a row") }
-        if let staleAt = leg.staleAt { moments.append("its last word ends \(time.ahead(staleAt))") }
+        if let refreshesAt = upstream.refreshesAt { moments.append("refreshes \(time.ahead(refreshesAt))") }
+        if let lapsesAt = upstream.lapsesAt { moments.append("lapses \(time.ahead(lapsesAt))") }
+        if let retriesAt = upstream.retriesAt { moments.append("is asked for anew \(time.ahead(retriesAt))") }
+        if upstream.failures > 0 { moments.append("lost \(upstream.failures) time\(upstream.failures == 1 ? "" : "s") in a row") }
+        if let staleAt = upstream.staleAt { moments.append("its last word ends \(time.ahead(staleAt))") }
         if !moments.isEmpty { add("far leg", moments.joined(separator: ", ")) }
-        add("far leg", "Call-ID \(leg.callID), tags \(leg.localTag) (ours) and \(leg.remoteTag ?? "none yet")")
-        if leg.hopMarks.count > 1 { add("far leg", "passed on by \(leg.hopMarks.count) gateways, this one last") }
+        add("far leg", "Call-ID \(upstream.callID), tags \(upstream.localTag) (ours) and \(upstream.remoteTag ?? "none yet")")
+        if upstream.hopMarks.count > 1 { add("far leg", "passed on by \(upstream.hopMarks.count) gateways, this one last") }
     }
 
     private mutating func describe(_ home: HomeReport) {

@@ -116,12 +116,12 @@ import XMLCore
         let bench = Self.bench()
         Self.subscribe(bench, ["bob@contoso.com", "ann@contoso.com", "eve@contoso.com", "x@example.net", "y@nowhere.invalid"])
         _ = try bench.nextResponse(200, at: Bench.simple)
-        var legs: [String: SIPRequest] = [:]
+        var subscriptions: [String: SIPRequest] = [:]
         while !bench.isQuiet(at: Bench.enterprise) {
             let subscribe = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-            legs[subscribe.headers.to?.uri.user ?? ""] = subscribe
+            subscriptions[subscribe.headers.to?.uri.user ?? ""] = subscribe
         }
-        let (bob, ann, eve) = (try #require(legs["bob"]), try #require(legs["ann"]), try #require(legs["eve"]))
+        let (bob, ann, eve) = (try #require(subscriptions["bob"]), try #require(subscriptions["ann"]), try #require(subscriptions["eve"]))
         #expect(bench.isQuiet(at: Bench.simple))
         bench.pass(.milliseconds(500))
         let first = try #require(try Self.told(bench).first)
@@ -133,7 +133,7 @@ import XMLCore
             ])
 
         bench.answer(eve, 403, from: Bench.enterprise)
-        for leg in [bob, ann] { bench.answer(leg, 200, from: Bench.enterprise, headers: [(.expires, "3600")]) }
+        for subscription in [bob, ann] { bench.answer(subscription, 200, from: Bench.enterprise, headers: [(.expires, "3600")]) }
         bench.notify(ann, "pending;expires=3600", cSeq: 1, from: Bench.enterprise)
         let types = "application/msrtc-event-categories+xml"
         bench.notify(
@@ -158,14 +158,14 @@ import XMLCore
         for user in users { try bench.publish(user, .legacyInterop(3_500)) }
         Self.subscribe(bench, users + ["bob@contoso.com"])
         _ = try bench.nextResponse(200, at: Bench.simple)
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.answer(leg, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.answer(subscription, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         bench.pass(.milliseconds(500))
         #expect(try Self.told(bench).count == 1)
         bench.pass(.seconds(1))
         try bench.publish("tom@fabrikam.com", .legacyInterop(6_500, version: 1))
         bench.notify(
-            leg, "active;expires=3600", cSeq: 1, type: "application/msrtc-event-categories+xml",
+            subscription, "active;expires=3600", cSeq: 1, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("bob@contoso.com", Bench.state(6_500)), from: Bench.enterprise)
         #expect(try Self.told(bench).map(\.entries) == [["bob@contoso.com active"]])
         bench.pass(.seconds(2))
@@ -202,11 +202,11 @@ import XMLCore
         try bench.publish("rob@fabrikam.com", .legacyInterop(6_500))
         Self.subscribe(bench, ["rob@fabrikam.com", "bob@contoso.com"], expires: 0)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        #expect(leg.headers.expires == 0 && bench.isQuiet(at: Bench.simple))
-        bench.answer(leg, 200, from: Bench.enterprise, headers: [(.expires, "0")])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        #expect(subscription.headers.expires == 0 && bench.isQuiet(at: Bench.simple))
+        bench.answer(subscription, 200, from: Bench.enterprise, headers: [(.expires, "0")])
         bench.notify(
-            leg, "terminated;reason=timeout", cSeq: 1, type: "application/msrtc-event-categories+xml",
+            subscription, "terminated;reason=timeout", cSeq: 1, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("bob@contoso.com", Bench.state(3_500)), from: Bench.enterprise)
         let told = try #require(try Self.told(bench).first)
         #expect(told.request.headers.subscriptionState?.state == .terminated && told.meta.fullState)

@@ -86,19 +86,19 @@ import Testing
 
     @Test("a document that cannot be read leaves its leg unverified, whatever the far side answers, until one is read")
     func unverified() throws {
-        func leg() throws -> LegReport { try #require(bench.gateway.subscriptions(at: bench.now).rows.first?.leg) }
+        func subscription() throws -> UpstreamReport { try #require(bench.gateway.subscriptions(at: bench.now).rows.first?.leg) }
         let upstream = try watch()
-        #expect(try leg().unverifiedSince == nil)
+        #expect(try subscription().unverifiedSince == nil)
         bench.pass(.seconds(6))
         let since = DateTime(nanosecondsSince1970: bench.now.nanosecondsSince1970)
         notify(upstream, "<presence", cSeq: 2)
         let (_, refresh) = try (bench.nextRequestAndResponse(at: Bench.simple))
         bench.answer(refresh, 200, from: Bench.simple, headers: [(.expires, "3600")])
-        #expect(try leg().unverifiedSince == since && leg().unreadable?.isEmpty == false)
-        #expect(bench.gateway.counts.unverifiedLegs == 1)
+        #expect(try subscription().unverifiedSince == since && subscription().unreadable?.isEmpty == false)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 1)
         notify(upstream, Bench.pidf("alice@example.org", basic: "closed"), cSeq: 3)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try leg().unverifiedSince == nil && leg().unreadable == nil)
+        #expect(try subscription().unverifiedSince == nil && subscription().unreadable == nil)
     }
 
     @Test("asking anew that does not help is a loss: when-lost says what the watcher sees", arguments: [LostPresence.offline, .pending])

@@ -88,7 +88,7 @@ import Testing
         try #require(bench.gateway.subscriptions(at: bench.now).rows.first { $0.presentity == "sip:\(presentity)" })
     }
 
-    func leg(_ presentity: String) throws -> LegReport { try #require(try row(presentity).leg) }
+    func subscription(_ presentity: String) throws -> UpstreamReport { try #require(try row(presentity).leg) }
 
     @Test("RFC 4662 5: a part that cannot be read makes its member unverified, one refresh asks for the list, and the others are taken")
     func oneMember() throws {
@@ -96,22 +96,24 @@ import Testing
         let since = DateTime(nanosecondsSince1970: bench.now.nanosecondsSince1970)
         try notify(
             list, Self.list(2, isFull: false, [(Self.alice, Self.broken), (Self.bea, Bench.pidf(Self.bea, basic: "closed"))]), cSeq: 2)
-        #expect(try leg(Self.alice).unverifiedSince == since && leg(Self.alice).unreadable?.isEmpty == false)
-        #expect(try leg(Self.bea).unverifiedSince == nil && leg(Self.bea).unreadable == nil)
+        #expect(try subscription(Self.alice).unverifiedSince == since && subscription(Self.alice).unreadable?.isEmpty == false)
+        #expect(try subscription(Self.bea).unverifiedSince == nil && subscription(Self.bea).unreadable == nil)
         #expect(
-            try leg(Self.alice).staleAt == DateTime(nanosecondsSince1970: since.nanosecondsSince1970 + 100_000_000_000)
+            try subscription(Self.alice).staleAt == DateTime(nanosecondsSince1970: since.nanosecondsSince1970 + 100_000_000_000)
                 && row(Self.alice).knowledge == .stale)
-        #expect(bench.gateway.counters.documentsUnreadable == 1 && bench.gateway.counts.unverifiedLegs == 1)
+        #expect(bench.gateway.counters.documentsUnreadable == 1 && bench.gateway.counts.unverifiedUpstreams == 1)
         #expect(bench.gateway.partnerReports.first { $0.name == "example.org" }?.unverified == 1)
         let entries = bench.gateway.journal(ofCallID: list.headers.callID ?? "").filter { $0.event == .unreadable }
         #expect(entries.map(\.presentity) == ["sip:\(Self.alice)"])
         #expect(try refreshes() == 1)
         #expect(try seen() == [Self.bea: "18500"])
-        #expect(try leg(Self.alice).unverifiedSince == since)
+        #expect(try subscription(Self.alice).unverifiedSince == since)
         try notify(
             list, Self.list(3, [(Self.alice, Bench.pidf(Self.alice)), (Self.bea, Bench.pidf(Self.bea, basic: "closed"))]), cSeq: 3)
-        #expect(try leg(Self.alice).unverifiedSince == nil && leg(Self.alice).unreadable == nil && leg(Self.alice).staleAt == nil)
-        #expect(bench.gateway.counts.unverifiedLegs == 0)
+        #expect(
+            try subscription(Self.alice).unverifiedSince == nil && subscription(Self.alice).unreadable == nil
+                && subscription(Self.alice).staleAt == nil)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 0)
         #expect(try seen() == [Self.alice: "3500"])
         bench.pass(.seconds(200))
         #expect(bench.isQuiet(at: Bench.simple) && bench.isQuiet(at: Bench.enterprise))
@@ -140,11 +142,12 @@ import Testing
             bench.pass(.seconds(28))
         }
         #expect(try seen() == (choice == .stale ? [Self.alice: "18500"] : [:]))
-        #expect(try row(Self.alice).knowledge == .offline && row(Self.bea).knowledge == .known && leg(Self.bea).unverifiedSince == nil)
+        #expect(
+            try row(Self.alice).knowledge == .offline && row(Self.bea).knowledge == .known && subscription(Self.bea).unverifiedSince == nil)
         bench.drop(at: Bench.simple) { _ in true }
         try notify(list, Self.list(12, [(Self.alice, Bench.pidf(Self.alice)), (Self.bea, Bench.pidf(Self.bea))]), cSeq: 12)
         #expect(try seen() == [Self.alice: "3500"])
-        #expect(try leg(Self.alice).unverifiedSince == nil && bench.gateway.counts.unverifiedLegs == 0)
+        #expect(try subscription(Self.alice).unverifiedSince == nil && bench.gateway.counts.unverifiedUpstreams == 0)
     }
 
     @Test("a message of which nothing can be read is 400 and makes every member unverified, each until its own part is read")
@@ -153,13 +156,15 @@ import Testing
         bench.notify(list, "active;expires=3600", cSeq: 2, type: Self.listType, body: "--b", from: Bench.simple)
         bench.drop(at: Bench.simple) { if case .response(let answer) = $0 { answer.status == .badRequest } else { false } }
         #expect(try refreshes() == 1)
-        #expect(try leg(Self.alice).unreadable != nil && leg(Self.bea).unreadable != nil)
-        #expect(bench.gateway.counters.documentsUnreadable == 1 && bench.gateway.counts.unverifiedLegs == 1)
+        #expect(try subscription(Self.alice).unreadable != nil && subscription(Self.bea).unreadable != nil)
+        #expect(bench.gateway.counters.documentsUnreadable == 1 && bench.gateway.counts.unverifiedUpstreams == 1)
         try notify(list, Self.list(2, isFull: false, [(Self.bea, Bench.pidf(Self.bea))]), cSeq: 3)
-        #expect(try leg(Self.alice).unreadable != nil && leg(Self.bea).unreadable == nil && leg(Self.bea).unverifiedSince == nil)
-        #expect(bench.gateway.counts.unverifiedLegs == 1)
+        #expect(
+            try subscription(Self.alice).unreadable != nil && subscription(Self.bea).unreadable == nil
+                && subscription(Self.bea).unverifiedSince == nil)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 1)
         try notify(list, Self.list(3, [(Self.alice, Bench.pidf(Self.alice)), (Self.bea, Bench.pidf(Self.bea))]), cSeq: 4)
-        #expect(bench.gateway.counts.unverifiedLegs == 0)
+        #expect(bench.gateway.counts.unverifiedUpstreams == 0)
     }
 
     @Test("RFC 5367 4: a list that takes the place of another one keeps its member unverified until a part is read")
@@ -167,15 +172,15 @@ import Testing
         let (list, answer) = try watching()
         try notify(list, Self.list(2, isFull: false, [(Self.alice, Self.broken)]), cSeq: 2)
         #expect(try refreshes() == 1)
-        let before = try leg(Self.alice)
+        let before = try subscription(Self.alice)
         bench.send(bench.change(answer, cSeq: 2, .subscribe("cleo@example.org")), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         bench.pass(.seconds(1))
         let other = try bench.nextRequest(.subscribe, at: Bench.simple)
-        let after = try leg(Self.alice)
+        let after = try subscription(Self.alice)
         #expect(other.headers.callID == after.callID && after.callID != before.callID)
         #expect(after.unreadable == before.unreadable && after.unverifiedSince == before.unverifiedSince && after.staleAt == before.staleAt)
-        #expect(try leg(Self.bea).unreadable == nil)
+        #expect(try subscription(Self.bea).unreadable == nil)
     }
 
     @Test("RFC 4662 5.1: of a list whose meta-information cannot be read the parts are taken by the presentities that they name")
@@ -183,12 +188,12 @@ import Testing
         let list = try watchList()
         let body = Self.list(2, [(Self.bea, Bench.pidf(Self.bea, basic: "closed"))]).replacingOccurrences(of: "<list ", with: "<list<")
         try notify(list, body, cSeq: 2)
-        #expect(try leg(Self.alice).unreadable != nil && leg(Self.bea).unreadable == nil)
+        #expect(try subscription(Self.alice).unreadable != nil && subscription(Self.bea).unreadable == nil)
         #expect(try refreshes() == 1)
         #expect(try seen() == [Self.bea: "18500"])
         try notify(
             list, Self.list(3, [(Self.alice, Bench.pidf(Self.alice)), (Self.bea, Bench.pidf(Self.bea, basic: "closed"))]), cSeq: 3)
-        #expect(try leg(Self.alice).unreadable == nil)
+        #expect(try subscription(Self.alice).unreadable == nil)
         #expect(try seen() == [Self.alice: "3500"])
     }
 
@@ -203,12 +208,12 @@ import Testing
         }
         let inner = Self.list(1, [(Self.alice, Bench.pidf(Self.alice, activity: "busy"))]).replacingOccurrences(of: "--b1", with: "--b2")
         try notify(list, nested(2, inner), cSeq: 2)
-        #expect(try leg(Self.alice).unreadable == nil)
+        #expect(try subscription(Self.alice).unreadable == nil)
         try notify(list, nested(3, inner.replacingOccurrences(of: "<list ", with: "<list<")), cSeq: 3)
-        #expect(try leg(Self.alice).unreadable != nil && leg(Self.bea).unreadable == nil)
+        #expect(try subscription(Self.alice).unreadable != nil && subscription(Self.bea).unreadable == nil)
         #expect(try refreshes() == 1)
         try notify(list, nested(4, inner.replacingOccurrences(of: "version=\"1\"", with: "version=\"2\"")), cSeq: 4)
-        #expect(try leg(Self.alice).unreadable == nil && bench.gateway.counts.unverifiedLegs == 0)
+        #expect(try subscription(Self.alice).unreadable == nil && bench.gateway.counts.unverifiedUpstreams == 0)
     }
 
     // MARK: a batch (MS-PRES 3.4.5.1.1)
@@ -225,7 +230,7 @@ import Testing
         return (bench, first)
     }
 
-    static func report(_ presentity: String, on bench: Bench) throws -> LegReport {
+    static func report(_ presentity: String, on bench: Bench) throws -> UpstreamReport {
         try #require(bench.gateway.subscriptions(at: bench.now).rows.first { $0.presentity == "sip:\(presentity)" }?.leg)
     }
 
@@ -247,12 +252,12 @@ import Testing
         if method == .notify { _ = try bench.nextResponse(200, at: Bench.enterprise) }
         #expect(try Self.report(Self.eve, on: bench).unreadable != nil && Self.report(Self.eve, on: bench).unverifiedSince != nil)
         #expect(try Self.report(Self.bob, on: bench).unreadable == nil && Self.report(Self.bob, on: bench).unverifiedSince == nil)
-        #expect(bench.gateway.counters.documentsUnreadable == 1 && bench.gateway.counts.unverifiedLegs == 1)
+        #expect(bench.gateway.counters.documentsUnreadable == 1 && bench.gateway.counts.unverifiedUpstreams == 1)
         let refresh = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(bench.isQuiet(at: Bench.enterprise) && refresh.headers.toTag != nil && refresh.headers.expires != 0)
         #expect(try bench.told() == ["\(Self.bob) active closed"])
         bench.grant(refresh, [(Self.bob, Bench.state(18_500)), (Self.eve, Bench.state(18_500))])
-        #expect(try Self.report(Self.eve, on: bench).unreadable == nil && bench.gateway.counts.unverifiedLegs == 0)
+        #expect(try Self.report(Self.eve, on: bench).unreadable == nil && bench.gateway.counts.unverifiedUpstreams == 0)
         #expect(try bench.told() == ["\(Self.eve) active closed"])
         bench.pass(.seconds(200))
         #expect(try bench.told().isEmpty && bench.isQuiet(at: Bench.enterprise))
@@ -300,7 +305,7 @@ import Testing
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         #expect(try Self.report(Self.eve, on: bench).unreadable != nil)
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [(Self.bob, Bench.state(18_500))])
-        #expect(try Self.report(Self.eve, on: bench).unreadable == nil && bench.gateway.counts.unverifiedLegs == 0)
+        #expect(try Self.report(Self.eve, on: bench).unreadable == nil && bench.gateway.counts.unverifiedUpstreams == 0)
         bench.pass(.seconds(29))
         #expect(bench.isQuiet(at: Bench.enterprise))
     }

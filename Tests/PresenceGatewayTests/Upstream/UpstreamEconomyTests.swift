@@ -5,7 +5,7 @@ import XMLCore
 
 @testable import PresenceGateway
 
-/// Far legs ask no more and no oftener than is needed.
+/// Upstream subscriptions ask no more and no oftener than is needed.
 @Suite struct UpstreamEconomyTests {
     static let service = "sip:lists@example.org"
     let open = Bench.state(3_500)
@@ -198,25 +198,25 @@ import XMLCore
         #expect(goodbye.headers.expires == 0 && bench.isQuiet(at: Bench.enterprise))
     }
 
-    // MARK: single legs
+    // MARK: single subscriptions
 
     @Test("MS-PRES 3.4.5.1.3: changes that come before the whole state after a restart show nothing, and fetch it once")
     func fragments() throws {
         let bench = Bench(store: MemoryStore()) { $0.timing.notifySpacing = .zero }
         try bench.watch("rob@contoso.com")
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.grant(leg, [("rob@contoso.com", open)])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.grant(subscription, [("rob@contoso.com", open)])
         #expect(try bench.told() == ["rob@contoso.com active open"])
         try bench.restart()
         func notify(_ content: String, cSeq: Int) throws {
             bench.notify(
-                leg, "active;expires=3600", cSeq: cSeq, type: "application/msrtc-event-categories+xml",
+                subscription, "active;expires=3600", cSeq: cSeq, type: "application/msrtc-event-categories+xml",
                 body: Bench.categories("rob@contoso.com", content), from: Bench.enterprise)
         }
         try notify("<category name=\"note\"/>", cSeq: 2)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         let refresh = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        #expect(refresh.headers.callID == leg.headers.callID && refresh.headers.toTag != nil)
+        #expect(refresh.headers.callID == subscription.headers.callID && refresh.headers.toTag != nil)
         try notify("<category name=\"contactCard\"/>", cSeq: 3)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         #expect(try bench.told().isEmpty && bench.isQuiet(at: Bench.enterprise))
@@ -230,24 +230,24 @@ import XMLCore
             $0.timing.notifySpacing = .zero
             $0.timing.restorePace = .seconds(100)
         }
-        var legs: [SIPRequest] = []
+        var subscriptions: [SIPRequest] = []
         for user in ["amy@contoso.com", "rob@contoso.com"] {
             try bench.watch(user)
-            legs.append(try bench.nextRequest(.subscribe, at: Bench.enterprise))
-            bench.grant(legs[legs.count - 1], [(user, open)])
+            subscriptions.append(try bench.nextRequest(.subscribe, at: Bench.enterprise))
+            bench.grant(subscriptions[subscriptions.count - 1], [(user, open)])
             _ = try bench.told()
         }
         try bench.restart()
         bench.drop(at: Bench.enterprise) { _ in true }
         func part(_ content: String, cSeq: Int) throws {
             bench.notify(
-                legs[1], "active;expires=3600", cSeq: cSeq, type: "application/msrtc-event-categories+xml",
+                subscriptions[1], "active;expires=3600", cSeq: cSeq, type: "application/msrtc-event-categories+xml",
                 body: Bench.categories("rob@contoso.com", content), from: Bench.enterprise, method: .benotify)
         }
-        // It is not yet the turn of the second leg.
+        // It is not yet the turn of the second subscription.
         try part("<category name=\"note\"/>", cSeq: 2)
         let refresh = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        #expect(refresh.headers.callID == legs[1].headers.callID)
+        #expect(refresh.headers.callID == subscriptions[1].headers.callID)
         try part(Bench.state(18_500), cSeq: 3)
         bench.answer(refresh, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         let again = try bench.nextRequest(.subscribe, at: Bench.enterprise)
@@ -276,11 +276,11 @@ import XMLCore
     func spinning() throws {
         let bench = Bench()
         try bench.watch("rob@contoso.com")
-        let leg = try #require(bench.gateway.upstreams.values.first)
+        let subscription = try #require(bench.gateway.upstreams.values.first)
         // No conversation leads there: a turn of its own after a restart, and a rest besides.
-        leg.startsAt = bench.now
-        leg.restsUntil = bench.now + .seconds(1_000)
-        bench.gateway.schedule(leg)
+        subscription.startsAt = bench.now
+        subscription.restsUntil = bench.now + .seconds(1_000)
+        bench.gateway.schedule(subscription)
         bench.gateway.advance(to: bench.now)
         #expect(bench.gateway.nextDeadline == bench.now)
         #expect(bench.gateway.takeLogs().contains { $0.level == .error && $0.message.description.contains("timers") })

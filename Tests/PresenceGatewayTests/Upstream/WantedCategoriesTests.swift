@@ -13,16 +13,16 @@ import Testing
         let bench = Bench { $0.timing.notifySpacing = .zero }
         bench.send(bench.categorySubscribe("ulla@fabrikam.com", to: "bob@contoso.com", via: Bench.endpoint), from: Bench.endpoint)
         let answer = try bench.nextResponse(200, at: Bench.endpoint)
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        #expect(!leg.text.contains("calendarData"))
-        bench.grant(leg, [("bob@contoso.com", open)])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        #expect(!subscription.text.contains("calendarData"))
+        bench.grant(subscription, [("bob@contoso.com", open)])
         _ = try bench.takeNotifies(at: Bench.endpoint)
         bench.send(
             bench.change(answer, cSeq: 2, .subscribe("bob@contoso.com", to: ["calendarData"]), isBatch: false, via: Bench.endpoint),
             from: Bench.endpoint)
         _ = try bench.nextResponse(200, at: Bench.endpoint)
         let asked = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        #expect(asked.headers.callID == leg.headers.callID && asked.headers.toTag != nil && asked.text.contains("calendarData"))
+        #expect(asked.headers.callID == subscription.headers.callID && asked.headers.toTag != nil && asked.text.contains("calendarData"))
         let calendar =
             "<category name=\"calendarData\" instance=\"1\" publishTime=\"2026-11-22T10:13:00.000\"><calendarData "
             + "xmlns=\"http://schemas.microsoft.com/2006/09/sip/calendarData\" mailboxID=\"bob@contoso.com\"/></category>"

@@ -23,16 +23,17 @@ import Testing
     /// dan sees bob in a batch of ours; the SUBSCRIBE that made it.
     private func watching(_ bench: Bench) throws -> SIPRequest {
         try bench.watch("bob@contoso.com", by: "dan@example.org")
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.grant(leg, [("bob@contoso.com", open)])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.grant(subscription, [("bob@contoso.com", open)])
         #expect(try bench.told() == ["bob@contoso.com active open"])
-        return leg
+        return subscription
     }
 
-    private func notify(_ bench: Bench, _ leg: SIPRequest, cSeq: Int, _ body: String, state: String = "active;expires=3600") throws {
+    private func notify(_ bench: Bench, _ subscription: SIPRequest, cSeq: Int, _ body: String, state: String = "active;expires=3600") throws
+    {
         let isList = body.hasPrefix("--")
         bench.notify(
-            leg, state, cSeq: cSeq, type: body.isEmpty ? "" : isList ? Bench.listType : "application/msrtc-event-categories+xml",
+            subscription, state, cSeq: cSeq, type: body.isEmpty ? "" : isList ? Bench.listType : "application/msrtc-event-categories+xml",
             body: body, from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
     }
@@ -40,8 +41,8 @@ import Testing
     @Test("RFC 6665 4.1.3, MS-PRES 3.4.5.1.3.1: who comes while the presentity is pending is pending too, and sees nothing of before")
     func comesLater() throws {
         let bench = bench()
-        let leg = try watching(bench)
-        try notify(bench, leg, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
+        let subscription = try watching(bench)
+        try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
         #expect(try bench.told() == ["bob@contoso.com pending"])
 
         try bench.watch("bob@contoso.com", by: "dan@example.org")
@@ -52,7 +53,7 @@ import Testing
         #expect(try entries(bench) == ["bob@contoso.com pending"])
         #expect(bench.isQuiet(at: Bench.enterprise))
 
-        try notify(bench, leg, cSeq: 3, Bench.categories("bob@contoso.com", gone))
+        try notify(bench, subscription, cSeq: 3, Bench.categories("bob@contoso.com", gone))
         let granted = try bench.takeNotifies(at: Bench.simple)
         #expect(granted.count == 3 && granted.allSatisfy { $0.headers.subscriptionState?.state == .active })
         #expect(granted.allSatisfy { $0.text.contains("<basic>closed</basic>") })
@@ -61,8 +62,8 @@ import Testing
     @Test("when-lost pending: who comes while the far side is away, or is being asked again, is pending too")
     func comesWhileLost() throws {
         let bench = bench { $0.domains["contoso.com"]?.whenLost = .pending }
-        let leg = try watching(bench)
-        try notify(bench, leg, cSeq: 2, "", state: "terminated;reason=probation;retry-after=50")
+        let subscription = try watching(bench)
+        try notify(bench, subscription, cSeq: 2, "", state: "terminated;reason=probation;retry-after=50")
         #expect(try bench.told() == ["bob@contoso.com pending"])
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         #expect(try bench.told() == ["bob@contoso.com pending"])
@@ -82,10 +83,10 @@ import Testing
         }
         ListWatcherTests.subscribe(bench, ["bob@contoso.com"])
         _ = try bench.nextResponse(200, at: Bench.simple)
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.grant(leg, [("bob@contoso.com", open)])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.grant(subscription, [("bob@contoso.com", open)])
         #expect(try entries(bench) == ["bob@contoso.com active"])
-        try notify(bench, leg, cSeq: 2, "", state: "terminated;reason=probation;retry-after=50")
+        try notify(bench, subscription, cSeq: 2, "", state: "terminated;reason=probation;retry-after=50")
         let lost = try #require(try ListWatcherTests.told(bench).first)
         #expect(lost.request.headers.subscriptionState?.state == .active)
         #expect(lost.document("sip:bob@contoso.com")?.contains("<basic>closed</basic>") == true)
@@ -101,15 +102,16 @@ import Testing
         let bench = bench()
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "ann@example.org"), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
-        let leg = try #require(try StandardPresentityAnswerTests.legs(bench)["ann"])
-        StandardPresentityAnswerTests.serve(bench, leg, Bench.pidf("ann@example.org", activity: "busy"), state: "pending;expires=3600")
+        let subscription = try #require(try StandardPresentityAnswerTests.subscriptions(bench)["ann"])
+        StandardPresentityAnswerTests.serve(
+            bench, subscription, Bench.pidf("ann@example.org", activity: "busy"), state: "pending;expires=3600")
         func told() throws -> [String] {
             try bench.takeNotifies().map { "\($0.headers.subscriptionState?.state.rawValue ?? "") \($0.body.isEmpty)" }
         }
         #expect(try told() == ["pending true"])
         func notify(_ state: String, cSeq: Int, activity: String) {
             bench.notify(
-                leg, "\(state);expires=3600", cSeq: cSeq, type: StandardPresentityAnswerTests.pidfType,
+                subscription, "\(state);expires=3600", cSeq: cSeq, type: StandardPresentityAnswerTests.pidfType,
                 body: Bench.pidf("ann@example.org", activity: activity), from: Bench.simple)
         }
         notify("active", cSeq: 2, activity: "away")
@@ -121,10 +123,10 @@ import Testing
     @Test("RFC 6665 4.1.3: what comes in a batch that is pending as a whole is not told either")
     func pendingBatch() throws {
         let bench = bench()
-        let leg = try watching(bench)
-        try notify(bench, leg, cSeq: 2, Bench.categories("bob@contoso.com", gone), state: "pending;expires=3600")
+        let subscription = try watching(bench)
+        try notify(bench, subscription, cSeq: 2, Bench.categories("bob@contoso.com", gone), state: "pending;expires=3600")
         #expect(try bench.told() == ["bob@contoso.com pending"])
-        try notify(bench, leg, cSeq: 3, Bench.categories("bob@contoso.com", open))
+        try notify(bench, subscription, cSeq: 3, Bench.categories("bob@contoso.com", open))
         #expect(try bench.told() == ["bob@contoso.com active open"])
     }
 
@@ -142,8 +144,8 @@ import Testing
     /// bob's first watcher rests after bob was sent in circles.
     private func circling(_ bench: Bench) throws { try circle(bench, try watching(bench), cSeq: 2) }
 
-    private func circle(_ bench: Bench, _ leg: SIPRequest, cSeq: Int) throws {
-        try notify(bench, leg, cSeq: cSeq, Bench.list([], [Bench.elsewhere("bob@contoso.com", Bench.poolOne)]))
+    private func circle(_ bench: Bench, _ subscription: SIPRequest, cSeq: Int) throws {
+        try notify(bench, subscription, cSeq: cSeq, Bench.list([], [Bench.elsewhere("bob@contoso.com", Bench.poolOne)]))
         func ask() throws -> SIPRequest {
             while true {
                 let request = try bench.nextRequest(.subscribe, at: Bench.enterprise)
@@ -172,21 +174,21 @@ import Testing
         let bench = bench()
         try circling(bench)
         try bench.watch("bob@contoso.com", by: "dan@example.org")
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.grant(leg, [], [Bench.verdict("bob@contoso.com", "state=\"pending\"")])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.grant(subscription, [], [Bench.verdict("bob@contoso.com", "state=\"pending\"")])
         bench.pass(.seconds(12))
         #expect(try bench.told() == ["bob@contoso.com pending", "bob@contoso.com pending"])
-        try notify(bench, leg, cSeq: 2, Bench.categories("bob@contoso.com", open))
+        try notify(bench, subscription, cSeq: 2, Bench.categories("bob@contoso.com", open))
         #expect(try bench.told() == ["bob@contoso.com active open", "bob@contoso.com active open"])
     }
 
     @Test("MS-PRES 3.4.5.1.3.1: who was pending before a rest makes pending where bob was asked for and nothing is heard yet")
     func joinsUnheard() throws {
         let bench = bench()
-        let leg = try watching(bench)
-        try notify(bench, leg, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
+        let subscription = try watching(bench)
+        try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
         #expect(try bench.told() == ["bob@contoso.com pending"])
-        try circle(bench, leg, cSeq: 3)
+        try circle(bench, subscription, cSeq: 3)
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         let second = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.pass(.seconds(12))
@@ -205,16 +207,16 @@ import Testing
         let names = ["alice@example.org", "ann@example.org"]
         bench.send(bench.batch("ulla@fabrikam.com", Bench.Action(resources: names)), from: Bench.enterprise)
         let answer = try bench.nextResponse(200, at: Bench.enterprise)
-        let legs = try StandardPresentityAnswerTests.legs(bench)
-        StandardPresentityAnswerTests.serve(bench, try #require(legs["alice"]), Bench.pidf("alice@example.org"))
-        let ann = try #require(legs["ann"])
+        let subscriptions = try StandardPresentityAnswerTests.subscriptions(bench)
+        StandardPresentityAnswerTests.serve(bench, try #require(subscriptions["alice"]), Bench.pidf("alice@example.org"))
+        let ann = try #require(subscriptions["ann"])
         StandardPresentityAnswerTests.serve(bench, ann, Bench.pidf("ann@example.org", activity: "busy"))
         return (answer, ann)
     }
 
-    private func says(_ bench: Bench, _ leg: SIPRequest, _ state: String, cSeq: Int) throws -> [SIPRequest] {
+    private func says(_ bench: Bench, _ subscription: SIPRequest, _ state: String, cSeq: Int) throws -> [SIPRequest] {
         bench.notify(
-            leg, "\(state);expires=3600", cSeq: cSeq, type: StandardPresentityAnswerTests.pidfType,
+            subscription, "\(state);expires=3600", cSeq: cSeq, type: StandardPresentityAnswerTests.pidfType,
             body: Bench.pidf("ann@example.org", activity: "busy"), from: Bench.simple)
         return try bench.takeNotifies()
     }
@@ -240,9 +242,9 @@ import Testing
         _ = try bench.takeNotifies()
         bench.notify(ann, "terminated;reason=probation;retry-after=50", cSeq: 2, from: Bench.simple)
         #expect(try bench.takeNotifies().map { $0.text.contains("sip:ann@example.org") } == [true])
-        _ = try StandardPresentityAnswerTests.legs(bench)
+        _ = try StandardPresentityAnswerTests.subscriptions(bench)
         for _ in 0..<100 where bench.isQuiet(at: Bench.simple) { bench.pass(.seconds(1)) }
-        let anew = try #require(try StandardPresentityAnswerTests.legs(bench)["ann"])
+        let anew = try #require(try StandardPresentityAnswerTests.subscriptions(bench)["ann"])
         let busy = Bench.pidf("ann@example.org", activity: "busy")
         StandardPresentityAnswerTests.serve(bench, anew, hasBody ? busy : "", state: "pending;expires=3600")
         let pending = try bench.takeNotifies()
@@ -268,8 +270,8 @@ import Testing
         }
         #expect(try refresh(2).verdicts == ["sip:ann@example.org: pending"])
         bench.pass(.milliseconds(20))
-        for leg in try StandardPresentityAnswerTests.legs(bench).values {
-            bench.answer(leg, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        for subscription in try StandardPresentityAnswerTests.subscriptions(bench).values {
+            bench.answer(subscription, 200, from: Bench.simple, headers: [(.expires, "3600")])
         }
         let granted = try says(bench, ann, "active", cSeq: 3)
         #expect(granted.count == 1 && granted.first?.text.contains("<availability>6500</availability>") == true)
@@ -282,11 +284,11 @@ import Testing
         let bench = bench(store: MemoryStore())
         ListWatcherTests.subscribe(bench, ["amy@contoso.com", "bob@contoso.com"])
         let answer = try bench.nextResponse(200, at: Bench.simple)
-        let leg = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.grant(leg, [("amy@contoso.com", open)], [Bench.verdict("bob@contoso.com", "state=\"pending\"")])
+        let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.grant(subscription, [("amy@contoso.com", open)], [Bench.verdict("bob@contoso.com", "state=\"pending\"")])
         #expect(try entries(bench) == ["amy@contoso.com active", "bob@contoso.com pending"])
         try bench.restart()
-        try notify(bench, leg, cSeq: 2, Bench.categories("amy@contoso.com", whole(18_500)))
+        try notify(bench, subscription, cSeq: 2, Bench.categories("amy@contoso.com", whole(18_500)))
         #expect(try entries(bench) == ["amy@contoso.com active"])
         bench.send(bench.inDialog(answer, cSeq: 2, expires: 3_600, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
@@ -307,9 +309,9 @@ import Testing
         let bench = Bench(store: MemoryStore()) { $0.domains["example.org"]?.forms = .init(aliases: ["im.example.org"]) }
         bench.send(bench.batch("ulla@fabrikam.com", .subscribe("ann@im.example.org")), from: Bench.enterprise)
         let answer = try bench.nextResponse(200, at: Bench.enterprise)
-        let leg = try #require(try StandardPresentityAnswerTests.legs(bench)["ann"])
-        #expect(leg.headers.to?.uri.description == "sip:ann@example.org")
-        StandardPresentityAnswerTests.serve(bench, leg, "", state: "pending;expires=3600")
+        let subscription = try #require(try StandardPresentityAnswerTests.subscriptions(bench)["ann"])
+        #expect(subscription.headers.to?.uri.description == "sip:ann@example.org")
+        StandardPresentityAnswerTests.serve(bench, subscription, "", state: "pending;expires=3600")
         let verdicts = ["sip:ann@im.example.org: pending"]
         #expect(try bench.takeNotifies().map { try BatchAnswer($0).verdicts } == [verdicts])
         try bench.restart()

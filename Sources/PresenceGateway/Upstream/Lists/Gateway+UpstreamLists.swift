@@ -13,43 +13,46 @@ extension Gateway {
     private static let shrinkPause = TimeSpan.seconds(5)
 
     /// Returns the list subscription that a presentity joins; nil: it gets a subscription of its own.
-    func listLeg(for resource: WatchedResource, of watcher: WatcherDialog, _ order: UpstreamOrder, at now: Instant) -> UpstreamSubscription?
+    func listUpstream(for resource: WatchedResource, of watcher: WatcherDialog, _ order: UpstreamOrder, at now: Instant)
+        -> UpstreamSubscription?
     {
         guard order.poll == nil, watcher.namesResources || watcher.resources.count > 1, order.domain.side == .simple,
             let lists = order.domain.configuration.lists, order.domain.takesLists(at: now), let uri = lists.uri(of: order.watcher)
         else { return nil }
         let key = UpstreamBatchKey(order, pool: uri)
         let open = batches[key] ?? []
-        if let leg = open.first(where: { $0.resource(resource.key) != nil }) {
-            refetch(leg, for: resource)
-            return leg
+        if let subscription = open.first(where: { $0.resource(resource.key) != nil }) {
+            refetch(subscription, for: resource)
+            return subscription
         }
         if case .kept = lists {
-            guard let leg = open.first else { return makeList(at: uri, isKept: true, order, key, at: now) }
-            guard let list = leg.list, list.state.version != nil else { return leg }
+            guard let subscription = open.first else { return makeList(at: uri, isKept: true, order, key, at: now) }
+            guard let list = subscription.list, list.state.version != nil else { return subscription }
             // A presentity outside the list would never be reported.
             guard list.members.contains(resource.key) else { return nil }
-            leg.fullState.want()
-            return leg
+            subscription.fullState.want()
+            return subscription
         }
         let room = open.filter { $0.resources.count < configuration.limits.resourcesPerBatch }
-        if let leg = room.first(where: { $0.subscriber.attempt == 0 }) { return leg }
-        if let leg = room.first { return renewed(leg, after: Self.growPause, at: now) }
+        if let subscription = room.first(where: { $0.subscriber.attempt == 0 }) { return subscription }
+        if let subscription = room.first { return renewed(subscription, after: Self.growPause, at: now) }
         return makeList(at: uri, isKept: false, order, key, at: now)
     }
 
     private func makeList(
         at uri: SIPURI, isKept: Bool, _ order: UpstreamOrder, _ key: UpstreamBatchKey, at now: Instant
     ) -> UpstreamSubscription {
-        let leg = makeLeg(at: .list(uri), order, form: .pidf, at: now)
-        leg.list = UpstreamList(isKept: isKept)
-        open(leg, as: key)
-        return leg
+        let subscription = makeUpstream(at: .list(uri), order, form: .pidf, at: now)
+        subscription.list = UpstreamList(isKept: isKept)
+        open(subscription, as: key)
+        return subscription
     }
 
     /// Requests the full state for a watcher that joined without a state although the list has reported.
-    private func refetch(_ leg: UpstreamSubscription, for resource: WatchedResource) {
-        if leg.list?.isHeard == true, leg.resource(resource.key)?.source.isKnown == false { leg.fullState.want() }
+    private func refetch(_ subscription: UpstreamSubscription, for resource: WatchedResource) {
+        if subscription.list?.isHeard == true, subscription.resource(resource.key)?.source.isKnown == false {
+            subscription.fullState.want()
+        }
     }
 
     // MARK: changes
@@ -59,32 +62,32 @@ extension Gateway {
     private func renewed(_ old: UpstreamSubscription, after pause: TimeSpan, at now: Instant) -> UpstreamSubscription {
         guard let key = old.batchKey else { return old }
         close(old)
-        let leg = makeList(at: old.target, isKept: false, old.order(poll: nil), key, at: now)
-        leg.list?.predecessor = old
+        let subscription = makeList(at: old.target, isKept: false, old.order(poll: nil), key, at: now)
+        subscription.list?.predecessor = old
         old.list?.isReplaced = true
-        leg.restsUntil = now + pause
-        for (watcher, resource) in old.sinks { leg.join(resource, of: watcher) }
+        subscription.restsUntil = now + pause
+        for (watcher, resource) in old.sinks { subscription.join(resource, of: watcher) }
         for resource in old.resources {
-            if resource.standing == .pending { leg.resource(resource.key)?.standing = .pending }
-            guard resource.unreadable != nil, let same = leg.resource(resource.key) else { continue }
+            if resource.standing == .pending { subscription.resource(resource.key)?.standing = .pending }
+            guard resource.unreadable != nil, let same = subscription.resource(resource.key) else { continue }
             (same.unreadable, same.staleAt) = (resource.unreadable, resource.staleAt)
         }
-        leg.asksToReadAt = old.asksToReadAt
-        upstreams[leg.id] = leg
-        schedule(leg)
-        return leg
+        subscription.asksToReadAt = old.asksToReadAt
+        upstreams[subscription.id] = subscription
+        schedule(subscription)
+        return subscription
     }
 
     /// Replaces an ad hoc list that a presentity has left.
-    func shrinkList(_ leg: UpstreamSubscription, at now: Instant) {
-        guard let list = leg.list, !list.isKept, leg.subscriber.attempt > 0, leg.batchKey != nil else { return }
-        _ = renewed(leg, after: Self.shrinkPause, at: now)
+    func shrinkList(_ subscription: UpstreamSubscription, at now: Instant) {
+        guard let list = subscription.list, !list.isKept, subscription.subscriber.attempt > 0, subscription.batchKey != nil else { return }
+        _ = renewed(subscription, after: Self.shrinkPause, at: now)
     }
 
     /// Ends the subscriptions that this one replaces.
-    func endPredecessor(of leg: UpstreamSubscription, at now: Instant) {
-        guard let old = leg.list?.predecessor else { return }
-        leg.list?.predecessor = nil
+    func endPredecessor(of subscription: UpstreamSubscription, at now: Instant) {
+        guard let old = subscription.list?.predecessor else { return }
+        subscription.list?.predecessor = nil
         old.dropAll()
         endPredecessor(of: old, at: now)
         end(old, hasDialog: old.dialog != nil, at: now)
@@ -92,9 +95,9 @@ extension Gateway {
 
     /// Removes all presentities of a subscription that is being replaced; its successor feeds them. Returns false if it is not being
     /// replaced.
-    func dropReplaced(_ leg: UpstreamSubscription) -> Bool {
-        guard leg.list?.isReplaced == true else { return false }
-        leg.dropAll()
+    func dropReplaced(_ subscription: UpstreamSubscription) -> Bool {
+        guard subscription.list?.isReplaced == true else { return false }
+        subscription.dropAll()
         return true
     }
 
@@ -189,14 +192,14 @@ extension Gateway {
 
     private func askAlone(_ resources: [UpstreamResource], of upstream: UpstreamSubscription, at now: Instant) {
         let order = upstream.order(poll: nil)
-        var legs: [UpstreamSubscription] = []
+        var subscriptions: [UpstreamSubscription] = []
         for resource in resources {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
-            let leg = makeLeg(at: .presentity(resource.uri), order, form: .pidf, at: now)
-            pace(leg, after: legs.count, at: now)
-            move(resource, to: leg, &legs, at: now)
+            let subscription = makeUpstream(at: .presentity(resource.uri), order, form: .pidf, at: now)
+            pace(subscription, after: subscriptions.count, at: now)
+            move(resource, to: subscription, &subscriptions, at: now)
         }
-        for leg in legs { proceed(leg, at: now) }
+        for subscription in subscriptions { proceed(subscription, at: now) }
     }
 }

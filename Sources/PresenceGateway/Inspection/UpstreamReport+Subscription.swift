@@ -3,23 +3,26 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-extension LegReport {
+extension UpstreamReport {
     /// Creates the report of an upstream subscription for one of its resources.
     /// - Parameter hopMarks: the loop markers of its SUBSCRIBE.
-    init(_ leg: UpstreamSubscription, _ resource: UpstreamResource?, hopMarks: String) {
+    init(_ subscription: UpstreamSubscription, _ resource: UpstreamResource?, hopMarks: String) {
         self.init(
-            side: leg.domain.side.rawValue, route: leg.domain.hop.description, format: leg.format.rawValue,
-            shape: leg.shape.name, resources: leg.resources.count, target: leg.target.description, callID: leg.callID,
-            localTag: leg.localTag, remoteTag: leg.dialog?.id.remoteTag,
-            state: leg.restsUntil != nil ? .resting : leg.startsAt == nil ? State(leg.subscriber.standing) : .queued,
-            unverifiedSince: leg.unverifiedSince(resource).map { DateTime($0) }, restoredAt: leg.restoredAt.map { DateTime($0) },
+            side: subscription.domain.side.rawValue, route: subscription.domain.hop.description, format: subscription.format.rawValue,
+            shape: subscription.shape.name, resources: subscription.resources.count, target: subscription.target.description,
+            callID: subscription.callID,
+            localTag: subscription.localTag, remoteTag: subscription.dialog?.id.remoteTag,
+            state: subscription.restsUntil != nil
+                ? .resting : subscription.startsAt == nil ? State(subscription.subscriber.standing) : .queued,
+            unverifiedSince: subscription.unverifiedSince(resource).map { DateTime($0) },
+            restoredAt: subscription.restoredAt.map { DateTime($0) },
             unreadable: resource?.unreadable?.problem,
-            refreshesAt: leg.subscriber.asksAt.map { DateTime($0) },
-            lapsesAt: leg.subscriber.lapsesAt.map { DateTime($0) },
-            retriesAt: (leg.subscriber.restsUntil ?? leg.restsUntil ?? leg.startsAt).map { DateTime($0) },
-            failures: leg.subscriber.failures,
+            refreshesAt: subscription.subscriber.asksAt.map { DateTime($0) },
+            lapsesAt: subscription.subscriber.lapsesAt.map { DateTime($0) },
+            retriesAt: (subscription.subscriber.restsUntil ?? subscription.restsUntil ?? subscription.startsAt).map { DateTime($0) },
+            failures: subscription.subscriber.failures,
             standing: resource?.standing.name ?? "unheard", staleAt: resource?.staleAt.map { DateTime($0) },
-            whenLost: leg.domain.configuration.whenLost.rawValue,
+            whenLost: subscription.domain.configuration.whenLost.rawValue,
             hopMarks: hopMarks.split(separator: ",").map { String($0.drop { $0 == " " }) })
     }
 }
@@ -44,7 +47,7 @@ extension UpstreamResource.Standing {
     }
 }
 
-extension LegReport.State {
+extension UpstreamReport.State {
     fileprivate init(_ standing: Subscriber.Standing) {
         switch standing {
         case .idle: self = .queued
@@ -62,16 +65,17 @@ extension LegReport.State {
 extension Gateway {
     /// Adds an event of an upstream subscription, or of one of its resources, to the journal.
     func note(
-        _ event: JournalEntry.Event, _ leg: UpstreamSubscription, _ resource: UpstreamResource? = nil, status: Int? = nil,
+        _ event: JournalEntry.Event, _ subscription: UpstreamSubscription, _ resource: UpstreamResource? = nil, status: Int? = nil,
         rule: @autoclosure () -> String, at now: Instant
     ) {
         note(
-            event, watcher: leg.watcher.aorKey, presentity: (resource ?? leg.only)?.key ?? "", callID: leg.callID, status: status,
+            event, watcher: subscription.watcher.aorKey, presentity: (resource ?? subscription.only)?.key ?? "",
+            callID: subscription.callID, status: status,
             rule: rule(), at: now)
     }
 
-    func note(_ event: JournalEntry.Event, _ leg: UpstreamSubscription, _ failure: Subscriber.Failure, at now: Instant) {
-        note(event, leg, status: failure.status, rule: failure.words, at: now)
+    func note(_ event: JournalEntry.Event, _ subscription: UpstreamSubscription, _ failure: Subscriber.Failure, at now: Instant) {
+        note(event, subscription, status: failure.status, rule: failure.words, at: now)
     }
 }
 

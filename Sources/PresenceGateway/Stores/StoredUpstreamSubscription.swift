@@ -3,7 +3,7 @@ import SIPCore
 /// Upstream subscription, reduced to the data that a restart needs.
 ///
 /// Stored when its dialog is created, answered or lost, but not with every notification, because a restart requests the whole state.
-public struct StoredLeg: Hashable, Sendable {
+public struct StoredUpstreamSubscription: Hashable, Sendable {
     /// Local tag of the dialog, or of the last one.
     public var tag: String
     /// The `aorKey` that selected the shard of the watcher's first SUBSCRIBE.

@@ -3,8 +3,8 @@ import PresenceGateway
 import SIPCore
 
 /// Upstream subscriptions and the presentities they watch.
-enum LegTable {
-    static func put(_ stored: StoredLeg, _ database: Database) throws {
+enum UpstreamSubscriptionTable {
+    static func put(_ stored: StoredUpstreamSubscription, _ database: Database) throws {
         let dialog = stored.dialog
         let arguments: [(any DatabaseValueConvertible)?] = [
             stored.tag, stored.owner, stored.watcher, stored.domain, stored.target, stored.shape, stored.format, stored.expires,
@@ -33,22 +33,22 @@ enum LegTable {
         "INSERT INTO leg (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
         + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
 
-    static func load(_ database: Database) throws -> [StoredLeg] {
-        var resources: [String: [StoredLeg.Resource]] = [:]
+    static func load(_ database: Database) throws -> [StoredUpstreamSubscription] {
+        var resources: [String: [StoredUpstreamSubscription.Resource]] = [:]
         for row in try Row.fetchAll(database, sql: "SELECT * FROM leg_resource ORDER BY tag, place") {
             let columns = Columns(table: "leg_resource", row: row)
             resources[try columns.text("tag"), default: []].append(
-                StoredLeg.Resource(
+                StoredUpstreamSubscription.Resource(
                     uri: try columns.text("uri"), categories: try columns.list("categories"), sinks: try columns.list("sinks")))
         }
         return try Row.fetchAll(database, sql: "SELECT * FROM leg").map { row in
-            var stored = try leg(Columns(table: "leg", row: row))
+            var stored = try subscription(Columns(table: "leg", row: row))
             stored.resources = resources[stored.tag] ?? []
             return stored
         }
     }
 
-    private static func leg(_ columns: Columns) throws -> StoredLeg {
+    private static func subscription(_ columns: Columns) throws -> StoredUpstreamSubscription {
         let tag = try columns.text("tag")
         var dialog: DialogSnapshot?
         if columns.optionalText("call_id") != nil {
@@ -59,7 +59,7 @@ enum LegTable {
                 localCSeq: try columns.integer("local_cseq"), remoteCSeq: columns.optionalInteger("remote_cseq"),
                 isSecure: try columns.flag("is_secure"))
         }
-        return StoredLeg(
+        return StoredUpstreamSubscription(
             tag: tag, owner: try columns.text("owner"), watcher: try columns.text("watcher"), domain: try columns.text("domain"),
             dialog: dialog,
             hasNotified: try columns.flag("has_notified"), expiry: columns.optionalInstant("expiry"),

@@ -3,9 +3,9 @@ import SIPCore
 import SIPEvents
 
 /// Upstream subscriptions of an earlier process, until the dialogs that they feed are restored.
-struct RestoredLegs {
+struct RestoredUpstreamSubscriptions {
     private var bySink: [Sink: UpstreamSubscription] = [:]
-    private(set) var all: [(leg: UpstreamSubscription, stored: StoredLeg)] = []
+    private(set) var all: [(subscription: UpstreamSubscription, stored: StoredUpstreamSubscription)] = []
 
     private struct Sink: Hashable {
         var tag: String
@@ -13,13 +13,13 @@ struct RestoredLegs {
     }
 
     /// Upstream subscription that feeds a presentity of the dialog with this local tag.
-    func leg(of presentity: String, for tag: String) -> UpstreamSubscription? { bySink[Sink(tag: tag, presentity: presentity)] }
+    func subscription(of presentity: String, for tag: String) -> UpstreamSubscription? { bySink[Sink(tag: tag, presentity: presentity)] }
 
-    fileprivate mutating func add(_ leg: UpstreamSubscription, _ stored: StoredLeg) {
-        all.append((leg, stored))
+    fileprivate mutating func add(_ subscription: UpstreamSubscription, _ stored: StoredUpstreamSubscription) {
+        all.append((subscription, stored))
         for resource in stored.resources {
             guard let key = SIPURI(resource.uri)?.aorKey else { continue }
-            for tag in resource.sinks { bySink[Sink(tag: tag, presentity: key)] = leg }
+            for tag in resource.sinks { bySink[Sink(tag: tag, presentity: key)] = subscription }
         }
     }
 }
@@ -31,12 +31,12 @@ struct RestoredLegs {
 ///               +--lapsed: made anew            +--feeds none: unsubscribe, paced
 extension Gateway {
     /// Record of an upstream subscription; nil: a restart could not continue it.
-    func stored(_ upstream: UpstreamSubscription) -> StoredLeg? {
+    func stored(_ upstream: UpstreamSubscription) -> StoredUpstreamSubscription? {
         let subscriber = upstream.subscriber
         guard !subscriber.isFetch, !subscriber.isOver, upstream.shape != .list else { return nil }
         let dialog = subscriber.isListening ? upstream.dialog : nil
         guard dialog != nil || (subscriber.restsUntil != nil && upstream.hasSink) else { return nil }
-        return StoredLeg(
+        return StoredUpstreamSubscription(
             tag: upstream.localTag, owner: upstream.sinks.first?.watcher.owner ?? upstream.resources.first?.key ?? upstream.watcher.aorKey,
             watcher: upstream.watcher.description, domain: upstream.domain.name, dialog: dialog?.snapshot,
             hasNotified: upstream.hasNotified, expiry: dialog == nil ? nil : subscriber.lapsesAt,
@@ -44,7 +44,7 @@ extension Gateway {
             expires: subscriber.configuration.expires, target: upstream.target.description, shape: upstream.shape.rawValue,
             format: upstream.format.rawValue, maxForwards: upstream.maxForwards, hopMarks: upstream.hopMarks,
             resources: upstream.resources.map { resource in
-                StoredLeg.Resource(
+                StoredUpstreamSubscription.Resource(
                     uri: resource.uri.description, categories: (resource.asked ?? resource.categories).map(\.rawValue),
                     sinks: resource.sinks.map(\.watcher.localTag))
             })
@@ -52,28 +52,28 @@ extension Gateway {
 
     /// Marks the stored record of an upstream subscription as changed.
     func keep(_ upstream: UpstreamSubscription) {
-        if store != nil, !upstream.localTag.isEmpty { keep(.leg(upstream.localTag)) }
+        if store != nil, !upstream.localTag.isEmpty { keep(.upstreamSubscription(upstream.localTag)) }
     }
 
     /// Resumes the upstream subscriptions; those that lapse first are refreshed first.
-    func restore(_ stored: [StoredLeg], _ state: inout RestoredState, at now: Instant) -> RestoredLegs {
-        var legs = RestoredLegs()
-        let order = { (leg: StoredLeg) in leg.expiry ?? leg.restsUntil ?? now }
-        for leg in stored.sorted(by: { (order($0), $0.tag) < (order($1), $1.tag) }) {
-            guard let upstream = resumed(leg, at: now) else {
+    func restore(_ stored: [StoredUpstreamSubscription], _ state: inout RestoredState, at now: Instant) -> RestoredUpstreamSubscriptions {
+        var subscriptions = RestoredUpstreamSubscriptions()
+        let order = { (subscription: StoredUpstreamSubscription) in subscription.expiry ?? subscription.restsUntil ?? now }
+        for subscription in stored.sorted(by: { (order($0), $0.tag) < (order($1), $1.tag) }) {
+            guard let upstream = resumed(subscription, at: now) else {
                 // Its watchers get a new upstream subscription.
-                keep(.leg(leg.tag))
+                keep(.upstreamSubscription(subscription.tag))
                 continue
             }
-            legs.add(upstream, leg)
+            subscriptions.add(upstream, subscription)
             upstreams[upstream.id] = upstream
             upstreamsByTag[upstream.localTag] = upstream
-            state.legs += 1
+            state.upstreamSubscriptions += 1
         }
-        return legs
+        return subscriptions
     }
 
-    private func resumed(_ stored: StoredLeg, at now: Instant) -> UpstreamSubscription? {
+    private func resumed(_ stored: StoredUpstreamSubscription, at now: Instant) -> UpstreamSubscription? {
         let uris = stored.resources.compactMap { SIPURI($0.uri) }
         guard let watcher = SIPURI(stored.watcher), let target = SIPURI(stored.target), uris.count == stored.resources.count,
             let shape = UpstreamSubscription.Shape(rawValue: stored.shape), shape != .list,
@@ -83,52 +83,52 @@ extension Gateway {
         let order = UpstreamOrder(
             watcher: watcher, network: configuration.domain(watcher.domainKey)?.network ?? .federated,
             domain: upstreamDomain(stored.domain, domain, hop), maxForwards: stored.maxForwards, hopMarks: stored.hopMarks, poll: nil)
-        let moment = max(now, nextFarLeg)
-        let leg = makeLeg(at: shape == .batch ? .pool(target) : .presentity(target), order, form: format, at: now)
-        var policy = leg.subscriber.configuration
+        let moment = max(now, nextUpstreamStart)
+        let subscription = makeUpstream(at: shape == .batch ? .pool(target) : .presentity(target), order, form: format, at: now)
+        var policy = subscription.subscriber.configuration
         policy.expires = max(stored.expires, 1)
         if let snapshot = stored.dialog {
             // A dialog that lapses before its turn is made anew.
             guard let dialog = Dialog.resumed(from: snapshot), stored.expiry.map({ $0 > moment }) ?? true else { return nil }
-            leg.subscriber = Subscriber(resuming: policy, expiry: stored.expiry ?? moment + policy.timerN, refreshAt: moment)
-            leg.dialog = dialog
+            subscription.subscriber = Subscriber(resuming: policy, expiry: stored.expiry ?? moment + policy.timerN, refreshAt: moment)
+            subscription.dialog = dialog
         } else {
             guard let restsUntil = stored.restsUntil else { return nil }
-            leg.subscriber = Subscriber(resting: policy, until: max(restsUntil, moment), failures: stored.failures)
+            subscription.subscriber = Subscriber(resting: policy, until: max(restsUntil, moment), failures: stored.failures)
         }
-        nextFarLeg = moment + configuration.timing.restorePace
-        leg.localTag = stored.tag
-        leg.callID = stored.dialog?.callID ?? ""
-        leg.hasNotified = stored.hasNotified
+        nextUpstreamStart = moment + configuration.timing.restorePace
+        subscription.localTag = stored.tag
+        subscription.callID = stored.dialog?.callID ?? ""
+        subscription.hasNotified = stored.hasNotified
         for uri in uris {
             let resource = UpstreamResource(uri: uri, key: uri.aorKey)
             resource.isResumed = true
             // The last notified state is shown no longer than after any other loss of an upstream subscription.
             resource.staleAt = moment + configuration.timing.staleAfter
-            leg.resume(resource)
+            subscription.resume(resource)
         }
-        if shape == .batch { open(leg, as: UpstreamBatchKey(order, pool: target)) }
-        return leg
+        if shape == .batch { open(subscription, as: UpstreamBatchKey(order, pool: target)) }
+        return subscription
     }
 
     /// Unsubscribes upstream subscriptions that feed no restored dialog, in their turn, and drops unwatched presentities from the others.
-    func settle(_ legs: RestoredLegs, at now: Instant) {
-        for (leg, stored) in legs.all where upstreams[leg.id] === leg {
-            let hasSink = leg.hasSink
-            for (resource, kept) in zip(leg.resources, stored.resources) where !resource.hasSink {
-                if hasSink, leg.shape == .batch {
+    func settle(_ subscriptions: RestoredUpstreamSubscriptions, at now: Instant) {
+        for (subscription, stored) in subscriptions.all where upstreams[subscription.id] === subscription {
+            let hasSink = subscription.hasSink
+            for (resource, kept) in zip(subscription.resources, stored.resources) where !resource.hasSink {
+                if hasSink, subscription.shape == .batch {
                     resource.resume(asked: kept.categories.map { CategoryName(rawValue: $0) })
                 } else {
-                    leg.drop(resource)
+                    subscription.drop(resource)
                 }
             }
             if hasSink {
-                leg.restoredAt = now
+                subscription.restoredAt = now
             } else {
-                close(leg)
-                leg.startsAt = leg.subscriber.nextDeadline ?? now
+                close(subscription)
+                subscription.startsAt = subscription.subscriber.nextDeadline ?? now
             }
-            schedule(leg)
+            schedule(subscription)
         }
     }
 }

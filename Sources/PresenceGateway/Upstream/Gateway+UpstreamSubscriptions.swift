@@ -21,23 +21,28 @@ extension Gateway {
         let order = UpstreamOrder(
             watcher: parties.watcher, network: parties.watcherDomain.network, domain: far, maxForwards: parties.maxForwards,
             hopMarks: toWatcher.others(in: own.others(in: marks)), poll: isPoll ? watcher.localTag : nil)
-        let leg = listLeg(for: resource, of: watcher, order, at: now) ?? self.leg(at: far.origin(of: resource.uri, at: now), order, at: now)
-        leg.join(resource, of: watcher)
+        let subscription =
+            listUpstream(for: resource, of: watcher, order, at: now)
+            ?? self.subscription(at: far.origin(of: resource.uri, at: now), order, at: now)
+        subscription.join(resource, of: watcher)
     }
 
     /// Returns the subscription at a place: the watcher's batch there if it has room, otherwise a new one.
     /// - Parameter form: form of a single subscription; nil: the form of its domain.
-    func leg(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat? = nil, at now: Instant) -> UpstreamSubscription {
-        guard case .pool(let pool) = place else { return makeLeg(at: place, order, form: form, at: now) }
+    func subscription(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat? = nil, at now: Instant)
+        -> UpstreamSubscription
+    {
+        guard case .pool(let pool) = place else { return makeUpstream(at: place, order, form: form, at: now) }
         let key = UpstreamBatchKey(order, pool: pool)
-        for leg in batches[key] ?? [] where leg.resources.count < min(leg.capacity, configuration.limits.resourcesPerBatch) { return leg }
-        let leg = makeLeg(at: place, order, form: .batch, at: now)
-        open(leg, as: key)
-        return leg
+        for subscription in batches[key] ?? []
+        where subscription.resources.count < min(subscription.capacity, configuration.limits.resourcesPerBatch) { return subscription }
+        let subscription = makeUpstream(at: place, order, form: .batch, at: now)
+        open(subscription, as: key)
+        return subscription
     }
 
     /// Creates a subscription that other presentities cannot join before it is opened.
-    func makeLeg(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
+    func makeUpstream(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
         let timing = configuration.timing
         var shape = UpstreamSubscription.Shape.single
         if case .pool = place { shape = .batch }
@@ -46,29 +51,29 @@ extension Gateway {
         var format = form ?? wanted
         if shape == .batch || format == .batch { format = .categories }
         lastUpstream += 1
-        let leg = UpstreamSubscription(
+        let subscription = UpstreamSubscription(
             id: lastUpstream, order, shape: shape, target: place.uri, format: format,
             subscriber: Subscriber(
                 .init(
                     expires: order.poll == nil ? configuration.expires(order.domain.configuration).standard : 0,
                     retryMinimum: timing.retryMinimum,
                     retryMaximum: timing.retryMaximum, jitterSeed: tokens.next())))
-        leg.offersPartial = order.poll == nil && order.domain.takesPartial(at: now)
-        if wanted == .batch { leg.tried.insert(TriedForms(.batch)) }
-        return leg
+        subscription.offersPartial = order.poll == nil && order.domain.takesPartial(at: now)
+        if wanted == .batch { subscription.tried.insert(TriedForms(.batch)) }
+        return subscription
     }
 
     /// Allows other presentities to join a batch.
-    func open(_ leg: UpstreamSubscription, as key: UpstreamBatchKey) {
-        leg.batchKey = key
-        batches[key, default: []].append(leg)
+    func open(_ subscription: UpstreamSubscription, as key: UpstreamBatchKey) {
+        subscription.batchKey = key
+        batches[key, default: []].append(subscription)
     }
 
     /// Excludes further presentities from a batch.
-    func close(_ leg: UpstreamSubscription) {
-        guard let key = leg.batchKey else { return }
-        leg.batchKey = nil
-        batches[key]?.removeAll { $0 === leg }
+    func close(_ subscription: UpstreamSubscription) {
+        guard let key = subscription.batchKey else { return }
+        subscription.batchKey = nil
+        batches[key]?.removeAll { $0 === subscription }
         if batches[key]?.isEmpty ?? false { batches[key] = nil }
     }
 
