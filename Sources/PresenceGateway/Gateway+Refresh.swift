@@ -9,7 +9,7 @@ extension Gateway {
         _ request: SIPRequest, _ tag: String, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
         guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
-            watcher.notifier.isRefreshable, isFarEnd(watcher.watcherKey, request, flow)
+            watcher.notifier.isRefreshable, isRemoteEnd(watcher.watcherKey, request, flow)
         else { throw .noSuchDialog }
         if watcher.list != nil, !request.body.isEmpty {
             throw Refusal(

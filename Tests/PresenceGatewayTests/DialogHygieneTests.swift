@@ -6,7 +6,7 @@ import Testing
 @Suite struct DialogHygieneTests {
     private static let type = "application/msrtc-event-categories+xml"
 
-    /// A PIDF watcher of an enterprise user, whose far side has accepted; what it says is up to the test.
+    /// A PIDF watcher of an enterprise user, whose remote domain has accepted; what it says is up to the test.
     private func bridge(
         _ bench: Bench, expires: Int = 3_600, granted: Int = 3_600
     ) throws -> (accepted: SIPResponse, far: SIPRequest) {
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test("a far grant that outlives the watcher's subscription ends with it, by an unsubscription")
-    func farGrantOutlives() throws {
+    func upstreamGrantOutlives() throws {
         let bench = Bench()
         let (_, far) = try live(bench, expires: 600, granted: 28_800)
         bench.clear()
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test("a shorter far grant is refreshed as long as the watcher lives, and nobody asks after that")
-    func farGrantIsShort() throws {
+    func upstreamGrantIsShort() throws {
         let bench = Bench()
         let (accepted, far) = try live(bench, expires: 600, granted: 120)
         bench.clear()
@@ -230,7 +230,7 @@ import Testing
 
     // MARK: a subscription dies
 
-    /// The far side ends a live bridge and asks to wait.
+    /// The remote domain ends a live bridge and asks to wait.
     private func lose(_ bench: Bench, _ far: SIPRequest, cSeq: Int = 2) {
         bench.notify(far, "terminated;reason=probation;retry-after=50", cSeq: cSeq, from: Bench.enterprise)
         bench.swallowAnswer(at: Bench.enterprise)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct EnterpriseWatcherTests {
     let pidfType = "application/pidf+xml"
 
-    /// The far side accepts and notifies.
+    /// The remote domain accepts and notifies.
     func serve(_ bench: Bench, _ body: String, state: String = "active;expires=3600") throws -> SIPRequest {
         let upstream = try bench.nextRequest(.subscribe, at: Bench.simple)
         bench.answer(upstream, 200, from: Bench.simple, headers: [(.expires, "3600")])
@@ -204,7 +204,7 @@ extension EnterpriseWatcherTests {
     }
 
     @Test("the far side's end is passed on: rejected and noresource end the watcher, pending makes it pending")
-    func farEnd() throws {
+    func remoteEnd() throws {
         for (reason, expected) in [("rejected", "terminated;reason=rejected"), ("noresource", "terminated;reason=noresource")] {
             let bench = Bench()
             bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)

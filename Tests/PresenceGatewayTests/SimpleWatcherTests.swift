@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test("a far side that is away for a while leaves the watcher pending until it is back", arguments: [480, 503, 0])
-    func awayFarSide(status: Int) throws {
+    func awayRemoteDomain(status: Int) throws {
         let bench = Bench()
         bench.send(bench.subscribe("ann@example.org", to: "bob@contoso.com", via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)

@@ -57,7 +57,7 @@ public final class Load {
 
     /// Starts the peer and makes the case's subscriptions.
     /// - Parameter start: Starts the peer; its argument is the port of the remote domain. nil when it does not start.
-    public init(_ setup: LoadCase, start: (_ farPort: Int) -> (any MeasuredPeer)?) {
+    public init(_ setup: LoadCase, start: (_ remotePort: Int) -> (any MeasuredPeer)?) {
         self.setup = setup
         listener = PlainSocket.listening()
         guard let peer = start(listener.port) else {
@@ -77,7 +77,7 @@ public final class Load {
         peer.stop()
     }
 
-    private func presentity(_ index: Int) -> String { "p\(index)@\(setup.isBridged ? Traffic.farDomain : Traffic.hostedDomain)" }
+    private func presentity(_ index: Int) -> String { "p\(index)@\(setup.isBridged ? Traffic.remoteDomain : Traffic.hostedDomain)" }
 
     /// Adds `count` subscriptions to the presentities in turn, and waits for the responses and the first notifications.
     /// - Returns: Processor time of the peer in nanoseconds.

@@ -5,7 +5,7 @@ public enum Traffic {
     public static let watcherDomain = "watchers.example.net"
     public static let enterpriseDomain = "contoso.com"
     public static let hostedDomain = "example.com"
-    public static let farDomain = "example.org"
+    public static let remoteDomain = "example.org"
 
     /// SUBSCRIBE for PIDF outside a dialog.
     public static func subscribe(

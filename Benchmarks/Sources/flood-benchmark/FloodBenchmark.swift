@@ -100,7 +100,7 @@ struct FloodBenchmark {
             timing: { notify-spacing-ms: 0 }
             domains:
               \(Traffic.enterpriseDomain): { side: enterprise, route: "tcp:127.0.0.2:9" }
-              \(Traffic.farDomain): { side: simple, route: "\(model.route)" }
+              \(Traffic.remoteDomain): { side: simple, route: "\(model.route)" }
               \(floodingDomain): { side: simple, route: "tcp:127.0.0.3:9"\(limit.map { ", limits: { messages-per-second: \($0) }" } ?? "") }
               \(hostedDomain): { side: simple, hosted: true }
             """

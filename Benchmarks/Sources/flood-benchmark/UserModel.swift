@@ -108,7 +108,7 @@ final class UserModel {
         number += 1
         var text = String(
             decoding: Traffic.categorySubscribe(
-                watcher: "u\(user)@\(Traffic.enterpriseDomain)", to: "p\(contact)@\(Traffic.farDomain)", number: number, transport: .tcp,
+                watcher: "u\(user)@\(Traffic.enterpriseDomain)", to: "p\(contact)@\(Traffic.remoteDomain)", number: number, transport: .tcp,
                 contact: server.name), as: UTF8.self)
         if isPoll, let place = text.firstRange(of: "Expires: 3600") { text.replaceSubrange(place, with: "Expires: 0") }
         server.send(Array(text.utf8))
@@ -129,8 +129,8 @@ final class UserModel {
     private func document(_ presentity: Int, _ note: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?><presence xmlns="urn:ietf:params:xml:ns:pidf" \
-        xmlns:dm="urn:ietf:params:xml:ns:pidf:data-model" xmlns:rpid="urn:ietf:params:xml:ns:pidf:rpid" entity="sip:p\(presentity)@\(Traffic.farDomain)">\
-        <tuple id="t1"><status><basic>open</basic></status><contact priority="0.8">sip:p\(presentity)@\(Traffic.farDomain)</contact></tuple>\
+        xmlns:dm="urn:ietf:params:xml:ns:pidf:data-model" xmlns:rpid="urn:ietf:params:xml:ns:pidf:rpid" entity="sip:p\(presentity)@\(Traffic.remoteDomain)">\
+        <tuple id="t1"><status><basic>open</basic></status><contact priority="0.8">sip:p\(presentity)@\(Traffic.remoteDomain)</contact></tuple>\
         \(padding)<dm:person id="p1"><rpid:activities><rpid:\(mark % 2 == 0 ? "meeting" : "on-the-phone")/></rpid:activities>\
         <dm:note>\(note)</dm:note></dm:person></presence>
         """

@@ -63,7 +63,7 @@ final class SeamDriver {
     private var now = Instant(secondsSince1970: 1_800_000_000)
     private let local = TransportAddress(.tcp, "192.0.2.1", 5060)
     private let remote = TransportAddress(.tcp, "192.0.2.10", 40_000)
-    private let far = TransportAddress(.tcp, "192.0.2.20", 5060)
+    private let remoteAddress = TransportAddress(.tcp, "192.0.2.20", 5060)
     private let presentity: String
     private var tag: String?
     private var number = 0
@@ -73,8 +73,8 @@ final class SeamDriver {
     init(watchers: Int, kind: Kind) {
         self.kind = kind
         self.watchers = watchers
-        presentity = kind == .bridged ? "alice@\(Traffic.farDomain)" : "alice@\(Traffic.hostedDomain)"
-        gateway = Gateway(configuration: .benchmark(listeners: [local], far: far), key: TokenKey(7, 0, 0, 0))
+        presentity = kind == .bridged ? "alice@\(Traffic.remoteDomain)" : "alice@\(Traffic.hostedDomain)"
+        gateway = Gateway(configuration: .benchmark(listeners: [local], remoteAddress: remoteAddress), key: TokenKey(7, 0, 0, 0))
         for index in 0..<watchers {
             number += 1
             let isCategories = kind != .pidf
@@ -116,7 +116,7 @@ final class SeamDriver {
 
     private func inbound(_ bytes: [UInt8], connection: UInt64) -> InboundMessage {
         InboundMessage(
-            bytes: bytes, local: local, remote: connection == 1 ? remote : far, connection: ConnectionID(rawValue: connection))
+            bytes: bytes, local: local, remote: connection == 1 ? remote : remoteAddress, connection: ConnectionID(rawValue: connection))
     }
 
     /// Passes messages to the gateway and answers its requests until it is idle; returns the number of notifications.

@@ -64,8 +64,8 @@ struct KamailioBenchmark {
         var table = Table("", "isthmus us", "kamailio us", "ratio", "(range)")
         for (ours, theirs, work) in cases {
             let loads = [
-                Load(ours) { IsthmusPeer(program, farPort: $0) },
-                Load(theirs) { KamailioPeer(farPort: $0) },
+                Load(ours) { IsthmusPeer(program, remotePort: $0) },
+                Load(theirs) { KamailioPeer(remotePort: $0) },
             ]
             var times: [[Double]] = [[], []]
             for round in 0...rounds {
@@ -94,7 +94,7 @@ struct KamailioBenchmark {
             (setup.presentities, setup.watchersEach, setup.window) = (1_000, 1, 32)
             var peer: IsthmusPeer?
             let load = Load(setup) {
-                peer = IsthmusPeer(program, farPort: $0)
+                peer = IsthmusPeer(program, remotePort: $0)
                 return peer
             }
             let start = (memory: peer?.memory ?? 0, count: load.subscriptionCount)

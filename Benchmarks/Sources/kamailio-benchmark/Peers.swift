@@ -7,7 +7,7 @@ struct IsthmusPeer: MeasuredPeer {
     private let program: IsthmusProgram
     let udp = 0
 
-    init?(_ path: String, farPort: Int) {
+    init?(_ path: String, remotePort: Int) {
         let program = IsthmusProgram(path, arguments: ["--log-level", "error"]) { _ in
             """
             timing: { notify-spacing-ms: 0 }
@@ -15,8 +15,8 @@ struct IsthmusPeer: MeasuredPeer {
             domains:
               example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }
               contoso.com: { side: enterprise, hosted: true, peers: [ 127.0.0.1 ] }
-              watchers.example.net: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
-              example.org: { side: simple, route: "tcp:127.0.0.1:\(farPort)" }
+              watchers.example.net: { side: simple, route: "tcp:127.0.0.1:\(remotePort)" }
+              example.org: { side: simple, route: "tcp:127.0.0.1:\(remotePort)" }
             """
         }
         guard let program else { return nil }
@@ -39,7 +39,7 @@ struct KamailioPeer: MeasuredPeer {
 
     static let program = "/usr/sbin/kamailio"
 
-    init?(farPort: Int) {
+    init?(remotePort: Int) {
         guard let directory = PeerDirectory(), let modules = Self.modules else { return nil }
         let listener = PlainSocket.listening()
         tcp = listener.port
@@ -50,7 +50,7 @@ struct KamailioPeer: MeasuredPeer {
             else { return nil }
             copy.wait()
         }
-        guard let file = directory.write(Self.configuration(tcp, farPort, modules, directory.path), to: "kamailio.cfg"),
+        guard let file = directory.write(Self.configuration(tcp, remotePort, modules, directory.path), to: "kamailio.cfg"),
             let child = ChildProgram(
                 Self.program,
                 [
@@ -88,7 +88,7 @@ struct KamailioPeer: MeasuredPeer {
         directory.remove()
     }
 
-    private static func configuration(_ port: Int, _ farPort: Int, _ modules: String, _ tables: String) -> String {
+    private static func configuration(_ port: Int, _ remotePort: Int, _ modules: String, _ tables: String) -> String {
         """
         #!KAMAILIO
         debug=0
@@ -140,7 +140,7 @@ struct KamailioPeer: MeasuredPeer {
             if (has_totag() && loose_route()) { t_relay(); exit; }
             if ($rd == "example.org") {
                 record_route();
-                $du = "sip:127.0.0.1:\(farPort);transport=tcp";
+                $du = "sip:127.0.0.1:\(remotePort);transport=tcp";
                 t_relay();
                 exit;
             }

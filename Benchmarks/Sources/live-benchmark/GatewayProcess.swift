@@ -15,7 +15,7 @@ struct GatewayProcess: MeasuredPeer {
     private let input: Int32
 
     /// Serves one shard until standard input ends.
-    static func serve(farPort: Int) async {
+    static func serve(remotePort: Int) async {
         var logger = Logger(label: "benchmark")
         logger.logLevel = .error
         do {
@@ -24,7 +24,8 @@ struct GatewayProcess: MeasuredPeer {
                 afterTick: { endpoint, _ in keep((endpoint as? Gateway)?.takeLogs()) },
                 makeEndpoint: { context in
                     Gateway(
-                        configuration: .benchmark(listeners: context.listeners, far: TransportAddress(.tcp, "127.0.0.1", farPort)),
+                        configuration: .benchmark(
+                            listeners: context.listeners, remoteAddress: TransportAddress(.tcp, "127.0.0.1", remotePort)),
                         key: TokenKey(7, 0, 0, 0))
                 })
             var line = server.listeners.map { String($0.port) }.joined(separator: " ")
@@ -40,7 +41,7 @@ struct GatewayProcess: MeasuredPeer {
     }
 
     /// Starts this program as a gateway in a child process.
-    static func start(farPort: Int) -> GatewayProcess? {
+    static func start(remotePort: Int) -> GatewayProcess? {
         var toChild: [Int32] = [0, 0]
         var fromChild: [Int32] = [0, 0]
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { return nil }
@@ -51,7 +52,8 @@ struct GatewayProcess: MeasuredPeer {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, toChild[0], 0)
         posix_spawn_file_actions_adddup2(&actions, fromChild[1], 1)
-        var arguments: [UnsafeMutablePointer<CChar>?] = ["live-benchmark", "serve", String(farPort)].map { (text: String) in strdup(text) }
+        var arguments: [UnsafeMutablePointer<CChar>?] = ["live-benchmark", "serve", String(remotePort)].map { (text: String) in strdup(text)
+        }
         arguments.append(nil)
         defer { for argument in arguments { free(argument) } }
         var process = pid_t()

@@ -12,8 +12,8 @@ import Traffic
 struct LiveBenchmark {
     static func main() async {
         let arguments = CommandLine.arguments
-        if arguments.count == 3, arguments[1] == "serve", let farPort = Int(arguments[2]) {
-            await GatewayProcess.serve(farPort: farPort)
+        if arguments.count == 3, arguments[1] == "serve", let remotePort = Int(arguments[2]) {
+            await GatewayProcess.serve(remotePort: remotePort)
             return
         }
         let isQuick = arguments.contains("--quick")
@@ -24,7 +24,7 @@ struct LiveBenchmark {
             LoadCase(name: "bridged PIDF to categories, TCP", transport: .tcp, isCategories: true, isBridged: true),
             LoadCase(name: "hosted, PIDF, UDP", transport: .udp, isCategories: false, isBridged: false),
         ]
-        let loads = cases.map { Load($0) { GatewayProcess.start(farPort: $0) } }
+        let loads = cases.map { Load($0) { GatewayProcess.start(remotePort: $0) } }
         var times = [[Double]](repeating: [], count: loads.count)
         var counts = [Int](repeating: 0, count: loads.count)
         for slice in 0..<(isQuick ? 4 : 12) {

@@ -151,26 +151,26 @@ extension Construct {
             let rig = Rig()
             return { (0..<size).allSatisfy { rig.publish("u\($0)@example.com", pidf("<note>\($0)</note>")).status == 200 } }
         },
-        farList("resources", from: 100) { size in
+        remoteList("resources", from: 100) { size in
             (related(
                 rlmi((0..<size).map { resource("u\($0)@example.net", cid: "c\($0)") }.joined()), (0..<size).map { part("c\($0)", "<p/>") }))
         },
-        farList("lists in a list", from: 50) { size in
+        remoteList("lists in a list", from: 50) { size in
             related(
                 rlmi((0..<size).map { resource("l\($0)@example.net", cid: "c\($0)") }.joined()),
                 (0..<size).map { inner("c\($0)", rlmi(resource("u\($0)@example.net"))) })
         },
-        farList("resources that name the same list", from: 60) { size in
+        remoteList("resources that name the same list", from: 60) { size in
             related(
                 rlmi((0..<size).map { resource("l\($0)@example.net", cid: "c") }.joined()),
                 [inner("c", rlmi((0..<size).map { resource("u\($0)@example.net") }.joined()))])
         },
-        farList("mentions of the same list", from: 60) { size in
+        remoteList("mentions of the same list", from: 60) { size in
             related(
                 rlmi((0..<size).map { _ in resource("l@example.net", cid: "c") }.joined()),
                 [inner("c", rlmi((0..<size).map { resource("u\($0)@example.net") }.joined()))])
         },
-        farList("instances of a resource", from: 8) { size in
+        remoteList("instances of a resource", from: 8) { size in
             related(
                 rlmi(
                     "<resource uri=\"sip:u@example.net\">"
@@ -181,7 +181,7 @@ extension Construct {
 
     // MARK: lists of other domains
 
-    private static func farList(_ name: String, from smallest: Int, _ body: @escaping (Int) -> [UInt8]) -> Construct {
+    private static func remoteList(_ name: String, from smallest: Int, _ body: @escaping (Int) -> [UInt8]) -> Construct {
         Construct("list of another domain: \(name)", from: smallest) { size in
             let bytes = body(size)
             let type = MediaType("multipart/related;type=\"application/rlmi+xml\";start=\"<root>\";boundary=b1")

@@ -130,7 +130,7 @@ final class StatusPages: Sendable {
             ("notifications_suppressed", \.notificationsSuppressed), ("notifications_failed", \.notificationsFailed),
             ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
             ("publications_refused", \.publicationsRefused), ("publications_carried", \.publicationsCarried),
-            ("publications_refused_far", \.publicationsRefusedFar), ("publication_conflicts", \.publicationConflicts),
+            ("publications_refused_far", \.publicationsRefusedUpstream), ("publication_conflicts", \.publicationConflicts),
             ("upstream_lost", \.upstreamLost),
             ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),
             ("document_flaws", \.documentFlaws), ("documents_unreadable", \.documentsUnreadable),

@@ -18,14 +18,14 @@ extension MatrixCell {
             $0.timing.notifySpacing = .zero
             $0.timing.staleAfter = .seconds(60)
             $0.timing.retryMaximum = .seconds(60)
-            MatrixFarSide.configure(source, &$0)
+            MatrixRemoteDomain.configure(source, &$0)
             for domain in ["contoso.com", "example.org"] {
                 $0.domains[domain]?.whenLost = whenLost
                 $0.domains[domain]?.publish = event == .conflict
             }
         }
         let play = MatrixPlay(
-            cell: self, conversation: conversation, network: stage.network, far: MatrixFarSide(source, in: conversation))
+            cell: self, conversation: conversation, network: stage.network, remote: MatrixRemoteDomain(source, in: conversation))
         switch event {
         case .initial: try await play.initial()
         case .refresh: try await play.refresh()
@@ -46,16 +46,16 @@ struct MatrixPlay {
     let cell: MatrixCell
     let conversation: Conversation
     let network: SimulatedNetwork
-    let far: MatrixFarSide
+    let remote: MatrixRemoteDomain
 
     func initial() async throws {
-        let seat = try await MatrixSeat(cell.watcher, of: far)
+        let seat = try await MatrixSeat(cell.watcher, of: remote)
         try await show(.busy)
-        try await show(.away, of: far.bystander)
+        try await show(.away, of: remote.bystander)
         try await seat.subscribe()
         try await sees(seat, .busy)
         if seat.seesBystander {
-            try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
+            try await conversation.expect("the other one away") { seat.view(of: remote.bystander) == .shows(.away) }
         }
         let types = seat.watcher.notifications.filter { !$0.body.isEmpty }.map { $0.contentType ?? "none" }
         try await conversation.require("in its own format: \(types)") { !types.isEmpty && seat.contentTypes.isSuperset(of: types) }
@@ -63,15 +63,15 @@ struct MatrixPlay {
     }
 
     func refresh() async throws {
-        far.server.manners.longestExpiry = 300
+        remote.server.manners.longestExpiry = 300
         let seat = try await watching(.busy)
-        let (dialogs, opened) = (far.server.dialogCount, far.server.acceptedCount)
+        let (dialogs, opened) = (remote.server.dialogCount, remote.server.acceptedCount)
         try await conversation.pass(.seconds(2_500))
         try await conversation.require("never anything but busy: \(seat.history)") {
             seat.history == [.shows(.busy)] && seat.view == .shows(.busy)
         }
         try await conversation.require("the dialogs of the start, \(dialogs), \(opened)") {
-            far.server.dialogCount == dialogs && far.server.acceptedCount == opened && seat.watcher.phase == .live
+            remote.server.dialogCount == dialogs && remote.server.acceptedCount == opened && seat.watcher.phase == .live
         }
         try await show(.away)
         try await sees(seat, .away)
@@ -99,7 +99,7 @@ struct MatrixPlay {
         if cell.source == .partial {
             try await conversation.require("asked for differences, and told in them") { conversation.simple.differences > 0 }
         }
-        if let partial = seat.watcher as? PartialWatcher, far.isWorthDifferences {
+        if let partial = seat.watcher as? PartialWatcher, remote.isWorthDifferences {
             try await conversation.require("told in differences") { partial.differences > 0 }
         }
         try await leave(seat)
@@ -108,19 +108,19 @@ struct MatrixPlay {
     func refusal() async throws {
         for (number, reason) in [(1, SubscriptionState.TerminationReason.rejected), (2, .noresource)] {
             let seat = try await watching(.busy, number: number)
-            try await conversation.act { now in far.refuse(reason, at: now) }
+            try await conversation.act { now in remote.refuse(reason, at: now) }
             try await conversation.expect("\(reason.rawValue) while it watches") { seat.view == .over(reason.rawValue) }
             if seat.seesBystander {
-                try await show(.available, of: far.bystander)
-                try await conversation.expect("the other one is still told") { seat.view(of: far.bystander) == .shows(.available) }
+                try await show(.available, of: remote.bystander)
+                try await conversation.expect("the other one is still told") { seat.view(of: remote.bystander) == .shows(.available) }
                 try await conversation.require("and nothing of who refuses") { seat.view == .over(reason.rawValue) }
             }
             try await leave(seat)
-            try await conversation.act { now in far.forgive(at: now) }
+            try await conversation.act { now in remote.forgive(at: now) }
         }
         for (number, status, reason) in [(3, SIPStatus.forbidden, "rejected"), (4, .notFound, "noresource")] {
-            far.server.manners.answer = .refuse(status)
-            let seat = try await MatrixSeat(cell.watcher, of: far, number: number)
+            remote.server.manners.answer = .refuse(status)
+            let seat = try await MatrixSeat(cell.watcher, of: remote, number: number)
             try await seat.subscribe()
             try await conversation.expect("\(status.rawValue) as \(reason)") { seat.view == .over(reason) }
             try await conversation.require("nobody was seen: \(seat.history)") { !seat.history.contains(.shows(.busy)) }
@@ -133,13 +133,13 @@ struct MatrixPlay {
         try await conversation.pass(.seconds(290))
         try await conversation.require("still there") { seat.view == .shows(.busy) && seat.watcher.phase == .live }
         try await conversation.expect("terminated with reason timeout", within: .seconds(15)) { seat.watcher.phase == .ended("timeout") }
-        try await conversation.expect("no far leg is left", within: .seconds(10)) { far.server.dialogCount == 0 }
+        try await conversation.expect("no far leg is left", within: .seconds(10)) { remote.server.dialogCount == 0 }
     }
 
     func lossOfPeer(_ whenLost: LostPresence) async throws {
-        far.server.manners.longestExpiry = 120
+        remote.server.manners.longestExpiry = 120
         let seat = try await watching(.busy, expires: 1_200)
-        network.takeDown(far.server.name)
+        network.takeDown(remote.server.name)
         if whenLost == .stale {
             try await conversation.expect("the loss is noticed", within: .seconds(300)) { conversation.gateway.counters.upstreamLost > 0 }
             try await conversation.pass(.seconds(50))
@@ -150,8 +150,8 @@ struct MatrixPlay {
         try await conversation.expect("\(whenLost): \(lost)", within: .seconds(400)) { seat.view == lost }
         try await conversation.pass(.seconds(100))
         try await conversation.require("nothing else: \(seat.history)") { seat.history == [.shows(.busy), lost] }
-        far.server.forgetDialogs()
-        network.bringUp(far.server.name)
+        remote.server.forgetDialogs()
+        network.bringUp(remote.server.name)
         try await show(.away)
         try await sees(seat, .away, within: .seconds(200))
         try await conversation.require("the watcher was kept") { seat.watcher.phase == .live }
@@ -178,21 +178,21 @@ struct MatrixPlay {
             seat.history == [.shows(.busy), .shows(.away), .shows(.available)]
         }
         // A watcher of several presentities is notified of each of them as before.
-        try await show(.busy, of: far.bystander)
+        try await show(.busy, of: remote.bystander)
         if seat.seesBystander {
-            try await conversation.expect("the other one busy") { seat.view(of: far.bystander) == .shows(.busy) }
+            try await conversation.expect("the other one busy") { seat.view(of: remote.bystander) == .shows(.busy) }
         }
         try await leave(seat)
     }
 
     func resubscribe() async throws {
-        let pool = far.sendOn()
+        let pool = remote.sendOn()
         let seat = try await watching(.busy)
         try await isAsked(at: pool)
-        let opened = far.server.acceptedCount
+        let opened = remote.server.acceptedCount
         var place: String?
-        try await conversation.act { now in place = far.sendAway(at: now) }
-        try await conversation.expect("a subscription anew", within: .seconds(30)) { far.server.acceptedCount > opened }
+        try await conversation.act { now in place = remote.sendAway(at: now) }
+        try await conversation.expect("a subscription anew", within: .seconds(30)) { remote.server.acceptedCount > opened }
         try await isAsked(at: place)
         try await conversation.pass(.seconds(5))
         try await conversation.require("the watcher saw nothing of it: \(seat.history)") {
@@ -205,7 +205,7 @@ struct MatrixPlay {
 
     private func isAsked(at place: String?) async throws {
         guard let place else { return }
-        try await conversation.require("asked at \(place)") { far.server.requests.contains { $0.requestURI == place } }
+        try await conversation.require("asked at \(place)") { remote.server.requests.contains { $0.requestURI == place } }
     }
 
     func conflict() async throws {
@@ -220,15 +220,15 @@ struct MatrixPlay {
 
     /// PUBLISH for an enterprise user, with another endpoint changing the instances in between (F3).
     private func publishToEnterprise(_ seat: MatrixSeat) async throws {
-        let source = try await conversation.pidfPublisher(far.subject)
+        let source = try await conversation.pidfPublisher(remote.subject)
         func publish(_ mood: SimulatedMood) async throws {
-            let document = SimpleDocuments.pidf(of: far.subject, mood.basic, activities: mood.activities)
+            let document = SimpleDocuments.pidf(of: remote.subject, mood.basic, activities: mood.activities)
             try await conversation.act { now in source.publish(document, at: now) }
             try await conversation.expect("answered") { !source.isBusy && source.lastAnswer?.status == .ok }
             try await sees(seat, mood)
         }
         try await publish(.available)
-        try await conversation.act { _ in conversation.enterprise.home.overwrite(far.subject) }
+        try await conversation.act { _ in conversation.enterprise.home.overwrite(remote.subject) }
         try await publish(.away)
         try await conversation.require("after one 409") { conversation.enterprise.home.conflicts == 1 }
         try await conversation.act { now in source.remove(at: now) }
@@ -237,7 +237,7 @@ struct MatrixPlay {
 
     /// SERVICE for a standard user, by an endpoint that forgets its versions and with a compositor that restarts (F4).
     private func publishToStandard(_ seat: MatrixSeat) async throws {
-        let endpoint = try await conversation.categoryPublisher(far.subject)
+        let endpoint = try await conversation.categoryPublisher(remote.subject)
         func publish(_ mood: SimulatedMood, answered status: SIPStatus = .ok) async throws {
             try await conversation.act { now in endpoint.publish(availability: mood.availability, at: now) }
             try await conversation.expect("answered") { endpoint.awaited == 0 && endpoint.lastAnswer?.status == status }
@@ -260,7 +260,7 @@ struct MatrixPlay {
     // MARK: steps
 
     private func show(_ mood: SimulatedMood, of presentity: String? = nil) async throws {
-        try await conversation.act { now in far.show(mood, of: presentity, at: now) }
+        try await conversation.act { now in remote.show(mood, of: presentity, at: now) }
     }
 
     private func sees(_ seat: MatrixSeat, _ mood: SimulatedMood, within span: TimeSpan = .seconds(70)) async throws {
@@ -270,18 +270,18 @@ struct MatrixPlay {
     /// Creates a watcher that has received the subject's first state, and the bystander as away.
     private func watching(_ mood: SimulatedMood, number: Int = 1, expires: UInt32 = 600, refreshes: Bool = true) async throws -> MatrixSeat
     {
-        let seat = try await MatrixSeat(cell.watcher, of: far, number: number)
+        let seat = try await MatrixSeat(cell.watcher, of: remote, number: number)
         seat.watcher.refreshesItself = refreshes
         try await show(mood)
-        try await show(.away, of: far.bystander)
+        try await show(.away, of: remote.bystander)
         try await seat.subscribe(expires: expires)
         try await sees(seat, mood)
         if seat.seesBystander {
-            try await conversation.expect("the other one away") { seat.view(of: far.bystander) == .shows(.away) }
+            try await conversation.expect("the other one away") { seat.view(of: remote.bystander) == .shows(.away) }
         }
         // After a redirection to a pool, a single subscription becomes a batch.
         if cell.event != .resubscribe || cell.source != .category {
-            try await conversation.require("asked in the form that is configured") { far.isAskedAsConfigured }
+            try await conversation.require("asked in the form that is configured") { remote.isAskedAsConfigured }
         }
         try await conversation.pass(.seconds(1))
         let before = seat.beginHistory(with: .shows(mood))

@@ -18,30 +18,30 @@ enum MatrixView: Equatable, CustomStringConvertible {
     }
 }
 
-/// Watcher in one format that subscribes to the subject of a far side, with the history of its views.
+/// Watcher in one format that subscribes to the subject of a remote domain, with the history of its views.
 final class MatrixSeat {
     let format: MatrixWatcher
-    private let far: MatrixFarSide
+    private let remote: MatrixRemoteDomain
     private let conversation: Conversation
     private(set) var watcher: ScriptedWatcher
     /// Successive different views of the subject.
     private(set) var history: [MatrixView] = []
     private let user: String
 
-    init(_ format: MatrixWatcher, of far: MatrixFarSide, number: Int = 1) async throws {
+    init(_ format: MatrixWatcher, of remote: MatrixRemoteDomain, number: Int = 1) async throws {
         self.format = format
-        self.far = far
-        conversation = far.conversation
+        self.remote = remote
+        conversation = remote.conversation
         user = format.isEnterprise ? "sip:erin\(number)@fabrikam.com" : "sip:carol\(number)@example.com"
-        let several = [far.subject, far.bystander]
+        let several = [remote.subject, remote.bystander]
         switch format {
-        case .category: watcher = try await conversation.enhancedWatcher(user, of: far.subject, form: .categories(["state", "note"]))
+        case .category: watcher = try await conversation.enhancedWatcher(user, of: remote.subject, form: .categories(["state", "note"]))
         case .batch: watcher = try await conversation.enhancedWatcher(user, of: user, form: .batch(several, ["state", "note"]))
-        case .msrtc: watcher = try await conversation.enhancedWatcher(user, of: far.subject, form: .msrtc)
-        case .pidf: watcher = try await conversation.simpleWatcher(user, of: far.subject)
-        case .partial: watcher = try await conversation.partialWatcher(user, of: far.subject)
+        case .msrtc: watcher = try await conversation.enhancedWatcher(user, of: remote.subject, form: .msrtc)
+        case .pidf: watcher = try await conversation.simpleWatcher(user, of: remote.subject)
+        case .partial: watcher = try await conversation.partialWatcher(user, of: remote.subject)
         case .xpidf:
-            let simple = try await conversation.simpleWatcher(user, of: far.subject)
+            let simple = try await conversation.simpleWatcher(user, of: remote.subject)
             simple.accept = "application/xpidf+xml"
             watcher = simple
         case .list: watcher = try await conversation.listWatcher(of: several, as: user)
@@ -60,11 +60,11 @@ final class MatrixSeat {
     /// 3.4.5.1.3.1).
     func subscribe(expires: UInt32 = 600) async throws {
         try await conversation.act { now in watcher.subscribe(expires: expires, at: now) }
-        guard format == .batch, far.source.isEnterprise, let batch = watcher as? EnhancedWatcher else { return }
+        guard format == .batch, remote.source.isEnterprise, let batch = watcher as? EnhancedWatcher else { return }
         try await conversation.expect("resubscribe, for both") {
             batch.rejected.count == 2 && batch.rejected.allSatisfy { $0.state == "resubscribe" } && batch.isOver
         }
-        watcher = try await conversation.enhancedWatcher(user, of: far.subject, form: .categories(["state", "note"]))
+        watcher = try await conversation.enhancedWatcher(user, of: remote.subject, form: .categories(["state", "note"]))
         listen()
         try await conversation.act { now in watcher.subscribe(expires: expires, at: now) }
     }
@@ -96,7 +96,7 @@ final class MatrixSeat {
     var seesBystander: Bool { watcher.namesSeveral }
 
     /// Current view of the subject.
-    var view: MatrixView { view(of: far.subject) }
+    var view: MatrixView { view(of: remote.subject) }
 
     func view(of presentity: String) -> MatrixView {
         if let list = watcher as? ListWatcher, let entry = list.entries[presentity] {

@@ -95,7 +95,7 @@ final class SimulatedFollower {
         guard isInterested, !watcher.isMute, watcher.phase == .live else { return [] }
         return presentities.compactMap { presentity in
             guard settled.contains(where: { $0 === presentity }), !presentity.blocked.contains(watcher.watcher),
-                !presentity.farServers.contains(where: { $0.hasLostUnheard(presentity.uri) }),
+                !presentity.remoteServers.contains(where: { $0.hasLostUnheard(presentity.uri) }),
                 let seen = watcher.presence(of: presentity.uri), let number = SimulatedMood.number(seen), presentity.mood != .offline,
                 number != presentity.number
             else { return nil }

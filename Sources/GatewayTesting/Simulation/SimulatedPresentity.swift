@@ -61,7 +61,7 @@ final class SimulatedPresentity {
     }
 
     /// Servers of other domains to which the gateway subscribes for the presentity.
-    var farServers: [ScriptedNotifier] {
+    var remoteServers: [ScriptedNotifier] {
         switch home {
         case .enterprise(let server): [server]
         case .simple(let server): [server]

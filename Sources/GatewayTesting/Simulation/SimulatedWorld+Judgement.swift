@@ -42,7 +42,7 @@ extension SimulatedWorld {
     private func judgeDelivery(of settled: [SimulatedPresentity]) throws {
         let judged = settled.filter { presentity in
             guard presentity.isTaken, !presentity.mayBeHaunted(at: network.now) else { return false }
-            return !presentity.farServers.contains { $0 === pair.dead } || !pair.isFailureUnnoticed(at: network.now)
+            return !presentity.remoteServers.contains { $0 === pair.dead } || !pair.isFailureUnnoticed(at: network.now)
         }
         let late = followers.filter { !wasEndedByBenotify($0) }.flatMap { $0.delays(among: judged) }
         try report(late, "60 s after the quiet began")

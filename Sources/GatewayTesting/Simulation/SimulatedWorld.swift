@@ -33,7 +33,7 @@ final class SimulatedWorld {
     static let gatewayName = "gateway"
     /// URIs of the list servers: the gateway's, and that of example.org below.
     static let listServer = "sip:lists@example.com"
-    private static let farLists = "sip:lists@example.org"
+    private static let remoteLists = "sip:lists@example.org"
 
     init(seed: UInt64, isRecorded: Bool) {
         self.seed = seed
@@ -75,7 +75,7 @@ final class SimulatedWorld {
         let carries = random.chance(0.5)
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = carries }
         let takesLists = random.chance(0.5)
-        if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.farLists) }
+        if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.remoteLists) }
         let hop = gatewayPlace
         forger = SimulatedForger(target: hop, seed: seed)
         process = SimulatedProcess(
@@ -100,7 +100,7 @@ final class SimulatedWorld {
         standard.sendsDifferences = random.chance(0.7)
         standard.compositor.longestExpiry = 600
         if takesLists {
-            standard.lists.adHocURI = Self.farLists
+            standard.lists.adHocURI = Self.remoteLists
             standard.lists.beginsWithoutInstances = random.chance(0.3)
         }
         makePresentities()

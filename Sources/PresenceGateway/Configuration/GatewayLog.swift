@@ -91,7 +91,7 @@ public struct GatewayCounters: Hashable, Sendable {
     /// Relayed PUBLISH and SERVICE requests that another domain accepted.
     public var publicationsCarried: UInt64 = 0
     /// Relayed PUBLISH and SERVICE requests that another domain refused for good.
-    public var publicationsRefusedFar: UInt64 = 0
+    public var publicationsRefusedUpstream: UInt64 = 0
     /// Responses 409 and 412: the other domain has other versions, or no longer the entity-tag.
     public var publicationConflicts: UInt64 = 0
     /// Partial documents and lists that did not follow the previous version, or could not be applied.

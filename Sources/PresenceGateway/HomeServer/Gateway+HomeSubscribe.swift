@@ -116,7 +116,7 @@ extension Gateway {
         at now: Instant
     ) throws(Refusal) {
         guard let subscription = home.dialogs[tag], DialogID(incoming: request) == subscription.dialog.id,
-            subscription.event.matches(event), subscription.notifier.isRefreshable, isFarEnd(subscription.user, request, flow)
+            subscription.event.matches(event), subscription.notifier.isRefreshable, isRemoteEnd(subscription.user, request, flow)
         else { throw .noSuchDialog }
         // A refresh without a body keeps the subject of the dialog (MS-PRES 4.4.4).
         let subject = request.body.isEmpty ? nil : try subject(of: request, package)

@@ -17,7 +17,7 @@ public struct CarriedReport: Codable, Hashable, Sendable {
     }
 
     /// One category instance that this node maintains at the home server.
-    public struct FarInstance: Codable, Hashable, Sendable {
+    public struct RemoteInstance: Codable, Hashable, Sendable {
         /// Category name.
         public var category: String
         /// Container number.
@@ -49,7 +49,7 @@ public struct CarriedReport: Codable, Hashable, Sendable {
     /// Expiry of the publication made with PUBLISH at the home server; nil: none.
     public var lapsesAt: DateTime?
     /// Instances maintained with SERVICE at the home server.
-    public var instances: [FarInstance]
+    public var instances: [RemoteInstance]
 }
 
 extension Gateway {
@@ -90,7 +90,7 @@ extension Gateway {
             nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.queue.count + (bridge.current == nil ? 0 : 1),
             published: [], documents: bridge.sources.values.map { DateTime($0.until) }.sorted(), lapsesAt: nil,
             instances: bridge.client.keptStandings.sorted { $0.key < $1.key }.map { id, standing in
-                CarriedReport.FarInstance(
+                CarriedReport.RemoteInstance(
                     category: id.category.rawValue, container: Int(id.container.rawValue), instance: Int(id.instance),
                     version: Int(standing.version), until: standing.until, isUncertain: standing.isUncertain)
             })

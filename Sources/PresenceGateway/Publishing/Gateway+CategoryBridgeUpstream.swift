@@ -73,10 +73,10 @@ extension Gateway {
         case 408, 480, 500..<600:
             bridge.client.failed(retryAfter: retryAfter, at: moment)
         default:
-            counters.publicationsRefusedFar += 1
+            counters.publicationsRefusedUpstream += 1
             log(.notice, "far side refused SERVICE", ["call-id": bridge.passage.callID, "status": String(status.rawValue)])
             bridge.client.refused(isChallenge: [401, 407].contains(status.rawValue), at: moment)
-            giveUp(bridge, Refusal(farPublication: status.rawValue), at: now)
+            giveUp(bridge, Refusal(remotePublication: status.rawValue), at: now)
         }
         reconcile(bridge, at: now)
     }

@@ -128,11 +128,11 @@ extension Gateway {
     private func refused(_ bridge: PIDFBridge, _ status: Int, at now: Instant) {
         let tried = bridge.sent?.generation
         bridge.sent = nil
-        counters.publicationsRefusedFar += 1
+        counters.publicationsRefusedUpstream += 1
         log(.notice, "far side refused PUBLISH", ["call-id": bridge.passage.callID, "status": String(status)])
         if bridge.client.entityTag == nil { bridge.acceptedDigest = nil }
         if !bridge.held.isEmpty {
-            refuseHeld(bridge, Refusal(farPublication: status), at: now)
+            refuseHeld(bridge, Refusal(remotePublication: status), at: now)
             if bridge.document == nil { perform(bridge.client.withdraw(at: now), on: bridge, at: now) }
         } else if let tried, tried != bridge.generation {
             return drive(bridge, at: now)
@@ -151,7 +151,7 @@ extension PublicationClient.Action {
 
 extension Refusal {
     /// Maps a refusal by the remote domain to a response for the publishing client.
-    init(farPublication status: Int) {
+    init(remotePublication status: Int) {
         switch status {
         case 300..<400:
             self.init(.badGateway, "the identity's domain answered \(status) without a Contact of its own servers")

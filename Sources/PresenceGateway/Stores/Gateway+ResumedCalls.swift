@@ -35,7 +35,7 @@ extension Gateway {
     ) -> Bool {
         guard let tag = resumedCalls.tag(of: request, at: now), let watcher = dialogs[tag],
             let sequence = request.headers.cSeq?.number, watcher.dialog.remoteCSeq == sequence, watcher.event.matches(event),
-            !watcher.notifier.isEnding, isFarEnd(watcher.watcherKey, request, flow)
+            !watcher.notifier.isEnding, isRemoteEnd(watcher.watcherKey, request, flow)
         else { return false }
         reached(watcher, over: flow)
         let wish = request.headers.expires.map { Int(clamping: $0) }

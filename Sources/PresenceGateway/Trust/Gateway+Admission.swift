@@ -122,7 +122,7 @@ extension Gateway {
     }
 
     /// Whether a request comes from the remote end of a watcher's dialog: the same user, through a peer that may send for it.
-    func isFarEnd(_ key: String, _ request: SIPRequest, _ flow: Flow) -> Bool {
+    func isRemoteEnd(_ key: String, _ request: SIPRequest, _ flow: Flow) -> Bool {
         guard let from = request.headers.from?.uri, let sender = try? screening.sender(of: request),
             [from, sender].contains(where: { configuration.canonical($0).aorKey == key })
         else { return false }

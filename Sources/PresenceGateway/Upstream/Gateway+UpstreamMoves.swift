@@ -64,7 +64,7 @@ extension Gateway {
             // A poll does not wait for the end of a rest.
             for (watcher, watched) in resource.sinks {
                 watched.upstream = nil
-                pass(FarSideVerdict(.terminated(.probation)), of: watched, to: watcher, at: now)
+                pass(UpstreamTermination(.terminated(.probation)), of: watched, to: watcher, at: now)
             }
             return
         }

@@ -117,7 +117,7 @@ extension Gateway {
         case .terminated:
             if awaitsList(verdict, on: resource, of: upstream, at: now) { return }
             upstream.drop(resource)
-            let meaning = FarSideVerdict(verdict)
+            let meaning = UpstreamTermination(verdict)
             log(
                 .info, "far side ended the subscription to one presentity",
                 ["call-id": upstream.callID, "reason": verdict.reason ?? "", "status": verdict.statusCode.map { String($0) } ?? ""])
@@ -229,7 +229,9 @@ extension Gateway {
         guard !sinks.isEmpty else { return }
         note(.farEnded, upstream, failure, at: now)
         log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
-        for (watcher, watched) in sinks { pass(FarSideVerdict(failure, obstacle: upstream.obstacle), of: watched, to: watcher, at: now) }
+        for (watcher, watched) in sinks {
+            pass(UpstreamTermination(failure, obstacle: upstream.obstacle), of: watched, to: watcher, at: now)
+        }
     }
 
     /// Whether a pool that the remote domain named probably no longer serves its presentities, rather than being down briefly.
@@ -242,7 +244,7 @@ extension Gateway {
     }
 
     /// Passes a final failure to one watcher.
-    func pass(_ verdict: FarSideVerdict, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+    func pass(_ verdict: UpstreamTermination, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         let reason = verdict.reason
         if let held = watcher.held, watcher.resources.count == 1 {
             watcher.held = nil

@@ -85,7 +85,7 @@ extension Gateway {
         doubt(numbers, .doubted, at: now)
     }
 
-    func doubt(_ numbers: Set<UInt64>, _ event: FarSideEvents, at now: Instant) {
+    func doubt(_ numbers: Set<UInt64>, _ event: RemoteDomainEvents, at now: Instant) {
         guard !numbers.isEmpty, !isShuttingDown else { return }
         let wasIdle = doubts.isEmpty
         for number in numbers.sorted() { doubts.add(event, to: number) }
@@ -100,7 +100,7 @@ extension Gateway {
         }
     }
 
-    private func heed(_ events: FarSideEvents, of subscription: UpstreamSubscription, at now: Instant) {
+    private func heed(_ events: RemoteDomainEvents, of subscription: UpstreamSubscription, at now: Instant) {
         guard subscription.startsAt == nil, subscription.restsUntil == nil, subscription.subscriber.attempt > 0,
             !subscription.subscriber.isFetch
         else { return }

@@ -15,7 +15,7 @@ import Testing
             includingBodies: includingBodies, at: bench.now)
     }
 
-    /// The far side accepts and notifies.
+    /// The remote domain accepts and notifies.
     @discardableResult
     func serve(_ bench: Bench, _ body: String, state: String = "active;expires=3600") throws -> SIPRequest {
         let upstream = try bench.nextRequest(.subscribe, at: Bench.simple)

@@ -103,7 +103,7 @@ struct PIDFBridgeTests {
         // Version 1 is still the current one, and the entity-tag that of before.
         let next = try published(bench, .state(6_500, version: 1), tag: "e2")
         #expect(next.headers.sipIfMatch == "e1")
-        #expect(bench.gateway.counters.publicationsRefusedFar == 2)
+        #expect(bench.gateway.counters.publicationsRefusedUpstream == 2)
     }
 
     @Test("503 with Retry-After, and silence: the client gets its 200, what it published is kept and carried later")

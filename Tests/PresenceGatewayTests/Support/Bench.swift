@@ -250,7 +250,7 @@ final class Bench {
         send(.response(response), from: peer)
     }
 
-    /// A NOTIFY of the far side in the dialog that this SUBSCRIBE asked for.
+    /// A NOTIFY of the remote domain in the dialog that this SUBSCRIBE asked for.
     func notify(
         _ subscribe: SIPRequest, _ state: String, cSeq: Int, type: String = "", body: String = "", from peer: TransportAddress,
         tag: String? = nil, method: SIPMethod = .notify

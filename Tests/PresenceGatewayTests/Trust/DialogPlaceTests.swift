@@ -61,7 +61,7 @@ import Testing
             ("<sip:alice@203.0.113.9>", "192.0.2.20"), ("<sip:pres.example.org;maddr=203.0.113.9>", "192.0.2.20"),
             ("<sip:pres.example.org;maddr=192.0.2.21>", "192.0.2.21"), ("<sip:192.0.2.21>", "192.0.2.21"),
         ])
-    func farSide(contact: String, host: String) throws {
+    func remoteDomain(contact: String, host: String) throws {
         let bench = Bench()
         try subscribed(bench, contact: contact)
         bench.pass(.seconds(3_590))

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// A subscription of ulla@contoso.com that the far side has answered and filled; the upstream subscription's SUBSCRIBE.
+    /// A subscription of ulla@contoso.com that the remote domain has answered and filled; the upstream subscription's SUBSCRIBE.
     private func watch(_ bench: Bench, _ watcher: String = "ulla") throws -> (accepted: SIPResponse, far: SIPRequest) {
         bench.send(bench.subscribe("\(watcher)@contoso.com", to: "alice@example.org", via: Bench.enterprise), from: Bench.enterprise)
         let accepted = try bench.nextResponse(200, at: Bench.enterprise)

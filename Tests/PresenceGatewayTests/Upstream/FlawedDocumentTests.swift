@@ -8,7 +8,7 @@ import Testing
     static let pidfType = "application/pidf+xml"
     let bench = Bench()
 
-    /// A watcher of the enterprise with what the far side notified first.
+    /// A watcher of the enterprise with what the remote domain notified first.
     func watch(_ body: String = Bench.pidf("alice@example.org", activity: "busy")) throws -> SIPRequest {
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)

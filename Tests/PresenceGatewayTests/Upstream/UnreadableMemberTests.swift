@@ -54,7 +54,7 @@ import Testing
         bench.answer(subscribe, 200, from: Bench.simple, headers: [(.expires, "3600"), (.require, "eventlist")])
     }
 
-    /// Takes the SUBSCRIBEs to the far side, accepted; their number.
+    /// Takes the SUBSCRIBEs to the remote domain, accepted; their number.
     func refreshes() throws -> Int {
         var count = 0
         while !bench.isQuiet(at: Bench.simple) {

@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test("MS-PRES 3.4.5.1.3: a far side that takes fewer resources in one batch gets the others in another")
-    func farLimit() throws {
+    func upstreamLimit() throws {
         let bench = Bench.trusted()
         _ = try watching("bob@contoso.com", on: bench)
         try bench.watch("eve@contoso.com")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresenceGateway
 
-/// The far side is asked for the categories that are wanted now: no fewer, and no more.
+/// The remote domain is asked for the categories that are wanted now: no fewer, and no more.
 @Suite struct WantedCategoriesTests {
     let open = Bench.state(3_500)
 

@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 /// Presentity's domain in one form: its configuration, and actions of its scripted server.
-struct MatrixFarSide {
+struct MatrixRemoteDomain {
     let source: MatrixSource
     let conversation: Conversation
 

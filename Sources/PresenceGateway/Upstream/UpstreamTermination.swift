@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Reason for missing presence that watchers can receive.
-struct FarSideVerdict {
+struct UpstreamTermination {
     var failure: Subscriber.Failure
     var reason: TerminationReason
     /// Reason in a resource list, verbatim.
@@ -67,7 +67,7 @@ extension Refusal {
     }
 
     /// The response to a poll that the remote domain refused.
-    init(passing verdict: FarSideVerdict, retryAfter: Int) {
+    init(passing verdict: UpstreamTermination, retryAfter: Int) {
         let (failure, reason) = (verdict.failure, verdict.reason)
         if let obstacle = verdict.obstacle {
             self.init(unlocated: obstacle)
