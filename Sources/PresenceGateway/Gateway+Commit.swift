@@ -58,7 +58,7 @@ extension Gateway {
                 notifyUnsent(at: now)
                 verifyUnheard(at: now)
             } else {
-                for (tag, record) in records { dialogs[tag]?.told = record }
+                for (tag, record) in records { dialogs[tag]?.lastNotification = record }
                 revertDialogs(watchersBefore, homeDialogsBefore, at: now)
                 for step in undo.reversed() { step(now) }
                 for entry in staged { takeBack(entry, at: now) }
@@ -149,7 +149,7 @@ extension Gateway {
 
     /// Saves the dialog's notification record before another notification is staged.
     func noteStaged(_ watcher: WatcherDialog) {
-        if store != nil, desk.recordsBefore[watcher.localTag] == nil { desk.recordsBefore[watcher.localTag] = watcher.told }
+        if store != nil, desk.recordsBefore[watcher.localTag] == nil { desk.recordsBefore[watcher.localTag] = watcher.lastNotification }
     }
 
     /// Handles a notification that was not sent because it could not be stored; the next successful commit sends the newest state.
@@ -172,7 +172,7 @@ extension Gateway {
             composeAgain(presentity)
             presentity.noteTimedMoment(at: now)
             placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
-            tellWatchers(of: presentity, at: now)
+            notifyWatchers(of: presentity, at: now)
             settle(presentity)
             schedule(presentity)
         }

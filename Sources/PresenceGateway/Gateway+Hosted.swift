@@ -77,7 +77,7 @@ extension Gateway {
     func composePublished(_ presentity: HostedPresentity) {
         guard composeAgain(presentity) else { return }
         presentity.isSimpleNewer = true
-        presentity.hasUntoldDocument = true
+        presentity.hasPendingDocument = true
         presentity.changed()
     }
 
@@ -92,15 +92,15 @@ extension Gateway {
     }
 
     /// Notifies the watchers of all presentities that PUBLISH changed in this tick.
-    func tellPublished(at now: Instant) {
+    func notifyPublished(at now: Instant) {
         let keys = published
         published = []
         for key in keys {
             guard let presentity = presentities[key] else { continue }
             composePublished(presentity)
-            guard presentity.hasUntoldDocument else { continue }
-            presentity.hasUntoldDocument = false
-            tellWatchers(of: presentity, at: now)
+            guard presentity.hasPendingDocument else { continue }
+            presentity.hasPendingDocument = false
+            notifyWatchers(of: presentity, at: now)
         }
     }
 
@@ -134,7 +134,7 @@ extension Gateway {
         for endpoint in endpoints { change.formUnion(presentity.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment)) }
         if !change.isEmpty {
             keep(presentity)
-            tellAll(of: presentity, change, at: now)
+            notifyAll(of: presentity, change, at: now)
         }
         settle(presentity)
     }
@@ -155,17 +155,17 @@ extension Gateway {
     }
 
     /// Notifies the user's own endpoints and the watchers of a change.
-    func tellAll(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
+    func notifyAll(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
-        tellOwner(of: presentity, change, at: now)
+        notifyOwner(of: presentity, change, at: now)
         noteServerPublications(of: presentity, change, at: now)
         if !change.pairs.isEmpty { presentity.noteTimedMoment(at: now) }
-        if !change.pairs.isEmpty || !change.containers.isEmpty { tellWatchers(of: presentity, at: now) }
+        if !change.pairs.isEmpty || !change.containers.isEmpty { notifyWatchers(of: presentity, at: now) }
         schedule(presentity)
     }
 
     /// Notifies the watchers that see a difference.
-    func tellWatchers(of presentity: HostedPresentity, at now: Instant) {
+    func notifyWatchers(of presentity: HostedPresentity, at now: Instant) {
         presentity.changed()
         for (tag, resource) in presentity.watchersInOrder {
             guard let watcher = dialogs[tag] else { continue }
@@ -187,9 +187,9 @@ extension Gateway {
         }
         if !change.isEmpty {
             keep(presentity)
-            tellAll(of: presentity, change, at: now)
+            notifyAll(of: presentity, change, at: now)
         } else if !lapsed.isEmpty || isOtherTime {
-            tellWatchers(of: presentity, at: now)
+            notifyWatchers(of: presentity, at: now)
         }
         settle(presentity)
     }
@@ -252,7 +252,7 @@ extension Gateway {
             presentity.enhanced.policy = presencePolicy(of: presentity.uri)
             guard presentity.side != side(of: presentity.uri) else { continue }
             presentity.side = side(of: presentity.uri)
-            tellWatchers(of: presentity, at: now)
+            notifyWatchers(of: presentity, at: now)
         }
         for bridge in pidfBridges.values {
             let policy = presencePolicy(of: bridge.uri)

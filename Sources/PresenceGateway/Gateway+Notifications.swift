@@ -49,9 +49,9 @@ extension Gateway {
             isList: watcher.isEventList, piggybacking: isPiggyback ? (watcher.event, watcher.dialog.nextNumber()) : nil)
         if isPiggyback { keep(.dialog(watcher.localTag)) }
         if content != .none {
-            if case .active = status { watcher.wasToldActive = true }
+            if case .active = status { watcher.wasNotifiedActive = true }
             noteStaged(watcher)
-            watcher.told.sent(status, content, inAnswer: true, at: now)
+            watcher.lastNotification.sent(status, content, inAnswer: true, at: now)
         }
         if content != .none, let body = body(of: watcher, naming: named, isFull: true, at: now) {
             response.headers.set(.contentType, body.contentType)
@@ -90,7 +90,7 @@ extension Gateway {
         var body: NotificationBody?
         if content != .none {
             body = self.body(of: watcher, naming: nil, isFull: content == .full, at: now)
-            if body == nil, content == .changes, watcher.wasToldActive {
+            if body == nil, content == .changes, watcher.wasNotifiedActive {
                 // The watcher has this state already.
                 noteSuppressed(watcher)
                 watcher.dueChanges(at: now).forEach { watcher.changes.remove($0) }
@@ -98,11 +98,11 @@ extension Gateway {
                 return
             }
         }
-        if case .active = status { watcher.wasToldActive = true } else { watcher.wasToldActive = false }
+        if case .active = status { watcher.wasNotifiedActive = true } else { watcher.wasNotifiedActive = false }
         // The full state that follows a notification without a body includes these changes.
         if content == .none { watcher.changes.removeAll() }
         noteStaged(watcher)
-        watcher.told.sent(status, content, inAnswer: false, at: now)
+        watcher.lastNotification.sent(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let way = watcher.redirect?.way ?? self.way(of: watcher)
@@ -127,7 +127,7 @@ extension Gateway {
         } else {
             send(request, by: way, for: .notify(watcher), at: now)
         }
-        if content == .changes { tellChanges(of: watcher, at: now) }
+        if content == .changes { notifyChanges(of: watcher, at: now) }
     }
 
     // MARK: bodies
@@ -179,7 +179,7 @@ extension Gateway {
 
     /// Body with the changes of one publisher (MS-PRES 2.2.2.4.3), or a list of new instance states; further changes follow separately.
     private func changedBody(of watcher: WatcherDialog, at now: Instant) -> NotificationBody? {
-        if watcher.hasUntoldVerdicts { return list([], of: watcher) { _, isTold in !isTold } }
+        if watcher.hasPendingInstanceStates { return list([], of: watcher) { _, isNotified in !isNotified } }
         for resource in watcher.dueChanges(at: now) {
             guard resource.source.isKnown, !resource.isPending, watcher.resources.contains(where: { $0 === resource }) else {
                 watcher.changes.remove(resource)
@@ -213,22 +213,22 @@ extension Gateway {
     }
 
     private func list(
-        _ parts: [[UInt8]], of watcher: WatcherDialog, telling isNamed: (_ key: String, _ isTold: Bool) -> Bool
+        _ parts: [[UInt8]], of watcher: WatcherDialog, naming isNamed: (_ key: String, _ isNotified: Bool) -> Bool
     ) -> NotificationBody {
-        let told = watcher.verdicts.filter { isNamed($0.uri.aorKey, $0.isTold) }
-        for index in watcher.rejected.indices where isNamed(watcher.rejected[index].uri.aorKey, watcher.rejected[index].isTold) {
-            watcher.rejected[index].isTold = true
+        let listed = watcher.verdicts.filter { isNamed($0.uri.aorKey, $0.isNotified) }
+        for index in watcher.rejected.indices where isNamed(watcher.rejected[index].uri.aorKey, watcher.rejected[index].isNotified) {
+            watcher.rejected[index].isNotified = true
         }
-        for resource in watcher.resources where resource.isPending && isNamed(resource.key, resource.isPendingTold) {
-            resource.tellPending()
+        for resource in watcher.resources where resource.isPending && isNamed(resource.key, resource.isPendingNotified) {
+            resource.notePendingNotified()
         }
-        return .list(watcher: watcher.watcher, rejected: told, parts: parts, boundary: tokens.token())
+        return .list(watcher: watcher.watcher, rejected: listed, parts: parts, boundary: tokens.token())
     }
 
     /// Sends the changes that are due; each notification of a batch covers one publisher (MS-PRES 2.2.2.4.3).
-    func tellChanges(of watcher: WatcherDialog, at now: Instant) {
-        guard dialogs[watcher.localTag] === watcher, !watcher.isAway, !watcher.notifier.isTelling else { return }
-        guard watcher.hasDueChange(at: now) || watcher.hasUntoldVerdicts else { return schedule(watcher) }
+    func notifyChanges(of watcher: WatcherDialog, at now: Instant) {
+        guard dialogs[watcher.localTag] === watcher, !watcher.isAway, !watcher.notifier.isNotifying else { return }
+        guard watcher.hasDueChange(at: now) || watcher.hasPendingInstanceStates else { return schedule(watcher) }
         perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
     }
 
@@ -250,7 +250,7 @@ extension Gateway {
     /// Counts a change without a notification of its own: the watcher has that state, or newer state replaced it while it waited.
     private func noteSuppressed(_ watcher: WatcherDialog) {
         counters.notificationsSuppressed += 1
-        watcher.told.suppressedChange()
+        watcher.lastNotification.suppressedChange()
     }
 
     /// Handles new state of a resource: notifies the watcher unless it has that state.
@@ -275,7 +275,7 @@ extension Gateway {
                 if !other.isPending { watcher.changes.add(other) }
             }
         }
-        if resource.isTold, watcher.wasToldActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
+        if resource.isNotified, watcher.wasNotifiedActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
             // The new state cancels the waiting change: neither is sent.
             if resource.isWaiting { noteSuppressed(watcher) }
@@ -285,7 +285,7 @@ extension Gateway {
         }
         if resource.isWaiting { noteSuppressed(watcher) }
         watcher.changes.add(resource)
-        if watcher.notifier.isTelling { return }
-        tellChanges(of: watcher, at: now)
+        if watcher.notifier.isNotifying { return }
+        notifyChanges(of: watcher, at: now)
     }
 }

@@ -36,7 +36,7 @@ extension Gateway {
             renewSides(at: now)
             placeAllWatchers(at: now)
         }
-        if newTables != nil { tellAll(at: now) }
+        if newTables != nil { notifyAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
         if isOther || configuration.domains != before.domains { renewBridges(after: before, isAll: isOther, at: now) }
     }
@@ -52,8 +52,8 @@ extension Gateway {
         reconfigure(configuration, mapper: mapper, at: now)
     }
 
-    private func tellAll(at now: Instant) {
-        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) { tellWatchers(of: presentity, at: now) }
+    private func notifyAll(at now: Instant) {
+        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) { notifyWatchers(of: presentity, at: now) }
         for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
             for resource in watcher.resources where resource.upstream != nil { sourceChanged(resource, of: watcher, at: now) }
         }

@@ -43,7 +43,7 @@ extension Gateway {
         log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
         perform(actions, on: watcher, answering: (request, transaction), naming: named, isRevocable: true, at: now)
         // The 200 covers only the named resources; send the changes of others.
-        if named != nil { tellChanges(of: watcher, at: now) }
+        if named != nil { notifyChanges(of: watcher, at: now) }
         whenKept(at: now) { [unowned self] now in startUpstreams(of: watcher, at: now) }
         schedule(watcher)
     }

@@ -93,7 +93,7 @@ extension Gateway {
         case .notify(let dialog):
             guard dialogs[dialog.localTag] === dialog else { return }
             keep(.dialog(dialog.localTag))
-            dialog.told.answered(response.status.rawValue)
+            dialog.lastNotification.answered(response.status.rawValue)
             if !response.status.isSuccess { dialog.forgetDelivered() }
             if followRedirect(response, of: dialog, at: now) { return }
             dialog.redirect = nil

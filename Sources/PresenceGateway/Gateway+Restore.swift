@@ -24,7 +24,7 @@ public struct RestoredState: Hashable, Sendable {
     /// Records that cannot be read, or that belong to a domain no longer configured; they are ignored.
     public var unreadable = 0
     /// Watchers that were notified because their presence differs from the last notification.
-    public var told = 0
+    public var notified = 0
 
     /// Creates zero counts.
     public init() {}
@@ -39,7 +39,7 @@ public struct RestoredState: Hashable, Sendable {
         sum.registrations += right.registrations
         sum.expired += right.expired
         sum.unreadable += right.unreadable
-        sum.told += right.told
+        sum.notified += right.notified
         return sum
     }
 }
@@ -117,8 +117,8 @@ extension Gateway {
         settle(resumed, at: now)
         // The domains may have changed since the earlier process.
         withdrawRights(at: now)
-        tellRestored(&state, at: now)
-        tellRestoredHome(stored, at: now)
+        notifyRestored(&state, at: now)
+        notifyRestoredHome(stored, at: now)
         advanceRegistrar(at: now)
         return state
     }
@@ -214,10 +214,10 @@ extension Gateway {
         let policy = notifierConfiguration(parties, bestEffort: stored.isBestEffort)
         let watcher = WatcherDialog(
             localTag: dialog.id.localTag, dialog: dialog,
-            notifier: Notifier(restoring: policy, expiry: stored.expiry, wasTold: stored.wasToldActive && !isUncertain),
+            notifier: Notifier(restoring: policy, expiry: stored.expiry, wasNotified: stored.wasNotifiedActive && !isUncertain),
             event: event, format: format, isPartial: stored.contentType == WatcherFormat.pidfDiffType, parties: parties,
             isBatch: stored.isBatch, flow: flow, resources: resources.map(\.0))
-        watcher.wasToldActive = stored.wasToldActive
+        watcher.wasNotifiedActive = stored.wasNotifiedActive
         // The version of a part of a list is at most that of the list.
         watcher.resources.forEach { $0.partialVersion = stored.listVersion }
         if let uri = stored.details[StoredDialog.listDetail] {
@@ -264,13 +264,13 @@ extension Gateway {
             guard let written = SIPURI(verdict.uri) else { continue }
             let uri = configuration.canonical(written)
             if verdict.state == "pending", let resource = watcher.resources.first(where: { $0.key == uri.aorKey }) {
-                resource.restorePending(isTold: verdict.isTold)
+                resource.restorePending(isNotified: verdict.isNotified)
                 continue
             }
             watcher.rejected.append(
                 .init(
                     uri: uri, entity: written.entityForm, state: verdict.state, reason: verdict.reason, statusCode: verdict.statusCode,
-                    poolFqdn: verdict.poolFqdn, isTold: verdict.isTold))
+                    poolFqdn: verdict.poolFqdn, isNotified: verdict.isNotified))
         }
     }
 
@@ -291,7 +291,7 @@ extension Gateway {
         schedule(upstream)
     }
 
-    private func tellRestored(_ state: inout RestoredState, at now: Instant) {
+    private func notifyRestored(_ state: inout RestoredState, at now: Instant) {
         for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
             if now >= watcher.notifier.expiry {
                 state.expired += 1
@@ -301,14 +301,14 @@ extension Gateway {
             // A list is notified when all of its entries are known again.
             if watcher.list != nil, !watcher.isReady { continue }
             let differing = watcher.resources.filter { resource in
-                resource.source.isKnown && (!watcher.wasToldActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
+                resource.source.isKnown && (!watcher.wasNotifiedActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
             }
-            for resource in watcher.resources where resource.upstream == nil && resource.isRenderedOwn && resource.isTold {
+            for resource in watcher.resources where resource.upstream == nil && resource.isRenderedOwn && resource.isNotified {
                 // Stores of earlier versions have no record of it.
                 noteShown(rendered(resource, for: watcher, at: now), of: resource, to: watcher, at: now)
             }
-            guard !watcher.isAway, !differing.isEmpty || watcher.hasUntoldVerdicts else { continue }
-            state.told += 1
+            guard !watcher.isAway, !differing.isEmpty || watcher.hasPendingInstanceStates else { continue }
+            state.notified += 1
             differing.forEach { watcher.changes.add($0) }
             perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
         }

@@ -55,7 +55,7 @@ extension WatcherDialog {
             kind: .watcher, dialog: dialog.snapshot, owner: owner,
             event: event.description, contentType: contentType, watcher: watcher.description, isBatch: isBatch,
             isBestEffort: notifier.configuration.bestEffort, expiry: notifier.expiry, local: flow.local, remote: flow.remote,
-            wasToldActive: wasToldActive, isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering,
+            wasNotifiedActive: wasNotifiedActive, isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering,
             listVersion: list?.version ?? resources.first?.partialVersion ?? 0,
             resources: resources.map { resource in
                 StoredDialog.Resource(
@@ -65,7 +65,7 @@ extension WatcherDialog {
             rejected: verdicts.map {
                 StoredDialog.Rejected(
                     uri: list?.written($0.uri) ?? ($0.entity ?? $0.uri).description, state: $0.state, reason: $0.reason,
-                    statusCode: $0.statusCode, poolFqdn: $0.poolFqdn, isTold: $0.isTold)
+                    statusCode: $0.statusCode, poolFqdn: $0.poolFqdn, isNotified: $0.isNotified)
             },
             details: details)
     }

@@ -377,7 +377,7 @@ extension Gateway {
                 return
             }
         }
-        tellChanges(of: watcher, at: now)
+        notifyChanges(of: watcher, at: now)
         // A list is sent with the presentities known so far; it marks the others.
         if watcher.list != nil { watcher.notifier.becameReady() }
         perform(watcher.notifier.advance(to: now), on: watcher, at: now)

@@ -289,7 +289,7 @@ public final class Gateway: SansIOEndpoint {
 
     /// Notifies watchers of publications, commits to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
-        tellPublished(at: desk.now)
+        notifyPublished(at: desk.now)
         settleStore()
         let taken = output
         output.removeAll(keepingCapacity: true)
@@ -348,7 +348,7 @@ public final class Gateway: SansIOEndpoint {
         case .delivery(let transaction):
             patienceEnds(transaction, at: now)
         case .undeliverable:
-            tellUndeliverable(at: now)
+            reportUndeliverable(at: now)
         case .keepAlive(let name):
             wakeKeepAlive(name, at: now)
         case .losses:

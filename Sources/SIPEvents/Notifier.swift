@@ -93,7 +93,7 @@ public struct Notifier: Hashable, Sendable {
     private var isReady: Bool
     var isOutstanding = false
     /// Whether the watcher has received the whole state.
-    private var hasTold = false
+    private var hasNotified = false
     var due = Due.nothing
     private var expiresAt = Instant(nanosecondsSince1970: 0)
     private var heldUntil = Instant(nanosecondsSince1970: 0)
@@ -124,12 +124,12 @@ public struct Notifier: Hashable, Sendable {
     }
 
     /// Restores a subscription that was live before a restart.
-    /// - Parameter wasTold: Whether the watcher has the whole state, so that only changes are sent.
-    public init(restoring configuration: Configuration, expiry: Instant, wasTold: Bool) {
+    /// - Parameter wasNotified: Whether the watcher has the whole state, so that only changes are sent.
+    public init(restoring configuration: Configuration, expiry: Instant, wasNotified: Bool) {
         self.init(configuration, isReady: false)
         phase = .live
         expiresAt = expiry
-        hasTold = wasTold
+        hasNotified = wasNotified
     }
 
     /// Whether the dialog is over.
@@ -147,7 +147,7 @@ public struct Notifier: Hashable, Sendable {
     public var isAwaitingAnswer: Bool { isOutstanding }
 
     /// Whether the live dialog has state to send after the outstanding response or a pause.
-    public var isTelling: Bool { phase == .live && due != .nothing }
+    public var isNotifying: Bool { phase == .live && due != .nothing }
 
     /// Whether the first NOTIFY waits for state.
     public var isHeld: Bool { phase == .held }
@@ -184,19 +184,19 @@ public struct Notifier: Hashable, Sendable {
         if piggyback && !isAuthorized {
             // State is not authorized; a NOTIFY follows once it is.
             phase = .live
-            hasTold = false
+            hasNotified = false
             due = .nothing
             return [.accept(expires: granted, status: .pending(expires: granted), content: .none)]
         }
         if isFirst && piggyback {
             // The 200 is the first notification, whatever state is known.
             phase = .live
-            hasTold = true
+            hasNotified = true
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         if piggyback && !isOutstanding {
             phase = .live
-            hasTold = true
+            hasNotified = true
             due = .nothing
             // The 200 brings the state that unanswered NOTIFYs did not.
             arrived()
@@ -250,7 +250,7 @@ public struct Notifier: Hashable, Sendable {
         case .live:
             // No state is sent while pending; a grant sends all of it.
             guard isAuthorized else { return flush(at: now) }
-            if case .nothing = due { due = hasTold ? .changes : .full }
+            if case .nothing = due { due = hasNotified ? .changes : .full }
             return flush(at: now)
         case .initial, .ending, .over:
             return []
@@ -352,10 +352,10 @@ public struct Notifier: Hashable, Sendable {
         let content: Content
         if case .active = status {
             content = due == .full ? .full : .changes
-            hasTold = true
+            hasNotified = true
         } else {
             content = .none
-            hasTold = false
+            hasNotified = false
         }
         due = .nothing
         isOutstanding = !configuration.bestEffort

@@ -21,7 +21,7 @@ final class RemoteAddressCounts: Sendable {
 
     private struct Entry {
         var count = 0
-        var toldAt: Instant?
+        var reportedAt: Instant?
     }
 
     private let entries = Mutex<[Key: Entry]>([:])
@@ -33,8 +33,8 @@ final class RemoteAddressCounts: Sendable {
         entries.withLock { entries in
             var entry = entries[key] ?? Entry()
             guard limit == 0 || entry.count < limit else {
-                let isNews = entry.toldAt.map { now - $0 >= Self.silence } ?? true
-                if isNews { entries[key]?.toldAt = now }
+                let isNews = entry.reportedAt.map { now - $0 >= Self.silence } ?? true
+                if isNews { entries[key]?.reportedAt = now }
                 return .full(isNews: isNews)
             }
             entry.count += 1

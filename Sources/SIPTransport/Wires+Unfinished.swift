@@ -43,8 +43,8 @@ extension Wires {
         let now = NIODeadline.now()
         let holders = connections.values.filter { $0.unfinishedOctets > 0 && (address == nil || $0.addressKey == address) }
             .sorted { ($0.insideSince ?? now, $0.id.rawValue) < ($1.insideSince ?? now, $1.id.rawValue) }
-        if unfinishedToldAt.map({ now - $0 >= .seconds(60) }) ?? true {
-            unfinishedToldAt = now
+        if unfinishedReportedAt.map({ now - $0 >= .seconds(60) }) ?? true {
+            unfinishedReportedAt = now
             host.logger.notice(
                 "too many octets of unfinished messages: the oldest connections with one are closed",
                 metadata: ["remote": "\(holders.first?.remote.host ?? "")", "octets": "\(unfinished.total)"])

@@ -31,7 +31,7 @@ final class Wires {
     /// Octets of incomplete messages.
     var unfinished = UnfinishedOctets()
     /// Time of the last log message about too many octets of incomplete messages.
-    var unfinishedToldAt: NIODeadline?
+    var unfinishedReportedAt: NIODeadline?
     /// Running TLS handshakes of accepted connections.
     var acceptedHandshakes = HandshakeShares()
 

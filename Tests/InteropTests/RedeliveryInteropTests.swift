@@ -48,7 +48,7 @@ extension RealSockets {
             }
         }
 
-        private func isTold(_ note: String) -> (SimpleWatcher) -> Bool { { $0.phase == .live && $0.presence?.notes == [note] } }
+        private func isNotified(_ note: String) -> (SimpleWatcher) -> Bool { { $0.phase == .live && $0.presence?.notes == [note] } }
 
         @Test(
             "20 watchers over one connection, their server away while presence changes: all get the newest state in dialogs that live on",
@@ -82,7 +82,7 @@ extension RealSockets {
             try await server.come()
             try await show("first")
             try await server.act { watcher, now in watcher.subscribe(expires: 3_600, at: now) }
-            #expect(await server.all(isTold("first")), "\(server.account)\n\(gateway.log.suffix(2_000))")
+            #expect(await server.all(isNotified("first")), "\(server.account)\n\(gateway.log.suffix(2_000))")
 
             await server.leave()
             let intruder = try await Intruder(absence, at: port, certificates, in: scratch)
@@ -101,12 +101,12 @@ extension RealSockets {
             await intruder?.leave()
 
             try await server.come()
-            #expect(await server.all(within: 90, isTold("third")), "\(server.account)\n\(gateway.log.suffix(3_000))")
+            #expect(await server.all(within: 90, isNotified("third")), "\(server.account)\n\(gateway.log.suffix(3_000))")
             // The refresh gets a 200 in the same dialog, and a later change is notified.
             try await server.act { watcher, now in watcher.refresh(expires: 3_600, at: now) }
             #expect(await server.all { $0.lastResponse?.headers.cSeq?.number == 2 && $0.lastResponse?.status == .ok }, "\(server.account)")
             try await show("fourth")
-            #expect(await server.all(isTold("fourth")), "\(server.account)\n\(gateway.log.suffix(2_000))")
+            #expect(await server.all(isNotified("fourth")), "\(server.account)\n\(gateway.log.suffix(2_000))")
             #expect(await server.all { $0.staleNotifications == 0 && $0.faults.isEmpty })
             #expect(!(try await gateway.run(["subscriptions"])).contains("failing since"))
             await server.leave()

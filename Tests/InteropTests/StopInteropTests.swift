@@ -35,10 +35,10 @@ extension RealSockets {
             }
             #expect(try await stage.wait(atMost: .seconds(20)) { lync.presence?.notes == ["before"] }, "\(stage.account)\n\(first.log)")
             #expect(await first.stop() == 0, "\(first.log)")
-            var told: [ScriptedWatcher.Notification] = []
+            var notified: [ScriptedWatcher.Notification] = []
             try await stage.act { _ in
                 #expect(lync.phase == .live && server.dialogCount == 1, "nobody was told that it is over")
-                told = lync.notifications
+                notified = lync.notifications
             }
 
             let second = try await IsthmusProgram(
@@ -46,8 +46,8 @@ extension RealSockets {
             try await stage.act { server.set(Self.alice, Self.document("after"), at: $0) }
             #expect(try await stage.wait(atMost: .seconds(20)) { lync.presence?.notes == ["after"] }, "\(stage.account)\n\(second.log)")
             try await stage.act { _ in
-                #expect(lync.notifications.count == told.count + 1, "told once, of the change")
-                #expect((lync.notifications.last?.cSeq ?? 0) > (told.last?.cSeq ?? 0))
+                #expect(lync.notifications.count == notified.count + 1, "told once, of the change")
+                #expect((lync.notifications.last?.cSeq ?? 0) > (notified.last?.cSeq ?? 0))
                 #expect(server.acceptedCount == 1 && server.dialogCount == 1, "in the dialog of the process before")
             }
             #expect(await second.stop() == 0, "\(second.log)")

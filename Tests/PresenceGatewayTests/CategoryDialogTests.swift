@@ -206,23 +206,23 @@ import Testing
     @Test("MS-PRES 3.4.5.2 whoever caused it: clients, members, expiry, an endpoint that ends, PUBLISH [R086, R179]")
     func causes() throws {
         _ = try subscribe(.subscribe("rob@fabrikam.com"))
-        func isTold(_ text: String, _ location: SourceLocation = #_sourceLocation) throws {
+        func isNotified(_ text: String, _ location: SourceLocation = #_sourceLocation) throws {
             let notifies = try bench.takeNotifies()
             #expect(
                 notifies.count == 1 && notifies.first?.text.contains(text) == true, "\(notifies.map(\.text))", sourceLocation: location)
         }
         try bench.publish("rob@fabrikam.com", .state(6_500), .note("for all"))
-        try isTold("6500")
+        try isNotified("6500")
         try bench.publish("rob@fabrikam.com", .note("for colleagues", in: 200))
         #expect(try bench.takeNotifies().isEmpty)
         try bench.setMembers("rob@fabrikam.com", 200, "sameEnterprise")
-        try isTold("for colleagues")
+        try isNotified("for colleagues")
         try bench.setMembers("rob@fabrikam.com", 200, version: 1, "-sameEnterprise")
-        try isTold("for all")
+        try isNotified("for all")
         try bench.publish("rob@fabrikam.com", .init(name: "note", body: "", instance: 7, expireType: "time", expires: 60))
-        try isTold("instance=\"7\"")
+        try isNotified("instance=\"7\"")
         bench.pass(.seconds(61))
-        try isTold("for all")
+        try isNotified("for all")
         let laptop = TransportAddress(.tcp, "192.0.2.31", 5060)
         let connection = ConnectionID(rawValue: 3)
         bench.service(
@@ -230,7 +230,7 @@ import Testing
             body: Bench.publishBody("rob@fabrikam.com", [.init(name: "note", body: "", instance: 8, expireType: "endpoint")]),
             instance: "cf2e5c2a-5a0b-4d5c-9f0c-1b0f6a2f3d11", via: laptop, connection: connection)
         _ = try bench.nextResponse(200, at: laptop)
-        try isTold("instance=\"8\"")
+        try isNotified("instance=\"8\"")
     }
 
     @Test("MS-PRES 3.4.5.1.3 an endpoint has one batch dialog: the new one is accepted, the old one ended with Expires 0 [R156, R177]")

@@ -41,10 +41,10 @@ import Testing
     func published(form: String) throws {
         let bench = Bench()
         try bench.watch("carol@example.com")
-        _ = try bench.told()
+        _ = try bench.notified()
         try publish(bench, Bench.pidf("carol@example.com"), as: form)
         _ = try bench.nextResponse(200, at: Bench.endpoint)
-        #expect(try bench.told() == ["carol@example.com active open"])
+        #expect(try bench.notified() == ["carol@example.com active open"])
     }
 
     @Test("RFC 5367: a list in the body of a SUBSCRIBE may be encoded", arguments: ["gzip", "deflate", bare])
@@ -55,7 +55,7 @@ import Testing
             body: ListWatcherTests.body(["quiet@example.com"]), contentType: "application/resource-lists+xml", via: Bench.simple)
         try send(text, as: form, bench, from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try ListWatcherTests.told(bench).first?.entries == ["quiet@example.com active"])
+        #expect(try ListWatcherTests.notified(bench).first?.entries == ["quiet@example.com active"])
     }
 
     func bridged(_ bench: Bench, as form: String, body: [UInt8]? = nil, cSeq: Int = 1, _ upstream: SIPRequest) throws {

@@ -313,9 +313,9 @@ import Testing
         let refused = bench.now
         bench.pass(.seconds(1))
         for _ in 0..<8 {
-            let told = try bench.nextRequest(.notify, at: Bench.simple)
-            #expect(told.headers.subscriptionState?.state == .pending)
-            bench.answer(told, 200, from: Bench.simple)
+            let notified = try bench.nextRequest(.notify, at: Bench.simple)
+            #expect(notified.headers.subscriptionState?.state == .pending)
+            bench.answer(notified, 200, from: Bench.simple)
         }
         // When each of them is asked for again, three times over.
         var asked: [String: [Instant]] = [:]
@@ -356,8 +356,8 @@ import Testing
         bench.clear()
         bench.send(bench.inDialog(accepted, cSeq: 2, expires: 1_800, via: Bench.simple), from: Bench.simple)
         #expect(try bench.nextResponse(200, at: Bench.simple).headers.expires == 1_800)
-        let told = try bench.nextRequest(.notify, at: Bench.simple)
-        #expect(told.headers.subscriptionState?.expires == 1_800 && told.text.contains("<basic>open</basic>"))
+        let notified = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(notified.headers.subscriptionState?.expires == 1_800 && notified.text.contains("<basic>open</basic>"))
         #expect(bench.isQuiet(at: Bench.enterprise))
     }
 }

@@ -377,14 +377,14 @@ extension EnterpriseWatcherTests {
         #expect(first.headers.contentType?.essence == "application/msrtc-event-categories+xml")
         bench.answer(first, 200, from: Bench.enterprise)
         bench.answer(dan, 404, from: Bench.simple)
-        var told = first.text
+        var notified = first.text
         while !bench.isQuiet(at: Bench.enterprise) {
             let notify = try bench.nextRequest(.notify, at: Bench.enterprise)
-            told += notify.text
+            notified += notify.text
             bench.answer(notify, 200, from: Bench.enterprise)
         }
-        #expect(told.contains("<availability>3500</availability>"))
-        #expect(told.contains("reason=\"noresource\""))
+        #expect(notified.contains("<availability>3500</availability>"))
+        #expect(notified.contains("reason=\"noresource\""))
         #expect(bench.gateway.counts.watcherDialogs == 1 && bench.gateway.counts.upstreamSubscriptions == 1)
     }
 }

@@ -36,8 +36,8 @@ import Testing
         bench.pass(.milliseconds(1_999))
         #expect(bench.isQuiet(at: Bench.simple))
         bench.pass(.milliseconds(1))
-        let told = try bench.takeNotifies(at: Bench.simple)
-        #expect(told.count == 1 && told.allSatisfy { $0.text.contains("busy") })
+        let notified = try bench.takeNotifies(at: Bench.simple)
+        #expect(notified.count == 1 && notified.allSatisfy { $0.text.contains("busy") })
         bench.pass(.seconds(60))
         #expect(bench.isQuiet(at: Bench.simple))
     }
@@ -48,16 +48,16 @@ import Testing
         try bench.publish("rob@fabrikam.com", .legacyInterop(3_500))
         _ = try Self.watch(bench)
         bench.pass(.seconds(60))
-        var told = 0
+        var notified = 0
         // At 0, 1, 2, 3 s, and at 6, 7, 8, 9 s; due at 0, 5 and 10 s.
         for change in 1...8 {
             try bench.publish("rob@fabrikam.com", .note("change \(change)", version: change - 1))
             if change % 4 == 0 { bench.pass(.milliseconds(change == 4 ? 3_000 : 1_000)) } else { bench.pass(.seconds(1)) }
-            told += try bench.takeNotifies(at: Bench.simple).count
+            notified += try bench.takeNotifies(at: Bench.simple).count
         }
         bench.pass(.seconds(60))
-        told += try bench.takeNotifies(at: Bench.simple).count
-        #expect(told == 3)
+        notified += try bench.takeNotifies(at: Bench.simple).count
+        #expect(notified == 3)
         #expect(bench.gateway.counters.notificationsSuppressed == 5)
     }
 
@@ -112,8 +112,8 @@ import Testing
         try bench.publish("rob@fabrikam.com", .legacyInterop(6_500, version: 1))
         bench.send(bench.inDialog(response, cSeq: 2, expires: 600, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        let told = try bench.takeNotifies(at: Bench.simple)
-        #expect(told.count == 1 && told.allSatisfy { $0.text.contains("busy") })
+        let notified = try bench.takeNotifies(at: Bench.simple)
+        #expect(notified.count == 1 && notified.allSatisfy { $0.text.contains("busy") })
         bench.pass(.seconds(60))
         #expect(bench.isQuiet(at: Bench.simple))
     }
@@ -169,20 +169,20 @@ import Testing
         bench.send(bench.batch("ulla@fabrikam.com", Bench.Action(resources: users)), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         bench.pass(Self.spacing)
-        func told() throws -> [String] { try bench.takeNotifies().map { try CategoriesDocument(parsing: $0.body).uri } }
+        func notified() throws -> [String] { try bench.takeNotifies().map { try CategoriesDocument(parsing: $0.body).uri } }
         try bench.publish("sue@fabrikam.com", .state(6_500, version: 1))
-        #expect(try told() == ["sip:sue@fabrikam.com"])
+        #expect(try notified() == ["sip:sue@fabrikam.com"])
         bench.pass(.seconds(1))
         // Not delayed by the other's notification.
         try bench.publish("rob@fabrikam.com", .state(6_500, version: 1))
-        #expect(try told() == ["sip:rob@fabrikam.com"])
+        #expect(try notified() == ["sip:rob@fabrikam.com"])
         try bench.publish("rob@fabrikam.com", .state(9_500, version: 2))
         try bench.publish("sue@fabrikam.com", .state(9_500, version: 2))
-        #expect(try told() == [])
+        #expect(try notified() == [])
         bench.pass(.seconds(4))
-        #expect(try told() == ["sip:sue@fabrikam.com"])
+        #expect(try notified() == ["sip:sue@fabrikam.com"])
         bench.pass(.seconds(1))
-        #expect(try told() == ["sip:rob@fabrikam.com"])
+        #expect(try notified() == ["sip:rob@fabrikam.com"])
     }
 
     @Test("MS-PRES 2.2.2.4.3 while a NOTIFY of a batch is unanswered, later changes wait in the order in which they came")

@@ -45,9 +45,9 @@ import Testing
         bench.notify(
             far, "active;expires=3600", cSeq: 1, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("+14255550100@contoso.com;user=phone", Bench.state(3_500)), from: Bench.enterprise)
-        let told = try bench.nextRequest(.notify, at: Bench.simple)
-        #expect(told.text.contains("entity=\"\(entity)\""))
-        #expect(told.text.contains("<basic>open</basic>"))
+        let notified = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(notified.text.contains("entity=\"\(entity)\""))
+        #expect(notified.text.contains("<basic>open</basic>"))
     }
 
     @Test("what is published under one name is seen under all, each watcher reading its own")
@@ -67,10 +67,10 @@ import Testing
         try publish(bench, "pres:bo@pres.example.com", basic: "open")
         var entities: Set<String> = []
         for _ in 0..<accepted {
-            let told = try bench.nextRequest(.notify, at: Bench.simple)
-            for form in forms where told.text.contains("entity=\"\(form)\"") { entities.insert(form) }
-            #expect(told.text.contains("<basic>open</basic>"))
-            bench.answer(told, 200, from: Bench.simple)
+            let notified = try bench.nextRequest(.notify, at: Bench.simple)
+            for form in forms where notified.text.contains("entity=\"\(form)\"") { entities.insert(form) }
+            #expect(notified.text.contains("<basic>open</basic>"))
+            bench.answer(notified, 200, from: Bench.simple)
         }
         #expect(entities == Set(forms.prefix(3)))
         #expect(bench.gateway.counts.presentities == 1)
@@ -82,9 +82,9 @@ import Testing
         try publish(bench, "tel:+44-20-7183-8750", basic: "open")
         subscribe(bench, "sip:ann@example.org", to: "sip:+442071838750@example.com", via: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        let told = try bench.nextRequest(.notify, at: Bench.simple)
-        #expect(told.text.contains("<basic>open</basic>"))
-        bench.answer(told, 200, from: Bench.simple)
+        let notified = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(notified.text.contains("<basic>open</basic>"))
+        bench.answer(notified, 200, from: Bench.simple)
         for other in [
             "sip:+442071838750@example.org", "sip:+442071838751@example.com", "sip:2071838750@example.com", "tel:+44-20-7183-8751",
         ] {

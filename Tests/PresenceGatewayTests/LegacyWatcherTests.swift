@@ -36,8 +36,8 @@ import Testing
         let mapper = try Bench.mapper(
             "availability-to-pidf", busy, becomes: busy.replacingOccurrences(of: "busy", with: "meeting"))
         bench.use(mapper)
-        let told = try bench.takeNotifies()
-        #expect(told.count == 1 && told.first?.text.contains("meeting") == true && told.first?.text.contains("busy") == false)
+        let notified = try bench.takeNotifies()
+        #expect(notified.count == 1 && notified.first?.text.contains("meeting") == true && notified.first?.text.contains("busy") == false)
         let rendered = bench.gateway.counters.bodiesEncoded
         bench.use(mapper)
         #expect(try bench.takeNotifies().isEmpty)
@@ -67,8 +67,8 @@ import Testing
         _ = try watch("text/xml+msrtc.pidf", "emma@contoso.com")
         #expect(try bench.takeNotifies().first?.text.contains("avail=\"9500\"") == true)
         try bench.publish("rob@fabrikam.com", .legacyInterop(15_500, in: 100, version: 1))
-        let told = try bench.takeNotifies()
-        #expect(told.count == 1 && told.first?.text.contains("avail=\"15500\"") == true)
+        let notified = try bench.takeNotifies()
+        #expect(notified.count == 1 && notified.first?.text.contains("avail=\"15500\"") == true)
         try bench.setMembers("rob@fabrikam.com", 300, version: 1, "user:ulla@contoso.com")
         #expect(try bench.takeNotifies().map { $0.text.contains("avail=\"9500\"") } == [true])
     }

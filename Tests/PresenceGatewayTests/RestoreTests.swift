@@ -77,17 +77,17 @@ struct RestoreTests {
         let accepted = try watch(bench)
         let restored = try bench.restart(after: .seconds(100))
         #expect(restored.dialogs == 1)
-        #expect(restored.told == 0)
+        #expect(restored.notified == 0)
         #expect(bench.isQuiet(at: Bench.simple))
 
         words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
         _ = try bench.nextResponse(200, at: Self.client)
-        let told = try bench.nextRequest(.notify, at: Bench.simple)
-        #expect(told.headers.cSeq?.number == 2 + Dialog.resumptionGap)
-        #expect(told.headers.fromTag == accepted.headers.toTag)
-        #expect(told.headers.callID == accepted.headers.callID)
-        #expect(told.headers.subscriptionState?.expires == 3_500)
-        bench.answer(told, 200, from: Bench.simple)
+        let notified = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(notified.headers.cSeq?.number == 2 + Dialog.resumptionGap)
+        #expect(notified.headers.fromTag == accepted.headers.toTag)
+        #expect(notified.headers.callID == accepted.headers.callID)
+        #expect(notified.headers.subscriptionState?.expires == 3_500)
+        bench.answer(notified, 200, from: Bench.simple)
 
         bench.send(bench.inDialog(accepted, cSeq: 1, expires: 3_600, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(500, at: Bench.simple)
@@ -107,9 +107,9 @@ struct RestoreTests {
         bench.send(subscribe, from: Bench.simple)
         let again = try bench.nextResponse(200, at: Bench.simple)
         #expect(again.headers.toTag == accepted.headers.toTag)
-        let told = try bench.nextRequest(.notify, at: Bench.simple)
-        #expect(told.headers.cSeq?.number == 2 + Dialog.resumptionGap)
-        bench.answer(told, 200, from: Bench.simple)
+        let notified = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(notified.headers.cSeq?.number == 2 + Dialog.resumptionGap)
+        bench.answer(notified, 200, from: Bench.simple)
         #expect(bench.gateway.counts.watcherDialogs == 1)
 
         // Later, it is another one: Call-IDs are only as unique as their makers.
@@ -149,7 +149,7 @@ struct RestoreTests {
         _ = try watch(bench, "bea@example.org", expires: 100)
         let restored = try bench.restart(after: .seconds(200))
         #expect(restored.expired == 2)
-        #expect(restored.told == 1)
+        #expect(restored.notified == 1)
         let messages = [try bench.nextRequest(.notify, at: Bench.simple), try bench.nextRequest(.notify, at: Bench.simple)]
         #expect(bench.isQuiet(at: Bench.simple))
         #expect(messages.filter { $0.text.contains("<basic>closed</basic>") }.count == 1)
@@ -167,12 +167,12 @@ struct RestoreTests {
         words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
         _ = try bench.nextResponse(200, at: Self.client)
         let lost = try bench.nextRequest(.notify, at: Bench.simple)
-        #expect(try bench.restart().told == 1)
+        #expect(try bench.restart().notified == 1)
         let again = try bench.nextRequest(.notify, at: Bench.simple)
         #expect(again.text == lost.text)
         #expect(again.headers.cSeq?.number == 3 + Dialog.resumptionGap)
         bench.answer(again, 200, from: Bench.simple)
-        #expect(try bench.restart().told == 0)
+        #expect(try bench.restart().notified == 0)
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
@@ -205,8 +205,8 @@ struct RestoreTests {
             anew, "active;expires=3600", cSeq: 2, type: type,
             body: Bench.categories("rob@contoso.com", Bench.state(differs ? 3_500 : 6_500)), from: Bench.enterprise)
         if differs {
-            let told = try bench.nextRequest(.notify, at: Bench.simple)
-            #expect(told.headers.cSeq?.number == (first.headers.cSeq?.number ?? 0) + 1 + Dialog.resumptionGap)
+            let notified = try bench.nextRequest(.notify, at: Bench.simple)
+            #expect(notified.headers.cSeq?.number == (first.headers.cSeq?.number ?? 0) + 1 + Dialog.resumptionGap)
         }
         #expect(bench.isQuiet(at: Bench.simple))
     }
@@ -256,11 +256,11 @@ struct RestoreTests {
         #expect(bench.isQuiet(at: Bench.enterprise))
         words.service(bench, "sue@fabrikam.com", words.state(6_500))
         _ = try bench.nextResponse(200, at: Self.client)
-        let told = try bench.nextRequest(.notify, at: Bench.enterprise)
-        #expect(told.text.contains("sip:sue@fabrikam.com"))
-        #expect(told.text.contains("<availability>6500</availability>"))
-        #expect(!told.text.contains("name=\"note\""))
-        #expect(!told.text.contains("sip:rob@fabrikam.com"))
+        let notified = try bench.nextRequest(.notify, at: Bench.enterprise)
+        #expect(notified.text.contains("sip:sue@fabrikam.com"))
+        #expect(notified.text.contains("<availability>6500</availability>"))
+        #expect(!notified.text.contains("name=\"note\""))
+        #expect(!notified.text.contains("sip:rob@fabrikam.com"))
     }
 
     @Test("MS-PRES 3.4.5.1.3 an endpoint still has one batch dialog: a new one ends that of before the restart")

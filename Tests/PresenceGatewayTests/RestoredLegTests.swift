@@ -27,7 +27,7 @@ import Testing
         bench.answer(far, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         notify(bench, far, cSeq: 1)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
-        #expect(try bench.told() == ["\(rob) active open"])
+        #expect(try bench.notified() == ["\(rob) active open"])
         return far
     }
 
@@ -90,7 +90,7 @@ import Testing
         bench.clear()
         // The state that the watcher saw before the restart ends with the time of a lost subscription.
         bench.pass(.seconds(101))
-        #expect(try bench.told() == ["\(Self.rob) active closed"])
+        #expect(try bench.notified() == ["\(Self.rob) active closed"])
     }
 
     @Test("RFC 4662: a list is subscribed to anew after a restart, and its members are unverified until that is accepted")

@@ -71,11 +71,11 @@ import Testing
         let subscriptions = try Self.subscriptions(bench)
         Self.serve(bench, try #require(subscriptions["ann"]), "", state: "pending;expires=3600")
         Self.serve(bench, try #require(subscriptions["alice"]), Bench.pidf("alice@example.org", activity: "busy"))
-        let told = try bench.takeNotifies()
-        #expect(told.allSatisfy { $0.headers.subscriptionState?.state == .active })
-        let list = try #require(told.first { $0.headers.contentType?.essence == "multipart/related" })
+        let notified = try bench.takeNotifies()
+        #expect(notified.allSatisfy { $0.headers.subscriptionState?.state == .active })
+        let list = try #require(notified.first { $0.headers.contentType?.essence == "multipart/related" })
         #expect(try BatchAnswer(list).verdicts == ["sip:ann@example.org: pending"])
-        #expect(told.contains { $0.text.contains("<availability>6500</availability>") })
+        #expect(notified.contains { $0.text.contains("<availability>6500</availability>") })
         // Whoever asks again is told so again.
         bench.send(
             bench.inDialog(
@@ -126,9 +126,9 @@ import Testing
         #expect(first.uris == ["sip:alice@example.org"] && first.list.resources.isEmpty)
         #expect(first.parts.map { $0.categories.map(\.name) } == [[.state, .note]])
         Self.serve(bench, try #require(try Self.subscriptions(bench)["alice"]), Self.rich)
-        let told = try bench.takeNotifies()
-        #expect(told.count == 1 && told.allSatisfy { $0.text.contains("<availability>") && $0.text.contains("At the lake") })
-        #expect(told.allSatisfy { !$0.text.contains("routing") && !$0.text.contains("dndState") })
+        let notified = try bench.takeNotifies()
+        #expect(notified.count == 1 && notified.allSatisfy { $0.text.contains("<availability>") && $0.text.contains("At the lake") })
+        #expect(notified.allSatisfy { !$0.text.contains("routing") && !$0.text.contains("dndState") })
     }
 
     @Test("MS-PRES 3.2.5.3 every requested category gets what the PIDF gave: state, contactCard, services, note; calendarData by its name")

@@ -132,8 +132,8 @@ struct StoreFailureTests {
         #expect(bench.isQuiet(at: Bench.simple))
         store.failure = nil
         bench.pass(.seconds(40))
-        let told = try bench.nextRequest(.notify, at: Bench.simple)
-        #expect(told.text.contains("<basic>closed</basic>"))
+        let notified = try bench.nextRequest(.notify, at: Bench.simple)
+        #expect(notified.text.contains("<basic>closed</basic>"))
         #expect(store.livingRecords == 1)
     }
 }

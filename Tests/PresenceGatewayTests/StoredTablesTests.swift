@@ -100,7 +100,7 @@ struct StoredTablesTests {
                 expected.dialog.localCSeq += 1
                 expected.resources = copy.resources
             }
-            expected.wasToldActive = copy.wasToldActive
+            expected.wasNotifiedActive = copy.wasNotifiedActive
             expected.listVersion = copy.listVersion
             #expect(copy == expected)
         }

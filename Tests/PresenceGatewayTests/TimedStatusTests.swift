@@ -124,18 +124,18 @@ import Testing
         let state = Bench.state(6_500).replacingOccurrences(
             of: "instance=\"1\"", with: "instance=\"1\" expireType=\"time\" expires=\"300\"")
         try watchEnterprise(state)
-        #expect(try bench.told().last == "bob@contoso.com active open")
+        #expect(try bench.notified().last == "bob@contoso.com active open")
         bench.pass(.seconds(299))
-        #expect(try bench.told().isEmpty)
+        #expect(try bench.notified().isEmpty)
         bench.pass(.seconds(2))
-        #expect(try bench.told() == ["bob@contoso.com active closed"])
+        #expect(try bench.notified() == ["bob@contoso.com active closed"])
     }
 
     @Test("MS-PRES 2.2.2.1 bridged: an instance with expires 0 is deleted")
     func deletedInstance() throws {
         let state = Bench.state(6_500).replacingOccurrences(of: "instance=\"1\"", with: "instance=\"1\" expireType=\"time\" expires=\"0\"")
         try watchEnterprise(state)
-        #expect(try bench.told().last == "bob@contoso.com active closed")
+        #expect(try bench.notified().last == "bob@contoso.com active closed")
     }
 
     func note(_ text: String) -> String {

@@ -204,10 +204,10 @@ struct UncommittedSubscribeTests {
         let accepted = try bench.nextResponse(200, at: Bench.simple)
         _ = try bench.takeNotifies(at: Bench.simple)
         try refuse(bench, at: Bench.simple, bench.inDialog(accepted, cSeq: 2, expires: 0, via: Bench.simple))
-        let whole = try ListWatcherTests.told(bench)
+        let whole = try ListWatcherTests.notified(bench)
         #expect(whole.allSatisfy { $0.meta.fullState })
         try bench.publish("sue@fabrikam.com", .legacyInterop(6_500))
-        let changed = try #require(try ListWatcherTests.told(bench).last)
+        let changed = try #require(try ListWatcherTests.notified(bench).last)
         #expect(changed.entries == ["sue@fabrikam.com active"])
         try unsubscribe(bench, accepted, cSeq: 2, at: Bench.simple, notifies: 1)
     }

@@ -89,13 +89,13 @@ import Testing
         let (client, events) = try await Self.watch(udp, expires: 600)
         var isStopping = false
         var sawState = false
-        var isTold = false
+        var isNotified = false
         loop: for await event in events {
             switch event {
             case .notification(let notification):
                 sawState =
                     sawState || notification.documents.contains { String(decoding: $0.body, as: UTF8.self).contains("<availability>") }
-                isTold = isTold || notification.state.hasPrefix("terminated")
+                isNotified = isNotified || notification.state.hasPrefix("terminated")
                 if sawState, !isStopping {
                     isStopping = true
                     let health = try #require(
@@ -108,7 +108,7 @@ import Testing
             }
         }
         #expect(sawState)
-        #expect(isTold)
+        #expect(isNotified)
         await client.stop()
     }
 

@@ -90,7 +90,7 @@ import Testing
         try await scene.watch(0..<5)
         try await scene.expect(0, "hello 0")
         try await scene.conversation.expect("the rejected one is named") {
-            scene.client.told["presence"]?.contains { $0.contains("alice2") && $0.contains("terminated") && $0.contains("rejected") }
+            scene.client.notified["presence"]?.contains { $0.contains("alice2") && $0.contains("terminated") && $0.contains("rejected") }
                 ?? false
         }
         #expect(scene.client.seen[Self.alice(1)]?.notes.isEmpty ?? true)
@@ -116,7 +116,7 @@ import Testing
         try await scene.watch(0..<3)
         try await scene.expect(2, "hello 2")
         try await scene.conversation.expect("the missing one is named") {
-            scene.client.told["presence"]?.contains { $0.contains("alice1") && $0.contains("terminated") } ?? false
+            scene.client.notified["presence"]?.contains { $0.contains("alice1") && $0.contains("terminated") } ?? false
         }
         try await scene.finish()
     }
@@ -140,7 +140,7 @@ import Testing
         }
         try await scene.show(4, "the last")
         try await scene.expect(4, "the last")
-        #expect(scene.client.told["presence"]?.contains { $0.contains("<availability>18") } == false)
+        #expect(scene.client.notified["presence"]?.contains { $0.contains("<availability>18") } == false)
         try await scene.finish()
     }
 

@@ -191,7 +191,7 @@ import Testing
             client.watch([Conversation.alice], categories: ["state", "note", "contactCard", "services", "calendarData"], at: now)
         }
         try await conversation.expect("the note") { client.seen[Conversation.alice]?.notes == ["in a meeting"] }
-        #expect(missing(client.told["presence"] ?? []) == [])
+        #expect(missing(client.notified["presence"] ?? []) == [])
         try await conversation.act { now in client.signOut(at: now) }
         try await conversation.concludes()
     }

@@ -256,7 +256,7 @@ import Testing
         let watchers = try await watchers(20, conversation, network)
         for index in 0..<20 {
             let document = SimpleDocuments.pidf(of: member(index), "open", note: "second")
-            conversation.simple.set(member(index), document, isTold: false, at: network.now)
+            conversation.simple.set(member(index), document, isNotified: false, at: network.now)
         }
         network.closeConnections(of: "simple", .byPeer)
         try network.run(for: .seconds(10))

@@ -107,14 +107,14 @@ import Testing
             }
         }
         check("after the churn")
-        let told = watchers.map(\.notifications.count)
+        let notified = watchers.map(\.notifications.count)
         for _ in 0..<3 {
             let restored = try conversation.crash(on: network, awayFor: .seconds(2))
-            #expect(restored.told == 0)
+            #expect(restored.notified == 0)
             #expect(restored.unreadable == 0)
             try network.run(for: .seconds(15))
         }
-        #expect(watchers.map(\.notifications.count) == told)
+        #expect(watchers.map(\.notifications.count) == notified)
         for subject in subjects { publish(subject) }
         try network.run(for: .seconds(5))
         #expect(subjects.allSatisfy { $0.isTaken() })

@@ -32,7 +32,7 @@ enum Records {
                 owner: "sip:a@example.com", event: "presence;id=4", contentType: "application/pidf+xml", watcher: "sip:b@example.org",
                 isBatch: resources > 1, isBestEffort: true, expiry: Instant(secondsSince1970: 1_700_000_900),
                 local: TransportAddress(.tcp, "::1", 5060),
-                remote: TransportAddress(.tls, "2001:db8::7", 40_000, proving: "host.example.org"), wasToldActive: true,
+                remote: TransportAddress(.tls, "2001:db8::7", 40_000, proving: "host.example.org"), wasNotifiedActive: true,
                 isUnanswered: true, listVersion: 9,
                 resources: (0..<resources).map {
                     StoredDialog.Resource(
@@ -41,9 +41,11 @@ enum Records {
                 },
                 rejected: [
                     StoredDialog.Rejected(
-                        uri: "sip:x@fabrikam.com", state: "resubscribe", reason: nil, statusCode: nil, poolFqdn: "sip:pool", isTold: false),
+                        uri: "sip:x@fabrikam.com", state: "resubscribe", reason: nil, statusCode: nil, poolFqdn: "sip:pool",
+                        isNotified: false),
                     StoredDialog.Rejected(
-                        uri: "sip:y@fabrikam.com", state: "terminated", reason: "noresource", statusCode: 404, poolFqdn: nil, isTold: true),
+                        uri: "sip:y@fabrikam.com", state: "terminated", reason: "noresource", statusCode: 404, poolFqdn: nil,
+                        isNotified: true),
                 ],
                 details: ["scope": "categories containers", "": ""]))
     }

@@ -24,10 +24,10 @@ extension ConfigurationReader {
         for (name, path) in spans {
             if let value = fields[name]?.integer(0...86_400_000) { configuration.timing[keyPath: path] = .milliseconds(value) }
         }
-        let (late, told) = (configuration.timing.overloadLateness, configuration.transport.latenessReported)
-        if late > .zero, late < told {
+        let (late, reported) = (configuration.timing.overloadLateness, configuration.transport.latenessReported)
+        if late > .zero, late < reported {
             fields["overload-late-ms"]?.refuse(
-                "must be 0, which is never, or at least \(told.nanoseconds / 1_000_000): what is less is not noticed")
+                "must be 0, which is never, or at least \(reported.nanoseconds / 1_000_000): what is less is not noticed")
         }
         if let value = fields["notify-patience-s"]?.integer(0...86_400) { configuration.timing.notifyPatience = .seconds(value) }
         if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.timing.retryAfter = value }

@@ -204,7 +204,7 @@ package final class RunningGateway: Sendable {
         [
             "restored-presentities": "\(restored.presentities)", "restored-publications": "\(restored.publications)",
             "restored-dialogs": "\(restored.dialogs)", "restored-registrations": "\(restored.registrations)",
-            "expired": "\(restored.expired)", "left-out": "\(restored.unreadable)", "told": "\(restored.told)",
+            "expired": "\(restored.expired)", "left-out": "\(restored.unreadable)", "told": "\(restored.notified)",
         ]
     }
 

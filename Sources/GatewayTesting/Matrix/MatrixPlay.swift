@@ -80,11 +80,11 @@ struct MatrixPlay {
 
     func change() async throws {
         let seat = try await watching(.available)
-        let told = seat.watcher.notifications.count
+        let notified = seat.watcher.notifications.count
         try await show(.busy)
         try await sees(seat, .busy)
         try await conversation.pass(.seconds(10))
-        try await conversation.require("told once") { seat.watcher.notifications.count == told + 1 }
+        try await conversation.require("told once") { seat.watcher.notifications.count == notified + 1 }
         seat.forgetHistory()
         let moods: [SimulatedMood] = [.away, .offline, .available, .busy, .away]
         for mood in moods {
@@ -162,11 +162,11 @@ struct MatrixPlay {
 
     func restart() async throws {
         let seat = try await watching(.busy, expires: 3_600)
-        let told = seat.watcher.notifications.count
+        let notified = seat.watcher.notifications.count
         try kill(awayFor: .seconds(2))
         try await conversation.pass(.seconds(20))
         try await conversation.require("nothing was heard of it") {
-            seat.watcher.notifications.count == told && seat.watcher.phase == .live
+            seat.watcher.notifications.count == notified && seat.watcher.phase == .live
         }
         try await show(.away)
         try await sees(seat, .away)

@@ -48,7 +48,7 @@ struct BatchSubscription {
         resources[place].verdict = nil
     }
 
-    mutating func told(_ uri: String, _ verdict: EnhancedDocuments.Verdict) {
+    mutating func notified(_ uri: String, _ verdict: EnhancedDocuments.Verdict) {
         guard let place = resources.firstIndex(where: { $0.uri == uri }) else { return }
         resources[place].verdict = verdict
         resources[place].isSaid = false

@@ -34,7 +34,7 @@ public final class EnhancedClient: SIPPeer {
     /// Response to the last SERVICE; nil while it is awaited.
     public private(set) var lastAnswer: PeerAnswer?
     /// Bodies of notifications by event package, in the order of arrival, including piggybacked ones.
-    public private(set) var told: [String: [String]] = [:]
+    public private(set) var notified: [String: [String]] = [:]
     /// Whether the client refreshes its registration at half the granted time.
     public var staysRegistered = true
 
@@ -124,7 +124,7 @@ public final class EnhancedClient: SIPPeer {
     public func follow(_ event: String, at now: Instant) { subscribe(event, callID: token(), expires: 600, body: "", at: now) }
 
     /// Last notification body of an event package; nil before the first.
-    public func latest(_ event: String) -> String? { told[event]?.last }
+    public func latest(_ event: String) -> String? { notified[event]?.last }
 
     /// Body of the last response to a SERVICE; empty without a response.
     public var lastBody: String {
@@ -247,7 +247,7 @@ public final class EnhancedClient: SIPPeer {
     }
 
     private func read(_ body: [UInt8], _ type: MediaType?, event: String) {
-        if !body.isEmpty { told[event, default: []].append(String(decoding: body, as: UTF8.self)) }
+        if !body.isEmpty { notified[event, default: []].append(String(decoding: body, as: UTF8.self)) }
         do {
             if event == "vnd-microsoft-roaming-self" {
                 selfNotifications += 1

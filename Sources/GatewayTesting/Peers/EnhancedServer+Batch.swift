@@ -15,7 +15,7 @@ extension EnhancedServer {
         for dialog in dialogs where watches(dialog, presentity) {
             if let verdict, let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri {
                 dialog.batch?.news.append((uri, verdict))
-                dialog.batch?.told(uri, verdict)
+                dialog.batch?.notified(uri, verdict)
             }
             notify(dialog, at: now)
         }
@@ -27,7 +27,7 @@ extension EnhancedServer {
         for dialog in dialogs where watches(dialog, presentity) {
             guard let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri else { continue }
             dialog.batch?.news.append((uri, .elsewhere(pool: pool)))
-            dialog.batch?.told(uri, .elsewhere(pool: pool))
+            dialog.batch?.notified(uri, .elsewhere(pool: pool))
             notify(dialog, at: now)
         }
     }
@@ -51,18 +51,18 @@ extension EnhancedServer {
     func batchAnswer(_ dialog: Dialog) -> (String, [UInt8]) {
         let named = dialog.batch?.named ?? dialog.batch?.resources.map(\.uri) ?? []
         dialog.batch?.named = nil
-        var told: [(uri: String, verdict: EnhancedDocuments.Verdict)] = []
+        var notified: [(uri: String, verdict: EnhancedDocuments.Verdict)] = []
         var documents: [String] = []
         for uri in named {
             if let verdict = verdict(on: uri, askedAt: dialog.pool) {
-                told.append((uri, verdict))
-                dialog.batch?.told(uri, verdict)
+                notified.append((uri, verdict))
+                dialog.batch?.notified(uri, verdict)
             } else if let resource = dialog.batch?[uri] {
                 documents.append(categories(uri, resource.categories))
                 dialog.batch?.said(uri, state(of: uri))
             }
         }
-        return Self.related(dialog, told, documents)
+        return Self.related(dialog, notified, documents)
     }
 
     /// Body of the next notification: new instance states, or changed categories of one resource (MS-PRES 2.2.2.4.3).

@@ -39,7 +39,7 @@ public final class ScriptedListService {
         var version: UInt32 = 0
         var isFresh = true
         var hasBegun = false
-        var told: [String: String] = [:]
+        var notified: [String: String] = [:]
     }
     private var views: [String: View] = [:]
 
@@ -113,8 +113,8 @@ public final class ScriptedListService {
                 part = documents[member].map { String(decoding: $0, as: UTF8.self) } ?? " "
                 said = part
             }
-            guard isFull || view.told[member] != said else { continue }
-            view.told[member] = said
+            guard isFull || view.notified[member] != said else { continue }
+            view.notified[member] = said
             resources += "<resource uri=\"\(EnhancedDocuments.escape(member))\">\(instance)</resource>"
             guard !part.isEmpty else { continue }
             let type = part == " " ? "" : "Content-Type: application/pidf+xml\r\n"

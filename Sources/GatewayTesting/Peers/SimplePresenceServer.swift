@@ -34,18 +34,18 @@ public final class SimplePresenceServer: ScriptedNotifier {
     /// Lists that the server serves.
     public var lists: ScriptedListService { service }
 
-    private struct Told {
+    private struct Notified {
         var version: UInt32 = 0
         var document: [UInt8]?
         var last: [UInt8] = []
     }
-    private var told: [String: Told] = [:]
+    private var notified: [String: Notified] = [:]
 
     /// Replaces a presentity's document; nil removes it.
-    /// - Parameter isTold: Whether its watchers are notified.
-    public func set(_ presentity: String, _ document: String?, isTold: Bool = true, at now: Instant) {
+    /// - Parameter isNotified: Whether its watchers are notified.
+    public func set(_ presentity: String, _ document: String?, isNotified: Bool = true, at now: Instant) {
         documents[SIPURI.key(of: presentity)] = document.map { Array($0.utf8) }
-        if isTold { changed(presentity, at: now) }
+        if isNotified { changed(presentity, at: now) }
     }
 
     override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
@@ -82,7 +82,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
 
     override func accepted(_ dialog: Dialog) {
         // The first notification after a SUBSCRIBE is full (RFC 5263 4.4).
-        told[dialog.localTag]?.document = nil
+        notified[dialog.localTag]?.document = nil
         if service.members(of: dialog) != nil, !dialog.request.body.isEmpty { fault("a SUBSCRIBE in a dialog with a list (RFC 5367 4)") }
         service.accepted(dialog)
     }
@@ -103,7 +103,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
     override func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? {
         if dialog.mustRepeat {
             dialog.mustRepeat = false
-            told[dialog.localTag]?.document = nil
+            notified[dialog.localTag]?.document = nil
             service.accepted(dialog)
         }
         if let members = service.members(of: dialog) {
@@ -116,7 +116,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
         }
         guard !blockedPolitely.contains(where: { same($0, dialog.watcher) }), let document = documents[SIPURI.key(of: dialog.presentity)]
         else {
-            told[dialog.localTag]?.document = nil
+            notified[dialog.localTag]?.document = nil
             return nil
         }
         guard sendsDifferences, accepts(dialog.request), let root = try? XMLTree.parse(document).root else {
@@ -130,36 +130,36 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
 
     private func partial(_ root: XMLElement, _ document: [UInt8], for dialog: Dialog) -> [UInt8] {
-        var told = self.told[dialog.localTag] ?? Told()
-        defer { self.told[dialog.localTag] = told }
-        let before = told.document.flatMap { try? XMLTree.parse($0).root }
+        var notified = self.notified[dialog.localTag] ?? Notified()
+        defer { self.notified[dialog.localTag] = notified }
+        let before = notified.document.flatMap { try? XMLTree.parse($0).root }
         if before != nil, case .repeatsLast? = blunders.first {
             blunders.removeFirst()
-            return told.last
+            return notified.last
         }
-        told.document = document
-        told.last = next(root, after: before, &told)
-        return told.last
+        notified.document = document
+        notified.last = next(root, after: before, &notified)
+        return notified.last
     }
 
-    private func next(_ root: XMLElement, after before: XMLElement?, _ told: inout Told) -> [UInt8] {
+    private func next(_ root: XMLElement, after before: XMLElement?, _ notified: inout Notified) -> [UInt8] {
         guard let before, let difference = PartialPIDF(from: before, to: root) else {
-            told.version += 1
-            return PartialPIDF(full: root).encoded(version: told.version)
+            notified.version += 1
+            return PartialPIDF(full: root).encoded(version: notified.version)
         }
         differences += 1
-        told.version += 1
-        guard !blunders.isEmpty else { return difference.encoded(version: told.version) }
+        notified.version += 1
+        guard !blunders.isEmpty else { return difference.encoded(version: notified.version) }
         switch blunders.removeFirst() {
-        case .skipsVersion: told.version += 1
-        case .repeatsLast: return told.last
+        case .skipsVersion: notified.version += 1
+        case .repeatsLast: return notified.last
         case .breaksPatch:
             return Array(
                 """
-                <p:pidf-diff xmlns="urn:ietf:params:xml:ns:pidf" xmlns:p="urn:ietf:params:xml:ns:pidf-diff" version="\(told.version)">\
+                <p:pidf-diff xmlns="urn:ietf:params:xml:ns:pidf" xmlns:p="urn:ietf:params:xml:ns:pidf-diff" version="\(notified.version)">\
                 <p:remove sel="*/tuple[@id='nobody']"/></p:pidf-diff>
                 """.utf8)
         }
-        return difference.encoded(version: told.version)
+        return difference.encoded(version: notified.version)
     }
 }

@@ -26,10 +26,10 @@ extension Gateway {
                 let change = publishForServer(record)
                 if !change.isEmpty {
                     keep(record)
-                    tellAll(of: record, change, at: now)
+                    notifyAll(of: record, change, at: now)
                 } else if isOther {
                     // Only data in the older formats has changed (MS-PRES 3.7.5.5).
-                    tellWatchers(of: record, at: now)
+                    notifyWatchers(of: record, at: now)
                 }
             } else {
                 userEnded(record, at: now)

@@ -100,14 +100,14 @@ extension Gateway {
     /// Builds the body and marks its changes as notified; nil: nothing in the subscription's scope changed.
     private func homeBody(of subscription: HomeDialog, isFull: Bool, at now: Instant) -> [UInt8]? {
         switch subscription.subject {
-        case .roamingSelf(let scope, let untold):
-            subscription.subject = .roamingSelf(scope: scope, untold: PresentityChange())
-            return roamingData(of: subscription, scope: scope, after: isFull ? nil : untold, at: now)
+        case .roamingSelf(let scope, let pendingChanges):
+            subscription.subject = .roamingSelf(scope: scope, pendingChanges: PresentityChange())
+            return roamingData(of: subscription, scope: scope, after: isFull ? nil : pendingChanges, at: now)
         case .provisioning(let groups):
             return ProvisionGroupListDocument(groups: groups).encoded()
-        case .contacts(let showsMode, let untold):
-            subscription.subject = .contacts(showsMode: showsMode, untold: .nothing)
-            return contactsBody(of: subscription.user, showsMode: showsMode, untold: untold, isFull: isFull)
+        case .contacts(let showsMode, let pendingChanges):
+            subscription.subject = .contacts(showsMode: showsMode, pendingChanges: .nothing)
+            return contactsBody(of: subscription.user, showsMode: showsMode, pendingChanges: pendingChanges, isFull: isFull)
         case .accessControl:
             return home.lists.accessControl(of: subscription.user).document.encoded()
         case .pendingWatchers:

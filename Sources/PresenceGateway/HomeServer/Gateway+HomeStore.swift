@@ -59,13 +59,13 @@ extension Gateway {
             watcher: uri, watcherKey: stored.owner, watcherDomain: domain, presentity: uri, presentityKey: stored.owner,
             presentityDomain: domain, entity: uri, maxForwards: 69)
         // A BENOTIFY of the last process may be lost, so the endpoint gets the full state when it returns.
-        let wasTold = !stored.isUnanswered && !stored.isBestEffort
+        let wasNotified = !stored.isUnanswered && !stored.isBestEffort
         let subscription = HomeDialog(
             localTag: dialog.id.localTag, package: package, parties: parties,
             endpoint: stored.details[HomeDialog.Detail.endpoint].flatMap { EndpointID($0) }, event: event,
             followsRegistration: stored.details[HomeDialog.Detail.followsRegistration] != nil, dialog: dialog,
             notifier: Notifier(
-                restoring: homeNotifierConfiguration(bestEffort: stored.isBestEffort), expiry: stored.expiry, wasTold: wasTold),
+                restoring: homeNotifierConfiguration(bestEffort: stored.isBestEffort), expiry: stored.expiry, wasNotified: wasNotified),
             flow: Flow(local: stored.local, remote: stored.remote), subject: subject)
         subscription.notifier.becameReady()
         subscription.isDetached = stored.local.transport.isReliable
@@ -75,7 +75,7 @@ extension Gateway {
     }
 
     /// Repeats notifications that were unanswered at the restart; dialogs that wait for their endpoints are left out.
-    func tellRestoredHome(_ stored: [StoredDialog], at now: Instant) {
+    func notifyRestoredHome(_ stored: [StoredDialog], at now: Instant) {
         for one in stored where one.isUnanswered {
             guard let subscription = home.dialogs[one.dialog.localTag], !subscription.isDetached else { continue }
             perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
@@ -114,7 +114,7 @@ extension HomeDialog {
         return StoredDialog(
             kind: StoredDialog.Kind(rawValue: package.rawValue), dialog: dialog.snapshot, owner: user, event: event.description,
             contentType: package.mediaType, watcher: userURI.description, isBestEffort: notifier.configuration.bestEffort,
-            expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasToldActive: true,
+            expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasNotifiedActive: true,
             isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering, details: details)
     }
 }
@@ -134,12 +134,12 @@ extension HomeDialog.Subject {
         case .roamingSelf:
             guard let scope = details[HomeDialog.Detail.scope] else { return nil }
             self = .roamingSelf(
-                scope: Set(scope.split(separator: " ").map { RoamingScope(rawValue: String($0)) }), untold: PresentityChange())
+                scope: Set(scope.split(separator: " ").map { RoamingScope(rawValue: String($0)) }), pendingChanges: PresentityChange())
         case .provisioning:
             guard let groups = details[HomeDialog.Detail.groups] else { return nil }
             self = .provisioning(groups: groups.split(separator: "\n").map(String.init))
         case .contacts:
-            self = .contacts(showsMode: details[HomeDialog.Detail.showsMode] != nil, untold: .nothing)
+            self = .contacts(showsMode: details[HomeDialog.Detail.showsMode] != nil, pendingChanges: .nothing)
         case .accessControl:
             self = .accessControl
         case .pendingWatchers:

@@ -75,7 +75,7 @@ extension Gateway {
 
     private func subject(of request: SIPRequest, _ package: HomePackage) throws(Refusal) -> HomeDialog.Subject {
         switch package {
-        case .roamingSelf: .roamingSelf(scope: try roamingScope(request), untold: PresentityChange())
+        case .roamingSelf: .roamingSelf(scope: try roamingScope(request), pendingChanges: PresentityChange())
         case .provisioning: .provisioning(groups: try provisioningGroups(request))
         case .contacts: try contactsSubject(request)
         case .accessControl: .accessControl

@@ -31,12 +31,12 @@ extension Gateway {
 
     /// Notifies the user's self dialogs with a scope that the change touches, including that of the endpoint that caused it (MS-PRES
     /// 3.3.5.2).
-    func tellOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
+    func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
         for subscription in home.dialogs.of(presentity.key) {
-            guard case .roamingSelf(let scope, var untold) = subscription.subject, change.touches(scope) else { continue }
-            untold.formUnion(change)
-            subscription.subject = .roamingSelf(scope: scope, untold: untold)
+            guard case .roamingSelf(let scope, var pendingChanges) = subscription.subject, change.touches(scope) else { continue }
+            pendingChanges.formUnion(change)
+            subscription.subject = .roamingSelf(scope: scope, pendingChanges: pendingChanges)
             guard !subscription.isDetached else { continue }
             perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
         }

@@ -40,10 +40,10 @@ extension HomePackage {
 final class HomeDialog {
     /// The subscribed data, with the changes that were not yet notified.
     enum Subject {
-        case roamingSelf(scope: Set<RoamingScope>, untold: PresentityChange)
+        case roamingSelf(scope: Set<RoamingScope>, pendingChanges: PresentityChange)
         case provisioning(groups: [String])
         /// - Parameter showsMode: whether the client supports the unified contact store (MS-PRES 10).
-        case contacts(showsMode: Bool, untold: UntoldContacts)
+        case contacts(showsMode: Bool, pendingChanges: PendingContacts)
         case accessControl
         case pendingWatchers
     }

@@ -82,7 +82,7 @@ extension Gateway {
             let isLive = resource.hostedKey == live.key
             if isLive || notified.contains(address) || blocks.standing(of: address, at: live.owner) != nil {
                 sourceChanged(resource, of: watcher, at: now)
-            } else if resource.isTold, watcher.wasToldActive {
+            } else if resource.isNotified, watcher.wasNotifiedActive {
                 if resource.isKnown(rendered(resource, for: watcher, at: now)) {
                     // A pending change was not shown before the block and must not be shown after it.
                     watcher.changes.remove(resource)

@@ -40,7 +40,7 @@ final class HostedPresentity {
     /// Next time at which a published element begins or ends; nil: none does.
     var nextTimedMoment: Instant?
     /// Whether a PUBLISH changed ``document`` and the watchers have not been notified yet.
-    var hasUntoldDocument = false
+    var hasPendingDocument = false
     /// Whether the last change came by PUBLISH.
     var isSimpleNewer = false
     private var views: [ViewKey: (presence: RenderedPresence, isOwn: Bool)] = [:]

@@ -49,7 +49,7 @@ extension Gateway {
             for verdict in dialog.verdicts where verdict.uri.aorKey == presentity {
                 found.append(
                     SubscriptionExplanation(
-                        subscription: report(dialog, nil, at: now), delivery: verdict.isTold ? .current : .waiting,
+                        subscription: report(dialog, nil, at: now), delivery: verdict.isNotified ? .current : .waiting,
                         view: ViewExplanation(origin: .nothing), verdict: VerdictReport(verdict)))
             }
         }
@@ -63,7 +63,7 @@ extension Gateway {
         var explanation = SubscriptionExplanation(
             subscription: report(dialog, resource, at: now), delivery: .nothing, view: view)
         if let spacedUntil = resource.spacedUntil, spacedUntil > now { explanation.spacedUntil = DateTime(spacedUntil) }
-        if resource.isTold { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
+        if resource.isNotified { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
         // Some documents are kept as a digest only; with an equal digest the fresh view is identical.
         let delivered = resource.delivered ?? (resource.deliveredDigest != nil && resource.isKnown(fresh) ? fresh : nil)
         if includingBodies, let delivered { explanation.body = delivered.text(of: resource.categories) }

@@ -148,11 +148,13 @@ extension WatcherDialog {
     }
 
     var notification: NotificationReport? {
-        guard told.count > 0 else { return nil }
+        guard lastNotification.count > 0 else { return nil }
         return NotificationReport(
-            at: DateTime(told.at), cause: told.cause, isPiggybacked: told.isPiggybacked, cSeq: dialog.localCSeq,
-            answer: told.answer == 0 ? nil : Int(told.answer), isAwaited: notifier.isAwaitingAnswer, isLost: told.isLost,
-            count: Int(told.count), suppressed: Int(told.suppressed))
+            at: DateTime(lastNotification.at), cause: lastNotification.cause, isPiggybacked: lastNotification.isPiggybacked,
+            cSeq: dialog.localCSeq,
+            answer: lastNotification.answer == 0 ? nil : Int(lastNotification.answer), isAwaited: notifier.isAwaitingAnswer,
+            isLost: lastNotification.isLost,
+            count: Int(lastNotification.count), suppressed: Int(lastNotification.suppressed))
     }
 }
 

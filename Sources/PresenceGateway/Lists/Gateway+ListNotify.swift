@@ -12,9 +12,9 @@ extension Gateway {
         for resource in isFull ? watcher.resources : watcher.dueChanges(at: now) {
             add(resource, of: watcher, to: &notification, isFull: isFull, boundary: boundary, at: now)
         }
-        for index in watcher.rejected.indices where isFull || !watcher.rejected[index].isTold {
+        for index in watcher.rejected.indices where isFull || !watcher.rejected[index].isNotified {
             let verdict = watcher.rejected[index]
-            watcher.rejected[index].isTold = true
+            watcher.rejected[index].isNotified = true
             let instance = RLMIInstance(id: Self.instance, state: .init(verdict.state), reason: verdict.reason)
             notification.add(RLMIResource(uri: list.written(verdict.uri), instances: [instance]), cid: "")
         }
@@ -36,7 +36,7 @@ extension Gateway {
         var entry = RLMIResource(uri: list.written(resource.uri))
         guard !resource.isPending else {
             entry.instances = [RLMIInstance(id: Self.instance, state: .pending)]
-            resource.tellPending()
+            resource.notePendingNotified()
             notification.add(entry, cid: "")
             return
         }
@@ -74,6 +74,6 @@ extension Gateway {
             return
         }
         guard watcher.isReady || !watcher.notifier.isFetching && !watcher.notifier.isHeld else { return }
-        tellChanges(of: watcher, at: now)
+        notifyChanges(of: watcher, at: now)
     }
 }

@@ -172,13 +172,13 @@ extension Gateway {
         wakes.set(.undeliverable, at: now)
     }
 
-    func tellUndeliverable(at now: Instant) {
+    func reportUndeliverable(at now: Instant) {
         let all = hops.undeliverable
         hops.undeliverable = []
-        for (delivery, failure) in all { tell(delivery, failure, at: now) }
+        for (delivery, failure) in all { reportUndeliverable(delivery, failure, at: now) }
     }
 
-    private func tell(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
+    private func reportUndeliverable(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
         counters.hopsNotLocated += 1
         log(
             .notice, "next hop not located",

@@ -15,7 +15,7 @@ enum RenderedPresence {
     }
 
     /// Whether the state equals the delivered one in the requested categories.
-    func tellsNothing(after delivered: RenderedPresence?, among requested: [CategoryName]) -> Bool {
+    func changesNothing(after delivered: RenderedPresence?, among requested: [CategoryName]) -> Bool {
         switch (self, delivered) {
         case (.categories, _): changedCategories(since: delivered, among: requested)?.isEmpty ?? true
         case (.document(let view), .document(let previous)?): view === previous || view.bytes == previous.bytes

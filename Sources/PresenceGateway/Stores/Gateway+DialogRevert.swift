@@ -50,7 +50,7 @@ extension Gateway {
         watcher.dialog.revert(to: before.dialog)
         revertResources(of: watcher, to: before, at: now)
         watcher.rejected = before.rejected
-        watcher.wasToldActive = before.wasToldActive
+        watcher.wasNotifiedActive = before.wasNotifiedActive
         if before.isBatchOfEndpoint, let endpoint = watcher.endpoint { batchOfEndpoint[endpoint] = watcher.localTag }
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         watcher.notifier.revert(to: before.notifier, from: before.ends, retryIn: pause, at: now)
@@ -113,7 +113,7 @@ struct WatcherDialogBefore {
     fileprivate let notifier: Notifier
     fileprivate let resources: [(resource: WatchedResource, categories: [CategoryName])]
     fileprivate let rejected: [WatcherDialog.RejectedResource]
-    fileprivate let wasToldActive: Bool
+    fileprivate let wasNotifiedActive: Bool
     fileprivate let isBatchOfEndpoint: Bool
     /// Ends of the subscription that a failed commit undoes.
     fileprivate var ends: Set<Notifier.EndReason> = []
@@ -123,7 +123,7 @@ struct WatcherDialogBefore {
         notifier = watcher.notifier
         resources = watcher.resources.map { ($0, $0.categories) }
         rejected = watcher.rejected
-        wasToldActive = watcher.wasToldActive
+        wasNotifiedActive = watcher.wasNotifiedActive
         self.isBatchOfEndpoint = isBatchOfEndpoint
     }
 }

@@ -36,7 +36,7 @@ public struct StoredDialog: Hashable, Sendable {
     /// Source address of the last SUBSCRIBE.
     public var remote: TransportAddress
     /// Whether the last notification was `active`, not `pending`.
-    public var wasToldActive: Bool
+    public var wasNotifiedActive: Bool
     /// Whether the last NOTIFY had no response yet, so that its delivery is unknown.
     public var isUnanswered: Bool
     /// Version of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
@@ -88,23 +88,23 @@ public struct StoredDialog: Hashable, Sendable {
         /// FQDN of the pool that serves the resource; nil: unknown.
         public var poolFqdn: String?
         /// Whether the state has been notified.
-        public var isTold: Bool
+        public var isNotified: Bool
 
         /// Creates a resource.
-        public init(uri: String, state: String, reason: String?, statusCode: Int?, poolFqdn: String?, isTold: Bool) {
+        public init(uri: String, state: String, reason: String?, statusCode: Int?, poolFqdn: String?, isNotified: Bool) {
             self.uri = uri
             self.state = state
             self.reason = reason
             self.statusCode = statusCode
             self.poolFqdn = poolFqdn
-            self.isTold = isTold
+            self.isNotified = isNotified
         }
     }
 
     /// Creates a record.
     public init(
         kind: Kind, dialog: DialogSnapshot, owner: String, event: String, contentType: String, watcher: String, isBatch: Bool = false,
-        isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasToldActive: Bool, isUnanswered: Bool,
+        isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasNotifiedActive: Bool, isUnanswered: Bool,
         listVersion: UInt32 = 0, resources: [Resource] = [], rejected: [Rejected] = [], details: [String: String] = [:]
     ) {
         self.kind = kind
@@ -118,7 +118,7 @@ public struct StoredDialog: Hashable, Sendable {
         self.expiry = expiry
         self.local = local
         self.remote = remote
-        self.wasToldActive = wasToldActive
+        self.wasNotifiedActive = wasNotifiedActive
         self.isUnanswered = isUnanswered
         self.listVersion = listVersion
         self.resources = resources

@@ -99,11 +99,11 @@ extension Gateway {
         let before = joining.map(\.resource.source)
         subscription.adopt(resource)
         if known?.standing == .pending {
-            for (watcher, watched) in staying { tell(isPending: true, of: watched, to: watcher, at: now) }
+            for (watcher, watched) in staying { notify(isPending: true, of: watched, to: watcher, at: now) }
         }
         for ((watcher, watched), source) in zip(joining, before) {
             if let standing = known?.standing, standing != .unheard {
-                tell(isPending: standing == .pending, of: watched, to: watcher, at: now)
+                notify(isPending: standing == .pending, of: watched, to: watcher, at: now)
             }
             if watched.source != source { sourceChanged(watched, of: watcher, at: now) }
         }

@@ -138,11 +138,11 @@ extension Gateway {
     /// Notifies the watchers of one presentity whether their authorization is pending.
     private func stand(_ standing: UpstreamResource.Standing, _ resource: UpstreamResource, at now: Instant) {
         resource.standing = standing
-        for (watcher, watched) in resource.sinks { tell(isPending: standing == .pending, of: watched, to: watcher, at: now) }
+        for (watcher, watched) in resource.sinks { notify(isPending: standing == .pending, of: watched, to: watcher, at: now) }
     }
 
     /// Notifies one watcher whether its authorization for a presentity is pending.
-    func tell(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+    func notify(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         if watcher.namesResources { return standingChanged(isPending: isPending, of: watched, in: watcher, at: now) }
         if !isPending, watcher.isReady { watcher.notifier.becameReady() }
         perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)

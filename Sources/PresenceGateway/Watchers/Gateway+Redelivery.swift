@@ -18,7 +18,7 @@ extension Gateway {
     ) {
         guard dialogs[watcher.localTag] === watcher else { return }
         counters.notificationsFailed += 1
-        watcher.told.lost()
+        watcher.lastNotification.lost()
         watcher.redirect = nil
         watcher.failureReason = reason
         log(.notice, "NOTIFY not delivered", ["call-id": watcher.dialog.id.callID, "reason": reason])

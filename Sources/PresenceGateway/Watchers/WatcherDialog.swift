@@ -39,9 +39,9 @@ final class WatcherDialog {
     /// SUBSCRIBE of a poll with a 200 that waits for upstream state (MS-PRES 3.4.5.1.2).
     var held: HeldRequest?
     /// Whether the last notification had the state `active`, not `pending`.
-    var wasToldActive = false
+    var wasNotifiedActive = false
     /// Record of the last notification, for operators.
-    var told = NotificationRecord()
+    var lastNotification = NotificationRecord()
     /// Redirection that the outstanding NOTIFY follows; nil: none.
     var redirect: NotifyRedirect?
     /// Reason of the last failed notification; valid while the notifier retries.
@@ -69,7 +69,7 @@ final class WatcherDialog {
         var reason: String?
         var statusCode: Int?
         var poolFqdn: String?
-        var isTold = false
+        var isNotified = false
     }
 
     init(
@@ -129,13 +129,13 @@ final class WatcherDialog {
     var verdicts: [RejectedResource] {
         rejected
             + resources.filter(\.isPending).map {
-                RejectedResource(uri: $0.uri, entity: $0.entity, state: "pending", isTold: $0.isPendingTold)
+                RejectedResource(uri: $0.uri, entity: $0.entity, state: "pending", isNotified: $0.isPendingNotified)
             }
     }
 
     /// Whether there are entries that the watcher has not received (MS-PRES 3.4.5.1.3.1); a pending one of a list is a change.
-    var hasUntoldVerdicts: Bool {
-        rejected.contains { !$0.isTold } || list == nil && resources.contains { $0.isPending && !$0.isPendingTold }
+    var hasPendingInstanceStates: Bool {
+        rejected.contains { !$0.isNotified } || list == nil && resources.contains { $0.isPending && !$0.isPendingNotified }
     }
 
     /// Whether every resource has a state or is pending.
@@ -209,10 +209,10 @@ final class WatchedResource {
     private(set) var deliveredDigest: UInt64?
     /// Whether the remote domain has not granted it, or withdrawn it; only in dialogs about several presentities.
     var isPending = false {
-        didSet { if isPending != oldValue { isPendingTold = false } }
+        didSet { if isPending != oldValue { isPendingNotified = false } }
     }
     /// Whether the watcher was notified that it is pending.
-    private(set) var isPendingTold = false
+    private(set) var isPendingNotified = false
     /// Version of the last partial document; continues over refreshes (RFC 5263 4.4).
     var partialVersion: UInt32 = 0
     /// Whether it is in its dialog's ``WatcherDialog/changes``.
@@ -237,19 +237,19 @@ final class WatchedResource {
     }
 
     /// Notes that the watcher was notified of pending; the delivered state is no longer valid.
-    func tellPending() {
-        isPendingTold = true
+    func notePendingNotified() {
+        isPendingNotified = true
         delivered = nil
     }
 
     /// Restores a pending state from before a restart.
-    func restorePending(isTold: Bool) {
+    func restorePending(isNotified: Bool) {
         isPending = true
-        isPendingTold = isTold
+        isPendingNotified = isNotified
     }
 
     /// Whether any state was delivered to the watcher.
-    var isTold: Bool { delivered != nil || deliveredDigest != nil || !remembered.isEmpty }
+    var isNotified: Bool { delivered != nil || deliveredDigest != nil || !remembered.isEmpty }
 
     /// Keeps only the digest of the delivered document.
     func deliver(digest: UInt64) {
@@ -261,7 +261,7 @@ final class WatchedResource {
     func isKnown(_ rendered: RenderedPresence) -> Bool {
         if let deliveredDigest, case .document(let view) = rendered { return view.digest == deliveredDigest }
         return delivered == nil && !remembered.isEmpty
-            ? rendered.digests(of: categories) == remembered : rendered.tellsNothing(after: delivered, among: categories)
+            ? rendered.digests(of: categories) == remembered : rendered.changesNothing(after: delivered, among: categories)
     }
 
     /// Categories that differ from the delivered state.

@@ -29,7 +29,7 @@ public final class TLSService: Sendable {
         var completed: [TrustAnchors.Role: UInt64] = [:]
         var failures: [TLSStatistics.FailureKey: UInt64] = [:]
         var peers: [String: Peer] = [:]
-        var told = RecentNotes<FailureNote>(limit: 1_024)
+        var reported = RecentNotes<FailureNote>(limit: 1_024)
         var warnedAt: Instant?
         var reloads: UInt64 = 0
     }
@@ -96,7 +96,7 @@ public final class TLSService: Sendable {
         let now = clock.now()
         let isNews = state.withLock { state in
             state.failures[TLSStatistics.FailureKey(failure.kind, failure.refusedBy), default: 0] += 1
-            return state.told.isNews(FailureNote(host: remote.host, kind: failure.kind), at: now)
+            return state.reported.isNews(FailureNote(host: remote.host, kind: failure.kind), at: now)
         }
         guard isNews else { return }
         var metadata = failure.metadata

@@ -10,7 +10,7 @@ enum DialogTable {
             dialog.localTag, stored.kind.rawValue, stored.owner, stored.watcher, stored.event, stored.contentType,
             stored.expiry.nanosecondsSince1970, dialog.callID, dialog.remoteTag, dialog.localParty, dialog.remoteParty,
             dialog.remoteTarget, StoredList.text(dialog.routeSet), dialog.localCSeq, dialog.remoteCSeq, dialog.isSecure, stored.isBatch,
-            stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasToldActive, stored.isUnanswered,
+            stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasNotifiedActive, stored.isUnanswered,
             stored.listVersion, StoredList.text(stored.details),
         ]
         try database.run(Self.upsert, StatementArguments(arguments))
@@ -31,7 +31,7 @@ enum DialogTable {
                 """,
                 [
                     dialog.localTag, stored.resources.count + place, resource.uri, resource.state, resource.reason, resource.statusCode,
-                    resource.poolFqdn, resource.isTold,
+                    resource.poolFqdn, resource.isNotified,
                 ])
         }
     }
@@ -65,7 +65,7 @@ enum DialogTable {
                     StoredDialog.Rejected(
                         uri: try columns.text("uri"), state: state, reason: columns.optionalText("reason"),
                         statusCode: columns.optionalInteger("status_code"), poolFqdn: columns.optionalText("pool_fqdn"),
-                        isTold: try columns.flag("is_told")))
+                        isNotified: try columns.flag("is_told")))
             }
         }
         return try Row.fetchAll(database, sql: "SELECT * FROM dialog").map { row in
@@ -89,7 +89,7 @@ enum DialogTable {
             watcher: try columns.text("watcher"), isBatch: try columns.flag("is_batch"),
             isBestEffort: try columns.flag("is_best_effort"), expiry: try columns.instant("expiry"),
             local: try columns.address("local_address"), remote: try columns.address("remote_address"),
-            wasToldActive: try columns.flag("was_told_active"), isUnanswered: try columns.flag("is_unanswered"),
+            wasNotifiedActive: try columns.flag("was_told_active"), isUnanswered: try columns.flag("is_unanswered"),
             listVersion: try columns.integer("list_version"), details: try columns.pairs("details"))
     }
 }

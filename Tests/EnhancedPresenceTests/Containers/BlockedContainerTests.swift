@@ -25,12 +25,12 @@ import Testing
     }
 
     @Test("MS-PRES 3.2.5.2: own endpoints are told what every container holds of a changed category, not only of the one that changed")
-    func told() throws {
+    func notified() throws {
         var bob = try presentity()
         let change = bob.publishBlockedDefaults(at: Fixture.time(1))
-        let told = bob.roamingData(after: change, at: Fixture.time(1)).categories?.categories ?? []
+        let notified = bob.roamingData(after: change, at: Fixture.time(1)).categories?.categories ?? []
         for name in Self.names {
-            #expect(Set(told.filter { $0.name == name }.map(\.container)) == [Fixture.container(200), Fixture.container(32_000)])
+            #expect(Set(notified.filter { $0.name == name }.map(\.container)) == [Fixture.container(200), Fixture.container(32_000)])
         }
     }
 }

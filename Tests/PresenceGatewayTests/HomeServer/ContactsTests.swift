@@ -44,8 +44,8 @@ import Testing
         let rob = try endpoint()
         rob.subscribe(Self.event, extra: "")
         #expect(try rob.response(200).body.isEmpty)
-        let told = try rob.request(.notify)
-        #expect(told.text.contains("<contactList deltaNum=\"1\">") && told.headers.contentType?.essence == Self.type)
+        let notified = try rob.request(.notify)
+        #expect(notified.text.contains("<contactList deltaNum=\"1\">") && notified.headers.contentType?.essence == Self.type)
     }
 
     @Test("MS-SIP 3.7.5.2: every change goes to every contacts dialog as a delta, that of the asking endpoint too")
@@ -62,9 +62,9 @@ import Testing
         phone.operate(.setContact(RoamingContact(uri: "sip:dan@contoso.com", name: "Dan", groups: [2])), deltaNum: 2)
         #expect(try phone.response(200).body.isEmpty)
         for endpoint in [desk, phone] {
-            let told = try endpoint.request(.benotify)
-            #expect(told.headers.event?.package == Self.event && told.headers.contentType?.essence == Self.type)
-            let delta = try ContactDeltaDocument(parsing: told.body)
+            let notified = try endpoint.request(.benotify)
+            #expect(notified.headers.event?.package == Self.event && notified.headers.contentType?.essence == Self.type)
+            let delta = try ContactDeltaDocument(parsing: notified.body)
             #expect(delta.deltaNum == 3 && delta.previousDeltaNum == 2)
             #expect(delta.change == .addedContact(RoamingContact(uri: "sip:dan@contoso.com", name: "Dan", groups: [2])))
         }

@@ -87,7 +87,7 @@ import Testing
         rob.connection = ConnectionID(rawValue: 9)
         rob.register()
         _ = try rob.response(200)
-        let told = try rob.request(.benotify).text
-        #expect(told.contains("back at four"), "\(told)")
+        let notified = try rob.request(.benotify).text
+        #expect(notified.contains("back at four"), "\(notified)")
     }
 }

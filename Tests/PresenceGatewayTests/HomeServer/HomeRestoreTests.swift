@@ -34,9 +34,9 @@ import Testing
         rob.register()
         #expect(try rob.response(200).headers.contacts.count == 1)
         // What the last BENOTIFY said may be lost with the connection: everything is told, in the dialog that was.
-        let told = try rob.request(.benotify)
-        #expect(told.text.contains(">here<") && told.text.contains(">always<"))
-        #expect(told.headers.cSeq?.number == 3 + Dialog.resumptionGap)
+        let notified = try rob.request(.benotify)
+        #expect(notified.text.contains(">here<") && notified.text.contains(">always<"))
+        #expect(notified.headers.cSeq?.number == 3 + Dialog.resumptionGap)
         bench.pass(.seconds(200))
         #expect(bench.gateway.counts.publications == 3)
         rob.publish(SignedInEndpoint.note("there", expire: "endpoint", version: 1))
@@ -66,8 +66,8 @@ import Testing
         rob.connection = ConnectionID(rawValue: 7)
         rob.register()
         _ = try rob.response(200)
-        let told = [try rob.request(.benotify), try rob.request(.benotify)]
-        #expect(told.contains { $0.text.contains("deltaNum=\"2\"") && $0.text.contains("name=\"Team\"") })
+        let notified = [try rob.request(.benotify), try rob.request(.benotify)]
+        #expect(notified.contains { $0.text.contains("deltaNum=\"2\"") && $0.text.contains("name=\"Team\"") })
         rob.operate(.addGroup(name: "Family", externalURI: nil), deltaNum: 2)
         #expect(try rob.response(200).text.contains("<m:groupID>3</m:groupID>"))
     }

@@ -92,10 +92,11 @@ import Testing
         desk.setMembers(Self.colleague)
         #expect(try desk.response(200).body.isEmpty)
         for endpoint in [desk, phone] {
-            let told = try endpoint.request(.benotify)
+            let notified = try endpoint.request(.benotify)
             #expect(
-                told.text.contains("<container id=\"200\" version=\"1\"><member type=\"user\" value=\"ulla@contoso.com\"/></container>"))
-            #expect(!told.text.contains("<categories"))
+                notified.text.contains("<container id=\"200\" version=\"1\"><member type=\"user\" value=\"ulla@contoso.com\"/></container>")
+            )
+            #expect(!notified.text.contains("<categories"))
         }
         phone.setMembers(
             Self.colleague.replacingOccurrences(of: "version=\"0\"", with: "version=\"1\"").replacingOccurrences(
@@ -236,8 +237,8 @@ import Testing
         #expect(rob.isQuiet)
         rob.register()
         _ = try rob.response(200)
-        let told = try rob.request(.benotify)
-        #expect(told.text.contains(">while away<") && told.requestURI == "sip:192.0.2.40:40001;transport=tcp")
+        let notified = try rob.request(.benotify)
+        #expect(notified.text.contains(">while away<") && notified.requestURI == "sip:192.0.2.40:40001;transport=tcp")
         bench.pass(.seconds(7_000))
         #expect(bench.gateway.counts.homeDialogs == 1)
         rob.register(expires: 0)

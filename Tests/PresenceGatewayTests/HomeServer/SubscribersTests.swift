@@ -49,10 +49,11 @@ import Testing
         bench.send(category(context), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         for endpoint in [desk, phone] {
-            let told = try endpoint.request(.benotify).text
-            #expect(told.contains("<subscriber user=\"ulla@contoso.com\" displayName=\"Ulla\" acknowledged=\"false\" type=\"federated\""))
-            #expect(told.contains("<context>") == context.contains("subscriptionContext"))
-            #expect(!told.contains("<delegates"))
+            let notified = try endpoint.request(.benotify).text
+            #expect(
+                notified.contains("<subscriber user=\"ulla@contoso.com\" displayName=\"Ulla\" acknowledged=\"false\" type=\"federated\""))
+            #expect(notified.contains("<context>") == context.contains("subscriptionContext"))
+            #expect(!notified.contains("<delegates"))
         }
         acknowledge(desk, Self.ulla)
         #expect(try desk.response(200).body.isEmpty)
@@ -184,8 +185,8 @@ import Testing
         #expect(answer.headers.contentType?.essence == "application/vnd-microsoft-roaming-self+xml")
         #expect(answer.text.contains(first))
         for endpoint in [desk, phone] {
-            let told = try endpoint.request(.benotify).text
-            #expect(told.contains(first) && !told.contains("<subscribers"))
+            let notified = try endpoint.request(.benotify).text
+            #expect(notified.contains(first) && !notified.contains("<subscribers"))
         }
         delegate(desk, version: 1, "sip:dan@fabrikam.com", "remove")
         #expect(

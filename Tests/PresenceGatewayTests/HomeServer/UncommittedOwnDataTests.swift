@@ -24,12 +24,12 @@ struct UncommittedOwnDataTests {
     private func subscribed(_ scopes: [String], bestEffort: Bool = true, piggyback: Bool = true) throws -> SIPResponse {
         rob.subscribeSelf(scopes, extra: Self.headers(bestEffort: bestEffort, piggyback: piggyback))
         let accepted = try rob.response(200)
-        _ = try told()
+        _ = try notified()
         return accepted
     }
 
     /// The notifications that arrived; NOTIFYs are answered.
-    private func told() throws -> [SIPRequest] {
+    private func notified() throws -> [SIPRequest] {
         var all: [SIPRequest] = []
         while !rob.isQuiet {
             guard case .request(let request) = try bench.next(at: rob.place) else { throw Bench.Unexpected() }
@@ -47,7 +47,7 @@ struct UncommittedOwnDataTests {
         #expect(rob.isQuiet)
         store.failure = nil
         bench.pass(.seconds(2))
-        #expect(try told().allSatisfy { $0.text.contains("terminated") == false })
+        #expect(try notified().allSatisfy { $0.text.contains("terminated") == false })
     }
 
     @Test(
@@ -59,10 +59,10 @@ struct UncommittedOwnDataTests {
         #expect(bench.gateway.counts.homeDialogs == 1)
         rob.publish(SignedInEndpoint.note("later", expire: "static"))
         _ = try rob.response(200)
-        #expect(try told().contains { $0.text.contains("later") })
+        #expect(try notified().contains { $0.text.contains("later") })
         rob.subscribe(RoamingSelfTests.event, expires: 0, extra: extra, in: accepted)
         _ = try rob.response(200)
-        #expect(try told().count == (piggyback ? 0 : 1))
+        #expect(try notified().count == (piggyback ? 0 : 1))
         #expect(bench.gateway.counts.homeDialogs == 0)
     }
 
@@ -72,11 +72,11 @@ struct UncommittedOwnDataTests {
         try refused { rob.subscribeSelf(["containers"], in: accepted) }
         rob.publish(SignedInEndpoint.note("later", expire: "static"))
         _ = try rob.response(200)
-        #expect(try told().contains { $0.text.contains("later") })
+        #expect(try notified().contains { $0.text.contains("later") })
         rob.setMembers(
             "<container id=\"200\" version=\"0\"><member action=\"add\" type=\"user\" value=\"sip:ulla@contoso.com\"/></container>")
         _ = try rob.response(200)
-        #expect(try told().isEmpty)
+        #expect(try notified().isEmpty)
     }
 
     @Test("a SUBSCRIBE of an endpoint that has one for the same package: the one that it would have replaced stays (MS-PRES 3.3.5.1)")
@@ -86,7 +86,7 @@ struct UncommittedOwnDataTests {
         #expect(bench.gateway.counts.homeDialogs == 1)
         rob.publish(SignedInEndpoint.note("later", expire: "static"))
         _ = try rob.response(200)
-        let all = try told()
+        let all = try notified()
         #expect(all.contains { $0.text.contains("later") } && all.allSatisfy { $0.headers.callID == first.headers.callID })
     }
 
@@ -99,7 +99,7 @@ struct UncommittedOwnDataTests {
         #expect(bench.gateway.counts.homeDialogs == 1 && bench.gateway.counts.watcherDialogs == 1)
         rob.publish(SignedInEndpoint.note("later", expire: "static"))
         _ = try rob.response(200)
-        #expect(try told().contains { $0.headers.callID == accepted.headers.callID && $0.text.contains("later") })
+        #expect(try notified().contains { $0.headers.callID == accepted.headers.callID && $0.text.contains("later") })
         rob.register(expires: 0)
         _ = try rob.response(200)
         #expect(bench.gateway.counts.homeDialogs == 0 && bench.gateway.counts.watcherDialogs == 0)

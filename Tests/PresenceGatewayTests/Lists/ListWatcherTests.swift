@@ -34,7 +34,7 @@ import XMLCore
     }
 
     /// One notification, taken apart: `version`, whether whole, and `uri state reason` of every entry.
-    struct Told {
+    struct Notified {
         var notification: ResourceListNotification
         var request: SIPRequest
 
@@ -61,7 +61,7 @@ import XMLCore
         }
     }
 
-    static func told(_ bench: Bench) throws -> [Told] { try bench.takeNotifies(at: Bench.simple).map { try Told($0) } }
+    static func notified(_ bench: Bench) throws -> [Notified] { try bench.takeNotifies(at: Bench.simple).map { try Notified($0) } }
 
     @Test("RFC 4662 4.2, 5.1, 5.2 a list is accepted with Require: eventlist and told whole, one part for each active presentity")
     func whole() throws {
@@ -70,20 +70,20 @@ import XMLCore
         Self.subscribe(bench, ["rob@fabrikam.com", "quiet@example.com"])
         let response = try bench.nextResponse(200, at: Bench.simple)
         #expect(response.headers.hasToken(.require, "eventlist") && response.headers.expires == 3_600)
-        let all = try Self.told(bench)
-        let told = try #require(all.first)
-        #expect(all.count == 1 && told.request.headers.hasToken(.require, "eventlist"))
-        #expect(told.request.headers.subscriptionState?.state == .active)
-        let type = try #require(told.request.headers.contentType)
+        let all = try Self.notified(bench)
+        let notified = try #require(all.first)
+        #expect(all.count == 1 && notified.request.headers.hasToken(.require, "eventlist"))
+        #expect(notified.request.headers.subscriptionState?.state == .active)
+        let type = try #require(notified.request.headers.contentType)
         #expect(type.essence == "multipart/related" && type.parameters["type"] == "application/rlmi+xml")
-        let multipart = try MIMEMultipart(told.request.body, contentType: type)
+        let multipart = try MIMEMultipart(notified.request.body, contentType: type)
         #expect(multipart.root?.contentType?.essence == "application/rlmi+xml")
         #expect(type.parameters["start"] == multipart.root?.contentID.map { "<\($0)>" })
-        #expect(told.meta.uri == "sip:\(Self.server)" && told.meta.version == 0 && told.meta.fullState)
-        #expect(told.entries == ["rob@fabrikam.com active", "quiet@example.com active"])
-        #expect(told.document("sip:rob@fabrikam.com")?.contains("busy") == true)
-        #expect(told.document("sip:quiet@example.com")?.contains("closed") == true)
-        let cids = told.meta.resources.compactMap { $0.instances.first?.cid }
+        #expect(notified.meta.uri == "sip:\(Self.server)" && notified.meta.version == 0 && notified.meta.fullState)
+        #expect(notified.entries == ["rob@fabrikam.com active", "quiet@example.com active"])
+        #expect(notified.document("sip:rob@fabrikam.com")?.contains("busy") == true)
+        #expect(notified.document("sip:quiet@example.com")?.contains("closed") == true)
+        let cids = notified.meta.resources.compactMap { $0.instances.first?.cid }
         #expect(Set(cids).count == 2 && Set(multipart.parts.compactMap(\.contentID)).isSuperset(of: cids))
     }
 
@@ -93,13 +93,13 @@ import XMLCore
         try bench.publish("rob@fabrikam.com", .legacyInterop(3_500))
         Self.subscribe(bench, ["rob@fabrikam.com", "sue@fabrikam.com", "tom@fabrikam.com"])
         let response = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try Self.told(bench).count == 1)
+        #expect(try Self.notified(bench).count == 1)
         try bench.publish("sue@fabrikam.com", .legacyInterop(6_500))
-        let changed = try #require(try Self.told(bench).first)
+        let changed = try #require(try Self.notified(bench).first)
         #expect(changed.meta.version == 1 && !changed.meta.fullState && changed.entries == ["sue@fabrikam.com active"])
         bench.send(bench.inDialog(response, cSeq: 2, expires: 3_600, via: Bench.simple), from: Bench.simple)
         #expect(try bench.nextResponse(200, at: Bench.simple).headers.hasToken(.require, "eventlist"))
-        let whole = try #require(try Self.told(bench).first)
+        let whole = try #require(try Self.notified(bench).first)
         #expect(whole.meta.version == 2 && whole.meta.fullState && whole.entries.count == 3)
         #expect(whole.document("sip:sue@fabrikam.com")?.contains("busy") == true)
         bench.send(bench.inDialog(response, cSeq: 3, expires: 0, via: Bench.simple), from: Bench.simple)
@@ -124,7 +124,7 @@ import XMLCore
         let (bob, ann, eve) = (try #require(subscriptions["bob"]), try #require(subscriptions["ann"]), try #require(subscriptions["eve"]))
         #expect(bench.isQuiet(at: Bench.simple))
         bench.pass(.milliseconds(500))
-        let first = try #require(try Self.told(bench).first)
+        let first = try #require(try Self.notified(bench).first)
         #expect(first.request.headers.subscriptionState?.state == .active)
         #expect(
             first.entries.sorted() == [
@@ -139,7 +139,7 @@ import XMLCore
         bench.notify(
             bob, "active;expires=3600", cSeq: 1, type: types, body: Bench.categories("bob@contoso.com", Bench.state(6_500)),
             from: Bench.enterprise)
-        let later = try Self.told(bench)
+        let later = try Self.notified(bench)
         #expect(
             later.flatMap(\.entries).sorted() == [
                 "ann@contoso.com pending", "bob@contoso.com active", "eve@contoso.com terminated rejected",
@@ -148,7 +148,7 @@ import XMLCore
         bench.notify(
             ann, "active;expires=3600", cSeq: 2, type: types, body: Bench.categories("ann@contoso.com", Bench.state(3_500)),
             from: Bench.enterprise)
-        #expect(try Self.told(bench).flatMap(\.entries) == ["ann@contoso.com active"])
+        #expect(try Self.notified(bench).flatMap(\.entries) == ["ann@contoso.com active"])
     }
 
     @Test("RFC 3856 6.10, RFC 4662 4.10 changes of several presentities within the spacing are told together, first states at once")
@@ -161,22 +161,22 @@ import XMLCore
         let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.answer(subscription, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         bench.pass(.milliseconds(500))
-        #expect(try Self.told(bench).count == 1)
+        #expect(try Self.notified(bench).count == 1)
         bench.pass(.seconds(1))
         try bench.publish("tom@fabrikam.com", .legacyInterop(6_500, version: 1))
         bench.notify(
             subscription, "active;expires=3600", cSeq: 1, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("bob@contoso.com", Bench.state(6_500)), from: Bench.enterprise)
-        #expect(try Self.told(bench).map(\.entries) == [["bob@contoso.com active"]])
+        #expect(try Self.notified(bench).map(\.entries) == [["bob@contoso.com active"]])
         bench.pass(.seconds(2))
         try bench.publish("rob@fabrikam.com", .legacyInterop(6_500, version: 1))
         try bench.publish("tom@fabrikam.com", .legacyInterop(15_500, version: 2))
         bench.pass(.milliseconds(2_999))
-        #expect(try Self.told(bench).isEmpty)
+        #expect(try Self.notified(bench).isEmpty)
         bench.pass(.milliseconds(1))
-        let told = try Self.told(bench)
-        #expect(told.map(\.entries) == [["tom@fabrikam.com active", "rob@fabrikam.com active"]])
-        #expect(told.first?.document("sip:tom@fabrikam.com")?.contains("away") == true)
+        let notified = try Self.notified(bench)
+        #expect(notified.map(\.entries) == [["tom@fabrikam.com active", "rob@fabrikam.com active"]])
+        #expect(notified.first?.document("sip:tom@fabrikam.com")?.contains("away") == true)
         bench.pass(.seconds(60))
         #expect(bench.isQuiet(at: Bench.simple))
     }
@@ -193,7 +193,7 @@ import XMLCore
             ])
         _ = try bench.nextResponse(200, at: Bench.simple)
         #expect(
-            try Self.told(bench).first?.entries == ["rob@fabrikam.com active", "sue@FABRIKAM.com active"])
+            try Self.notified(bench).first?.entries == ["rob@fabrikam.com active", "sue@FABRIKAM.com active"])
     }
 
     @Test("RFC 5367 4.1 a list may be asked for once")
@@ -208,9 +208,9 @@ import XMLCore
         bench.notify(
             subscription, "terminated;reason=timeout", cSeq: 1, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("bob@contoso.com", Bench.state(3_500)), from: Bench.enterprise)
-        let told = try #require(try Self.told(bench).first)
-        #expect(told.request.headers.subscriptionState?.state == .terminated && told.meta.fullState)
-        #expect(told.entries == ["rob@fabrikam.com active", "bob@contoso.com active"])
+        let notified = try #require(try Self.notified(bench).first)
+        #expect(notified.request.headers.subscriptionState?.state == .terminated && notified.meta.fullState)
+        #expect(notified.entries == ["rob@fabrikam.com active", "bob@contoso.com active"])
         #expect(bench.gateway.counts.watcherDialogs == 0 && bench.gateway.counts.upstreamSubscriptions == 0)
     }
 
@@ -220,14 +220,14 @@ import XMLCore
         try bench.publish("rob@fabrikam.com", .legacyInterop(3_500))
         Self.subscribe(bench, ["rob@fabrikam.com", "sue@fabrikam.com"], accept: "application/pidf-diff+xml, " + Self.accept)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        let first = try #require(try Self.told(bench).first)
+        let first = try #require(try Self.notified(bench).first)
         #expect(first.document("sip:rob@fabrikam.com")?.contains("pidf-full") == true)
         try bench.publish("rob@fabrikam.com", .legacyInterop(6_500, version: 1))
-        let second = try #require(try Self.told(bench).first)
+        let second = try #require(try Self.notified(bench).first)
         #expect(second.entries == ["rob@fabrikam.com active"])
         #expect(second.document("sip:rob@fabrikam.com")?.contains("version=\"2\"") == true)
         try bench.publish("sue@fabrikam.com", .legacyInterop(6_500))
-        #expect(try Self.told(bench).first?.document("sip:sue@fabrikam.com")?.contains("version=\"2\"") == true)
+        #expect(try Self.notified(bench).first?.document("sip:sue@fabrikam.com")?.contains("version=\"2\"") == true)
     }
 
     @Test(
@@ -303,7 +303,7 @@ import XMLCore
         let bench = Self.bench()
         Self.subscribe(bench, ["rob@fabrikam.com"])
         let response = try bench.nextResponse(200, at: Bench.simple)
-        _ = try Self.told(bench)
+        _ = try Self.notified(bench)
         bench.send(
             bench.inDialog(
                 response, cSeq: 2, expires: 3_600, extra: Self.required, body: Self.body(["sue@fabrikam.com"]),
@@ -311,7 +311,7 @@ import XMLCore
         _ = try bench.nextResponse(415, at: Bench.simple)
         bench.send(bench.inDialog(response, cSeq: 3, expires: 3_600, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try Self.told(bench).first?.entries == ["rob@fabrikam.com active"])
+        #expect(try Self.notified(bench).first?.entries == ["rob@fabrikam.com active"])
     }
 
     @Test("RFC 4662 5.2 after a restart the versions go on, and only what changed meanwhile is told")
@@ -320,16 +320,16 @@ import XMLCore
         try bench.publish("rob@fabrikam.com", .legacyInterop(3_500))
         Self.subscribe(bench, ["rob@fabrikam.com", "sue@fabrikam.com", "x@example.net"])
         let response = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try Self.told(bench).first?.meta.version == 0)
+        #expect(try Self.notified(bench).first?.meta.version == 0)
         try bench.restart()
         #expect(bench.isQuiet(at: Bench.simple))
         try bench.publish("sue@fabrikam.com", .legacyInterop(6_500))
-        let told = try #require(try Self.told(bench).first)
-        #expect(told.meta.version == 1 && !told.meta.fullState && told.entries == ["sue@fabrikam.com active"])
-        #expect(told.meta.uri == "sip:\(Self.server)")
+        let notified = try #require(try Self.notified(bench).first)
+        #expect(notified.meta.version == 1 && !notified.meta.fullState && notified.entries == ["sue@fabrikam.com active"])
+        #expect(notified.meta.uri == "sip:\(Self.server)")
         bench.send(bench.inDialog(response, cSeq: 2, expires: 3_600, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        let whole = try #require(try Self.told(bench).first)
+        let whole = try #require(try Self.notified(bench).first)
         #expect(whole.meta.version == 2 && whole.meta.fullState)
         #expect(
             whole.entries == ["rob@fabrikam.com active", "sue@fabrikam.com active", "x@example.net terminated rejected"])
@@ -344,7 +344,7 @@ import XMLCore
         Self.subscribe(bench, ["rob@fabrikam.com", "sue@fabrikam.com"])
         _ = try bench.nextResponse(200, at: Bench.simple)
         #expect(
-            try Self.told(bench).first?.entries == ["sue@fabrikam.com active", "rob@fabrikam.com terminated probation"])
+            try Self.notified(bench).first?.entries == ["sue@fabrikam.com active", "rob@fabrikam.com terminated probation"])
         #expect(bench.gateway.counters.limitsReached == 1)
     }
 
@@ -365,8 +365,8 @@ import XMLCore
                 }
                 if second == 7 { try bench.publish("sue@fabrikam.com", .legacyInterop(6_500)) }
                 if second == 9 { try bench.publish("sue@fabrikam.com", .legacyInterop(3_500, version: 1)) }
-                for told in try Self.told(bench) {
-                    seen.append("\(second) \(told.entries) \(told.document("sip:rob@fabrikam.com") ?? "")")
+                for notified in try Self.notified(bench) {
+                    seen.append("\(second) \(notified.entries) \(notified.document("sip:rob@fabrikam.com") ?? "")")
                 }
                 bench.pass(.seconds(1))
             }

@@ -71,7 +71,7 @@ extension Bench {
     }
 
     /// Takes the watcher's NOTIFYs, answered; what each says: its presentity and Subscription-State, and `open` or `closed`.
-    func told() throws -> [String] {
+    func notified() throws -> [String] {
         try takeNotifies(at: Self.simple).map { notify in
             let presentity = notify.headers.from?.uri.description.dropFirst(4) ?? ""
             let state = notify.headers.subscriptionState?.state.rawValue ?? ""

@@ -167,9 +167,9 @@ import Testing
             headers: [(.expires, "3600")] + SIPHeaders.trustHeaderNames.map { ($0, "<sip:carol@example.org>;publiccloud") })
         bench.notify(
             far, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: Bench.pidf("alice@example.org"), from: Bench.simple)
-        let told = try bench.takeNotifies().map(\.headers)
-        #expect(!told.isEmpty)
-        for headers in told + [accepted.headers] {
+        let notified = try bench.takeNotifies().map(\.headers)
+        #expect(!notified.isEmpty)
+        for headers in notified + [accepted.headers] {
             for name in SIPHeaders.trustHeaderNames { #expect(!headers.contains(name), "\(name)") }
         }
         #expect(bench.gateway.dialogs.values.map(\.network) == [.federated])

@@ -226,7 +226,7 @@ import Testing
         let first = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(first, [(Self.bob, Bench.state(3_500))])
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [(Self.eve, Bench.state(3_500))])
-        #expect(try bench.told().count == 2)
+        #expect(try bench.notified().count == 2)
         return (bench, first)
     }
 
@@ -255,12 +255,12 @@ import Testing
         #expect(bench.gateway.counters.documentsUnreadable == 1 && bench.gateway.counts.unverifiedUpstreams == 1)
         let refresh = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(bench.isQuiet(at: Bench.enterprise) && refresh.headers.toTag != nil && refresh.headers.expires != 0)
-        #expect(try bench.told() == ["\(Self.bob) active closed"])
+        #expect(try bench.notified() == ["\(Self.bob) active closed"])
         bench.grant(refresh, [(Self.bob, Bench.state(18_500)), (Self.eve, Bench.state(18_500))])
         #expect(try Self.report(Self.eve, on: bench).unreadable == nil && bench.gateway.counts.unverifiedUpstreams == 0)
-        #expect(try bench.told() == ["\(Self.eve) active closed"])
+        #expect(try bench.notified() == ["\(Self.eve) active closed"])
         bench.pass(.seconds(200))
-        #expect(try bench.told().isEmpty && bench.isQuiet(at: Bench.enterprise))
+        #expect(try bench.notified().isEmpty && bench.isQuiet(at: Bench.enterprise))
     }
 
     @Test("a batch whose answers stay unreadable for one presentity is refreshed three times at once, then once in 30 s")
@@ -284,17 +284,17 @@ import Testing
             return count
         }
         #expect(try answers() == 3)
-        #expect(try bench.told() == ["\(Self.bob) active closed"])
+        #expect(try bench.notified() == ["\(Self.bob) active closed"])
         bench.pass(.seconds(29))
         #expect(try answers() == 0)
         bench.pass(.seconds(2))
         for _ in 1...3 {
             #expect(try answers() == 1)
             #expect(try Self.report(Self.eve, on: bench).unreadable != nil && Self.report(Self.bob, on: bench).unreadable == nil)
-            #expect(try bench.told().isEmpty)
+            #expect(try bench.notified().isEmpty)
             bench.pass(.seconds(30))
         }
-        #expect(try bench.told() == ["\(Self.eve) active closed"])
+        #expect(try bench.notified() == ["\(Self.eve) active closed"])
     }
 
     @Test("an unreadable part of an unknown presentity: the answer to the refresh ends the doubt of presentities that it does not mention")

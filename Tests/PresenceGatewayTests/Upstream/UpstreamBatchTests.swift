@@ -16,7 +16,7 @@ import Testing
         if users.count > 1 {
             bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), users.dropFirst().map { ($0, open) })
         }
-        #expect(try bench.told().sorted() == users.sorted().map { "\($0) active open" })
+        #expect(try bench.notified().sorted() == users.sorted().map { "\($0) active open" })
         return first
     }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(Bench.actions(second) == ["subscribe: " + users.dropFirst().map { "sip:\($0)" }.joined(separator: " ")])
         bench.grant(second, users.dropFirst().map { ($0, open) })
         #expect(bench.isQuiet(at: Bench.enterprise))
-        #expect(try bench.told().sorted() == users.map { "\($0) active open" }.sorted())
+        #expect(try bench.notified().sorted() == users.map { "\($0) active open" }.sorted())
         #expect(bench.gateway.counts.upstreamSubscriptions == 1)
     }
 
@@ -96,7 +96,7 @@ import Testing
         bench.notify(
             dialog, "active;expires=3600", cSeq: 2, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("eve@contoso.com", gone), from: Bench.enterprise, method: isBest ? .benotify : .notify)
-        #expect(try bench.told() == ["eve@contoso.com active closed"])
+        #expect(try bench.notified() == ["eve@contoso.com active closed"])
     }
 
     @Test("MS-PRES 3.4.5.1.3: who is watched no more is unsubscribed in the dialog, and the dialog ends with the last one")
@@ -105,20 +105,20 @@ import Testing
         let bob = try bench.watch("bob@contoso.com")
         let first = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(first, [("bob@contoso.com", open)])
-        _ = try bench.told()
+        _ = try bench.notified()
         let eve = try bench.watch("eve@contoso.com")
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [("eve@contoso.com", open)])
-        _ = try bench.told()
+        _ = try bench.notified()
         bench.send(bench.inDialog(bob, cSeq: 2, expires: 0, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try bench.told() == ["bob@contoso.com terminated timeout"])
+        #expect(try bench.notified() == ["bob@contoso.com terminated timeout"])
         let removal = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(Bench.actions(removal) == ["unsubscribe: sip:bob@contoso.com"])
         #expect(removal.headers.expires == 28_800 && removal.headers.callID == first.headers.callID)
         bench.grant(removal)
         bench.send(bench.inDialog(eve, cSeq: 2, expires: 0, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        #expect(try bench.told() == ["eve@contoso.com terminated timeout"])
+        #expect(try bench.notified() == ["eve@contoso.com terminated timeout"])
         let goodbye = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(goodbye.headers.expires == 0 && goodbye.headers.callID == first.headers.callID)
         bench.grant(goodbye, expires: 0)
@@ -134,7 +134,7 @@ import Testing
         let added = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.send(bench.inDialog(eve, cSeq: 2, expires: 0, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
-        _ = try bench.told()
+        _ = try bench.notified()
         #expect(bench.isQuiet(at: Bench.enterprise))
         bench.grant(added, [("eve@contoso.com", open)])
         let removed = try bench.nextRequest(.subscribe, at: Bench.enterprise)
@@ -144,7 +144,7 @@ import Testing
         let again = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(Bench.actions(again) == ["subscribe: sip:eve@contoso.com"] && again.headers.callID == dialog.headers.callID)
         bench.grant(again, [("eve@contoso.com", open)])
-        #expect(try bench.told() == ["eve@contoso.com active open"])
+        #expect(try bench.notified() == ["eve@contoso.com active open"])
     }
 
     @Test("RFC 6665 4.1.2.2: 481 to a refresh of a batch makes one new dialog for all its resources, and no watcher notices")
@@ -160,7 +160,7 @@ import Testing
         #expect(anew.headers.callID != dialog.headers.callID && anew.headers.toTag == nil)
         #expect(Bench.actions(anew) == ["subscribe: sip:bob@contoso.com sip:eve@contoso.com"])
         bench.grant(anew, [("bob@contoso.com", open), ("eve@contoso.com", gone)])
-        #expect(try bench.told() == ["eve@contoso.com active closed"])
+        #expect(try bench.notified() == ["eve@contoso.com active closed"])
     }
 
     @Test("MS-PRES 3.4.5.1.3: a NOTIFY with Expires 0 ends the dialog, and its resources are asked for anew")
@@ -193,7 +193,7 @@ import Testing
         let second = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(second.headers.toTag == nil && Bench.actions(second) == ["subscribe: sip:eve@contoso.com"])
         bench.grant(second, [("eve@contoso.com", open)])
-        #expect(try bench.told() == ["eve@contoso.com active open"])
+        #expect(try bench.notified() == ["eve@contoso.com active open"])
     }
 
     @Test("a domain that takes no batches is asked one by one, and not by a batch again for a while", arguments: [420, 403, 501])
@@ -204,7 +204,7 @@ import Testing
         let single = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(single.requestURI == "sip:bob@contoso.com" && !single.headers.hasToken(.require, "adhoclist"))
         bench.grant(single, [("bob@contoso.com", open)])
-        #expect(try bench.told() == ["bob@contoso.com active open"])
+        #expect(try bench.notified() == ["bob@contoso.com active open"])
         try bench.watch("eve@contoso.com")
         #expect(try bench.nextRequest(.subscribe, at: Bench.enterprise).requestURI == "sip:eve@contoso.com")
         bench.pass(.seconds(3_601))
@@ -226,7 +226,7 @@ import Testing
         bench.notify(
             pidf, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: Bench.pidf("bob@contoso.com"), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
-        _ = try bench.told()
+        _ = try bench.notified()
         try bench.watch("eve@contoso.com")
         let second = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(second.headers.first(.accept) == "application/pidf+xml")
@@ -244,7 +244,7 @@ import Testing
         #expect(fetch.headers.expires == 0 && fetch.headers.toTag == nil && fetch.headers.callID != dialog.headers.callID)
         #expect(Bench.actions(fetch) == ["subscribe: sip:bob@contoso.com"])
         bench.grant(fetch, [("bob@contoso.com", gone)], expires: 0)
-        #expect(try bench.told() == ["bob@contoso.com terminated timeout closed"])
+        #expect(try bench.notified() == ["bob@contoso.com terminated timeout closed"])
         #expect(bench.gateway.counts.upstreamSubscriptions == 1)
     }
 
@@ -270,6 +270,6 @@ import Testing
         #expect(Bench.actions(anew).count == 1 && ["bob", "eve"].allSatisfy { anew.text.contains("sip:\($0)@contoso.com") })
         bench.grant(anew, [("bob@contoso.com", open), ("eve@contoso.com", gone)])
         #expect(bench.isQuiet(at: Bench.enterprise))
-        #expect(try bench.told() == ["eve@contoso.com active closed"])
+        #expect(try bench.notified() == ["eve@contoso.com active closed"])
     }
 }

@@ -206,7 +206,7 @@ import XMLCore
         try bench.watch("rob@contoso.com")
         let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(subscription, [("rob@contoso.com", open)])
-        #expect(try bench.told() == ["rob@contoso.com active open"])
+        #expect(try bench.notified() == ["rob@contoso.com active open"])
         try bench.restart()
         func notify(_ content: String, cSeq: Int) throws {
             bench.notify(
@@ -219,9 +219,9 @@ import XMLCore
         #expect(refresh.headers.callID == subscription.headers.callID && refresh.headers.toTag != nil)
         try notify("<category name=\"contactCard\"/>", cSeq: 3)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
-        #expect(try bench.told().isEmpty && bench.isQuiet(at: Bench.enterprise))
+        #expect(try bench.notified().isEmpty && bench.isQuiet(at: Bench.enterprise))
         bench.grant(refresh, [("rob@contoso.com", Bench.state(18_500))])
-        #expect(try bench.told() == ["rob@contoso.com active closed"])
+        #expect(try bench.notified() == ["rob@contoso.com active closed"])
     }
 
     @Test("RFC 6665 4.1.2.4: a part that comes after a restart before the refresh is answered is asked for whole once more")
@@ -235,7 +235,7 @@ import XMLCore
             try bench.watch(user)
             subscriptions.append(try bench.nextRequest(.subscribe, at: Bench.enterprise))
             bench.grant(subscriptions[subscriptions.count - 1], [(user, open)])
-            _ = try bench.told()
+            _ = try bench.notified()
         }
         try bench.restart()
         bench.drop(at: Bench.enterprise) { _ in true }
@@ -254,7 +254,7 @@ import XMLCore
         #expect(again.headers.callID == refresh.headers.callID && again.headers.toTag != nil)
         bench.answer(again, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
         try part(Bench.state(18_500), cSeq: 4)
-        #expect(try bench.told() == ["rob@contoso.com active closed"])
+        #expect(try bench.notified() == ["rob@contoso.com active closed"])
         // What is a part from now on is a change of what is known.
         try part(Bench.state(3_500), cSeq: 5)
         #expect(bench.isQuiet(at: Bench.enterprise))

@@ -33,7 +33,7 @@ import Testing
         let joined = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(joined.headers.callID == moved.headers.callID && Bench.actions(joined) == ["subscribe: sip:c@contoso.com"])
         bench.grant(joined, [("c@contoso.com", open)])
-        #expect(try bench.told().sorted() == ["a@contoso.com active open", "b@contoso.com active closed", "c@contoso.com active open"])
+        #expect(try bench.notified().sorted() == ["a@contoso.com active open", "b@contoso.com active closed", "c@contoso.com active open"])
         #expect(bench.gateway.counts.upstreamSubscriptions == 2 && bench.gateway.counters.redirectsFollowed == 2)
     }
 
@@ -46,7 +46,7 @@ import Testing
         #expect(single.requestURI == "sip:bob@contoso.com" && single.headers.to?.uri.description == "sip:bob@contoso.com")
         #expect(!single.headers.contains(.require) && single.headers.toTag == nil)
         bench.grant(single, [("bob@contoso.com", open)])
-        #expect(try bench.told() == ["bob@contoso.com active open"])
+        #expect(try bench.notified() == ["bob@contoso.com active open"])
         #expect(bench.gateway.counts.upstreamSubscriptions == 1)
     }
 
@@ -56,7 +56,7 @@ import Testing
         try bench.watch("nobody@contoso.com")
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [], [Bench.elsewhere("nobody@contoso.com")], expires: 0)
         bench.answer(try bench.nextRequest(.subscribe, at: Bench.enterprise), 404, from: Bench.enterprise)
-        #expect(try bench.told() == ["nobody@contoso.com terminated noresource"])
+        #expect(try bench.notified() == ["nobody@contoso.com terminated noresource"])
         bench.pass(.seconds(64))
         #expect(bench.gateway.counts == GatewayCounts())
     }
@@ -67,19 +67,19 @@ import Testing
         try bench.watch("bob@contoso.com")
         let first = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(first, [("bob@contoso.com", open)])
-        _ = try bench.told()
+        _ = try bench.notified()
         try bench.watch("eve@contoso.com")
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [("eve@contoso.com", open)])
-        _ = try bench.told()
+        _ = try bench.notified()
         bench.notify(
             first, "active;expires=3600", cSeq: 2, type: Bench.listType,
             body: Bench.list([], [Bench.elsewhere("bob@contoso.com", Bench.poolTwo)]), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         let moved = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(moved.requestURI == Bench.poolTwo)
-        #expect(try bench.told().isEmpty)
+        #expect(try bench.notified().isEmpty)
         bench.grant(moved, [("bob@contoso.com", gone)])
-        #expect(try bench.told() == ["bob@contoso.com active closed"])
+        #expect(try bench.notified() == ["bob@contoso.com active closed"])
         #expect(bench.isQuiet(at: Bench.enterprise))
     }
 
@@ -94,18 +94,18 @@ import Testing
         try bench.watch("bob@contoso.com")
         let first = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(first, [("bob@contoso.com", open)])
-        #expect(try bench.told() == ["bob@contoso.com active open"])
+        #expect(try bench.notified() == ["bob@contoso.com active open"])
         try bench.watch("eve@contoso.com")
         bench.grant(
             try bench.nextRequest(.subscribe, at: Bench.enterprise), [],
             [Bench.verdict("eve@contoso.com", "state=\"terminated\" \(attributes)")])
-        #expect(try bench.told() == ["eve@contoso.com terminated \(reason)"])
+        #expect(try bench.notified() == ["eve@contoso.com terminated \(reason)"])
         bench.pass(.seconds(64))
         #expect(bench.gateway.counts.watcherDialogs == 1 && bench.isQuiet(at: Bench.enterprise))
         bench.notify(
             first, "active;expires=3600", cSeq: 2, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("bob@contoso.com", gone), from: Bench.enterprise)
-        #expect(try bench.told() == ["bob@contoso.com active closed"])
+        #expect(try bench.notified() == ["bob@contoso.com active closed"])
     }
 
     @Test("MS-PRES 2.2.2.4.2: pending in the list makes that watcher pending until its state comes")
@@ -118,11 +118,11 @@ import Testing
         bench.grant(
             try bench.nextRequest(.subscribe, at: Bench.enterprise), [], [Bench.verdict("eve@contoso.com", "state=\"pending\"")])
         bench.pass(.seconds(1))
-        #expect(try bench.told() == ["bob@contoso.com active open", "eve@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com active open", "eve@contoso.com pending"])
         bench.notify(
             first, "active;expires=3600", cSeq: 2, type: "application/msrtc-event-categories+xml",
             body: Bench.categories("eve@contoso.com", open), from: Bench.enterprise)
-        #expect(try bench.told() == ["eve@contoso.com active open"])
+        #expect(try bench.notified() == ["eve@contoso.com active open"])
     }
 
     @Test("a pool that sends its presentity back is a loop: it is reported, and asked for again only after a rest")
@@ -140,12 +140,12 @@ import Testing
         #expect(
             bench.gateway.takeLogs().contains { $0.level == .warning && $0.metadata.contains { $0.key == "loop" && $0.value == "true" } })
         bench.pass(.seconds(4))
-        #expect(try bench.told() == ["bob@contoso.com pending"] && bench.isQuiet(at: Bench.enterprise))
+        #expect(try bench.notified() == ["bob@contoso.com pending"] && bench.isQuiet(at: Bench.enterprise))
         bench.pass(.seconds(6))
         let again = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(again.requestURI == "sip:contoso.com")
         bench.grant(again, [("bob@contoso.com", open)])
-        #expect(try bench.told() == ["bob@contoso.com active open"])
+        #expect(try bench.notified() == ["bob@contoso.com active open"])
     }
 
     @Test("a poll that is sent in circles is refused, not kept waiting")
@@ -159,8 +159,8 @@ import Testing
                 expires: 0)
         }
         bench.pass(.seconds(64))
-        let told = try bench.told()
-        #expect(told.count == 1 && told.first?.contains("terminated") == true, "\(told)")
+        let notified = try bench.notified()
+        #expect(notified.count == 1 && notified.first?.contains("terminated") == true, "\(notified)")
         #expect(bench.isQuiet(at: Bench.enterprise) && bench.gateway.counts == GatewayCounts())
     }
 
@@ -182,7 +182,7 @@ import Testing
                 let users = Bench.actions(request).flatMap { $0.split(separator: " ").dropFirst().map { String($0.dropFirst(4)) } }
                 bench.grant(request, [], users.map { Bench.elsewhere($0, pool) }, expires: 0)
             }
-            _ = try bench.told()
+            _ = try bench.notified()
             bench.pass(.seconds(10))
         }
         // Some forty rests between 10 s and an hour, and in each span of an hour no more than six places.

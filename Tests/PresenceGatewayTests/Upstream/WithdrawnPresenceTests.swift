@@ -18,14 +18,14 @@ import Testing
         }
     }
 
-    private func entries(_ bench: Bench) throws -> [String] { try ListWatcherTests.told(bench).flatMap(\.entries) }
+    private func entries(_ bench: Bench) throws -> [String] { try ListWatcherTests.notified(bench).flatMap(\.entries) }
 
     /// dan sees bob in a batch of ours; the SUBSCRIBE that made it.
     private func watching(_ bench: Bench) throws -> SIPRequest {
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(subscription, [("bob@contoso.com", open)])
-        #expect(try bench.told() == ["bob@contoso.com active open"])
+        #expect(try bench.notified() == ["bob@contoso.com active open"])
         return subscription
     }
 
@@ -43,7 +43,7 @@ import Testing
         let bench = bench()
         let subscription = try watching(bench)
         try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
 
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         let second = try bench.takeNotifies(at: Bench.simple)
@@ -64,15 +64,15 @@ import Testing
         let bench = bench { $0.domains["contoso.com"]?.whenLost = .pending }
         let subscription = try watching(bench)
         try notify(bench, subscription, cSeq: 2, "", state: "terminated;reason=probation;retry-after=50")
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
         try bench.watch("bob@contoso.com", by: "dan@example.org")
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
         for _ in 0..<100 where bench.isQuiet(at: Bench.enterprise) { bench.pass(.seconds(1)) }
         let anew = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         try bench.watch("bob@contoso.com", by: "dan@example.org")
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
         bench.grant(anew, [("bob@contoso.com", open)])
-        #expect(try bench.told() == Array(repeating: "bob@contoso.com active open", count: 3))
+        #expect(try bench.notified() == Array(repeating: "bob@contoso.com active open", count: 3))
     }
 
     @Test("when-lost pending: a presentity that is alone in a list is offline meanwhile, and comes back")
@@ -87,12 +87,12 @@ import Testing
         bench.grant(subscription, [("bob@contoso.com", open)])
         #expect(try entries(bench) == ["bob@contoso.com active"])
         try notify(bench, subscription, cSeq: 2, "", state: "terminated;reason=probation;retry-after=50")
-        let lost = try #require(try ListWatcherTests.told(bench).first)
+        let lost = try #require(try ListWatcherTests.notified(bench).first)
         #expect(lost.request.headers.subscriptionState?.state == .active)
         #expect(lost.document("sip:bob@contoso.com")?.contains("<basic>closed</basic>") == true)
         for _ in 0..<100 where bench.isQuiet(at: Bench.enterprise) { bench.pass(.seconds(1)) }
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [("bob@contoso.com", open)])
-        let back = try #require(try ListWatcherTests.told(bench).first)
+        let back = try #require(try ListWatcherTests.notified(bench).first)
         #expect(back.request.headers.subscriptionState?.state == .active)
         #expect(back.document("sip:bob@contoso.com")?.contains("<basic>open</basic>") == true)
     }
@@ -105,19 +105,19 @@ import Testing
         let subscription = try #require(try StandardPresentityAnswerTests.subscriptions(bench)["ann"])
         StandardPresentityAnswerTests.serve(
             bench, subscription, Bench.pidf("ann@example.org", activity: "busy"), state: "pending;expires=3600")
-        func told() throws -> [String] {
+        func notified() throws -> [String] {
             try bench.takeNotifies().map { "\($0.headers.subscriptionState?.state.rawValue ?? "") \($0.body.isEmpty)" }
         }
-        #expect(try told() == ["pending true"])
+        #expect(try notified() == ["pending true"])
         func notify(_ state: String, cSeq: Int, activity: String) {
             bench.notify(
                 subscription, "\(state);expires=3600", cSeq: cSeq, type: StandardPresentityAnswerTests.pidfType,
                 body: Bench.pidf("ann@example.org", activity: activity), from: Bench.simple)
         }
         notify("active", cSeq: 2, activity: "away")
-        #expect(try told().last == "active false")
+        #expect(try notified().last == "active false")
         notify("pending", cSeq: 3, activity: "busy")
-        #expect(try told() == ["pending true"])
+        #expect(try notified() == ["pending true"])
     }
 
     @Test("RFC 6665 4.1.3: what comes in a batch that is pending as a whole is not told either")
@@ -125,9 +125,9 @@ import Testing
         let bench = bench()
         let subscription = try watching(bench)
         try notify(bench, subscription, cSeq: 2, Bench.categories("bob@contoso.com", gone), state: "pending;expires=3600")
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
         try notify(bench, subscription, cSeq: 3, Bench.categories("bob@contoso.com", open))
-        #expect(try bench.told() == ["bob@contoso.com active open"])
+        #expect(try bench.notified() == ["bob@contoso.com active open"])
     }
 
     @Test("RFC 6665 4.4.3: who asks once is shown nothing of what comes with the word pending")
@@ -138,7 +138,7 @@ import Testing
         let fetch = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.answer(fetch, 200, from: Bench.enterprise, headers: [(.expires, "0")])
         try notify(bench, fetch, cSeq: 1, Bench.categories("bob@contoso.com", open), state: "pending;expires=0")
-        #expect(try bench.told() == ["bob@contoso.com terminated timeout closed"])
+        #expect(try bench.notified() == ["bob@contoso.com terminated timeout closed"])
     }
 
     /// bob's first watcher rests after bob was sent in circles.
@@ -164,9 +164,9 @@ import Testing
         try circling(bench)
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [("bob@contoso.com", gone)])
-        #expect(try bench.told() == ["bob@contoso.com active closed"])
+        #expect(try bench.notified() == ["bob@contoso.com active closed"])
         bench.pass(.seconds(12))
-        #expect(try bench.told() == ["bob@contoso.com active closed"] && bench.isQuiet(at: Bench.enterprise))
+        #expect(try bench.notified() == ["bob@contoso.com active closed"] && bench.isQuiet(at: Bench.enterprise))
     }
 
     @Test("MS-PRES 3.4.5.1.3.1: who comes back from a rest to where the presentity is pending by now is pending too")
@@ -177,9 +177,9 @@ import Testing
         let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(subscription, [], [Bench.verdict("bob@contoso.com", "state=\"pending\"")])
         bench.pass(.seconds(12))
-        #expect(try bench.told() == ["bob@contoso.com pending", "bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending", "bob@contoso.com pending"])
         try notify(bench, subscription, cSeq: 2, Bench.categories("bob@contoso.com", open))
-        #expect(try bench.told() == ["bob@contoso.com active open", "bob@contoso.com active open"])
+        #expect(try bench.notified() == ["bob@contoso.com active open", "bob@contoso.com active open"])
     }
 
     @Test("MS-PRES 3.4.5.1.3.1: who was pending before a rest makes pending where bob was asked for and nothing is heard yet")
@@ -187,19 +187,19 @@ import Testing
         let bench = bench()
         let subscription = try watching(bench)
         try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
         try circle(bench, subscription, cSeq: 3)
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         let second = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.pass(.seconds(12))
         // The second one, twice: at first nothing is known, then the first one comes back.
-        let waiting = try bench.told()
+        let waiting = try bench.notified()
         #expect(waiting == ["bob@contoso.com pending", "bob@contoso.com pending"])
         // What the first one saw is shown to no third.
         try bench.watch("bob@contoso.com", by: "dan@example.org")
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
         bench.grant(second, [("bob@contoso.com", gone)])
-        #expect(try bench.told() == Array(repeating: "bob@contoso.com active closed", count: 3))
+        #expect(try bench.notified() == Array(repeating: "bob@contoso.com active closed", count: 3))
     }
 
     /// ulla's batch of alice and ann, of whom alice is shown and ann is not granted.
@@ -295,7 +295,7 @@ import Testing
         #expect(try entries(bench) == ["amy@contoso.com active", "bob@contoso.com pending"])
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         bench.pass(.seconds(4))
-        #expect(try bench.told() == ["bob@contoso.com pending"])
+        #expect(try bench.notified() == ["bob@contoso.com pending"])
     }
 
     /// Every category that is asked for, so that nothing is missing.

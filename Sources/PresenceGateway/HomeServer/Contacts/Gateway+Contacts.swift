@@ -24,14 +24,14 @@ extension Gateway {
             home.lists.set(list, of: user)
             keep(.contacts(user))
         }
-        return .contacts(showsMode: document.ucsMode != nil, untold: .nothing)
+        return .contacts(showsMode: document.ucsMode != nil, pendingChanges: .nothing)
     }
 
     /// Encodes the contact list or its change; nil: nothing to notify.
-    func contactsBody(of user: String, showsMode: Bool, untold: HomeDialog.UntoldContacts, isFull: Bool) -> [UInt8]? {
+    func contactsBody(of user: String, showsMode: Bool, pendingChanges: HomeDialog.PendingContacts, isFull: Bool) -> [UInt8]? {
         let list = home.lists.contacts(of: user)
         guard !isFull else { return list.document(showsMode: showsMode).encoded() }
-        switch untold {
+        switch pendingChanges {
         case .nothing: return nil
         case .one(var delta):
             delta.ucsMode = showsMode ? list.mode : nil
@@ -41,17 +41,17 @@ extension Gateway {
     }
 
     /// Notifies the user's endpoints of a change, including the one that requested it (MS-SIP 3.7.5.2).
-    func tellContacts(of user: String, _ delta: ContactDeltaDocument, at now: Instant) {
+    func notifyContacts(of user: String, _ delta: ContactDeltaDocument, at now: Instant) {
         for subscription in home.dialogs.of(user) {
-            guard case .contacts(let showsMode, let untold) = subscription.subject else { continue }
-            subscription.subject = .contacts(showsMode: showsMode, untold: untold.with(delta))
+            guard case .contacts(let showsMode, let pendingChanges) = subscription.subject else { continue }
+            subscription.subject = .contacts(showsMode: showsMode, pendingChanges: pendingChanges.with(delta))
             guard !subscription.isDetached else { continue }
             perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
         }
     }
 
     /// Notifies the user's endpoints of the access control list (MS-SIP 3.7.5.3).
-    func tellAccessControl(of user: String, at now: Instant) {
+    func notifyAccessControl(of user: String, at now: Instant) {
         for subscription in home.dialogs.of(user) where subscription.package == .accessControl && !subscription.isDetached {
             perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
         }
@@ -85,7 +85,7 @@ extension Gateway {
         guard succeeded else { return true }
         for subscription in home.dialogs.of(user) where subscription.package == .contacts {
             subscription.farewell = .contactsMoved
-            subscription.subject = .contacts(showsMode: true, untold: .all)
+            subscription.subject = .contacts(showsMode: true, pendingChanges: .all)
             perform(subscription.notifier.terminate(.deactivated, content: .full, at: now), on: subscription, at: now)
         }
         return true
@@ -94,13 +94,13 @@ extension Gateway {
 
 extension HomeDialog {
     /// Pending changes of a contacts dialog; a delta carries one change only (MS-SIP 9.1).
-    enum UntoldContacts {
+    enum PendingContacts {
         case nothing
         case one(ContactDeltaDocument)
         /// More than one change: the whole list is sent.
         case all
 
-        func with(_ delta: ContactDeltaDocument) -> UntoldContacts {
+        func with(_ delta: ContactDeltaDocument) -> PendingContacts {
             if case .nothing = self { .one(delta) } else { .all }
         }
     }

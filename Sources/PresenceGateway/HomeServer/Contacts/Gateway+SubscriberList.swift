@@ -46,7 +46,7 @@ extension Gateway {
         }
         guard !change.isEmpty else { return }
         keep(presentity)
-        tellAll(of: presentity, change, at: now)
+        notifyAll(of: presentity, change, at: now)
     }
 
     /// Whether the resource is a known user of this server: subscriber lists must not be created for invented names of a hosted domain.

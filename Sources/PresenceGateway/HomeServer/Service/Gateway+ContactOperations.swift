@@ -60,7 +60,7 @@ extension Gateway {
         }
         counters.publicationsAccepted += 1
         respond(response, service.transaction, at: now)
-        tellContacts(of: user, outcome.delta, at: now)
+        notifyContacts(of: user, outcome.delta, at: now)
     }
 
     private func change(_ operation: SetACEOperation, _ service: ServiceRequest, at now: Instant) throws(Refusal) {
@@ -78,7 +78,7 @@ extension Gateway {
         keep(.accessList(user))
         counters.publicationsAccepted += 1
         respond(SIPResponse(to: service.request, status: .ok, toTag: tokens.tag()), service.transaction, at: now)
-        tellAccessControl(of: user, at: now)
+        notifyAccessControl(of: user, at: now)
     }
 
     /// Limits the number of users with lists; the size of each list has its own limit.

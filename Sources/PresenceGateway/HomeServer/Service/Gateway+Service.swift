@@ -117,7 +117,7 @@ extension Gateway {
         // Instances of container 32000 do not affect which model is newer.
         if changed.pairs.contains(where: { $0.container != .blocked }) { presentity.isSimpleNewer = false }
         if let before { placeWatchers(of: presentity, before: before, at: now) }
-        tellAll(of: presentity, changed, at: now)
+        notifyAll(of: presentity, changed, at: now)
     }
 }
 
