@@ -215,7 +215,7 @@ extension Gateway {
     private func list(
         _ parts: [[UInt8]], of watcher: WatcherDialog, naming isNamed: (_ key: String, _ isNotified: Bool) -> Bool
     ) -> NotificationBody {
-        let listed = watcher.verdicts.filter { isNamed($0.uri.aorKey, $0.isNotified) }
+        let listed = watcher.instanceStates.filter { isNamed($0.uri.aorKey, $0.isNotified) }
         for index in watcher.rejected.indices where isNamed(watcher.rejected[index].uri.aorKey, watcher.rejected[index].isNotified) {
             watcher.rejected[index].isNotified = true
         }
@@ -263,7 +263,7 @@ extension Gateway {
             return
         }
         guard resource.source.isKnown, !watcher.notifier.isFetching || watcher.isReady else { return }
-        // A grant by the remote domain sends the state: ``standingChanged(isPending:of:in:at:)``.
+        // A grant by the remote domain sends the state: ``authorizationChanged(isPending:of:in:at:)``.
         if resource.isPending { return }
         // The first notification of a list waits until all entries are known, at most for the grace period.
         if watcher.list != nil, watcher.notifier.isHeld, !watcher.isReady { return }

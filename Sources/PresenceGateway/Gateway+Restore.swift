@@ -227,7 +227,7 @@ extension Gateway {
             watcher.list = ListSubscription(uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }))
             watcher.list?.version = stored.listVersion
         }
-        restoreVerdicts(stored.rejected, of: watcher)
+        restoreInstanceStates(stored.rejected, of: watcher)
         if flow.local.transport.isReliable, hop(toward: uri) == nil { watcher.returnsBy = now + configuration.timing.restartGrace }
         let endpoint = stored.details[StoredDialog.endpointDetail].flatMap { EndpointID($0) }
         let key = endpoint.map { EndpointKey(watcher: uri.aorKey, endpoint: $0) }
@@ -250,7 +250,7 @@ extension Gateway {
                     marks: marks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
                 startLater(resource, at: now)
             }
-            if resource.isPending { resource.upstream?.resource(resource.key)?.standing = .pending }
+            if resource.isPending { resource.upstream?.resource(resource.key)?.authorization = .pending }
         }
         if watcher.isReady { watcher.notifier.becameReady() }
         schedule(watcher)
@@ -259,18 +259,19 @@ extension Gateway {
     }
 
     /// Restores pending resources, which are watched, and rejected ones, which are not.
-    private func restoreVerdicts(_ stored: [StoredDialog.Rejected], of watcher: WatcherDialog) {
-        for verdict in stored {
-            guard let written = SIPURI(verdict.uri) else { continue }
+    private func restoreInstanceStates(_ stored: [StoredDialog.Rejected], of watcher: WatcherDialog) {
+        for instanceState in stored {
+            guard let written = SIPURI(instanceState.uri) else { continue }
             let uri = configuration.canonical(written)
-            if verdict.state == "pending", let resource = watcher.resources.first(where: { $0.key == uri.aorKey }) {
-                resource.restorePending(isNotified: verdict.isNotified)
+            if instanceState.state == "pending", let resource = watcher.resources.first(where: { $0.key == uri.aorKey }) {
+                resource.restorePending(isNotified: instanceState.isNotified)
                 continue
             }
             watcher.rejected.append(
                 .init(
-                    uri: uri, entity: written.entityForm, state: verdict.state, reason: verdict.reason, statusCode: verdict.statusCode,
-                    poolFqdn: verdict.poolFqdn, isNotified: verdict.isNotified))
+                    uri: uri, entity: written.entityForm, state: instanceState.state, reason: instanceState.reason,
+                    statusCode: instanceState.statusCode,
+                    poolFqdn: instanceState.poolFqdn, isNotified: instanceState.isNotified))
         }
     }
 

@@ -62,7 +62,7 @@ extension WatcherDialog {
                     uri: list?.written(resource.uri) ?? resource.entity.description, categories: resource.categories.map(\.rawValue),
                     delivered: resource.deliveredDigests, hopMarks: resource.upstream?.hopMarks)
             },
-            rejected: verdicts.map {
+            rejected: instanceStates.map {
                 StoredDialog.Rejected(
                     uri: list?.written($0.uri) ?? ($0.entity ?? $0.uri).description, state: $0.state, reason: $0.reason,
                     statusCode: $0.statusCode, poolFqdn: $0.poolFqdn, isNotified: $0.isNotified)

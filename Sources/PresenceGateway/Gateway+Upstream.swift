@@ -136,8 +136,8 @@ extension Gateway {
                     // An unreadable part may be about it.
                     guard content.unreadable.isEmpty || resource.unreadable == nil else { continue }
                     upstream.becameReadable(resource)
-                    let isWithdrawn = isFirst && resource.standing == .pending
-                    if isWithdrawn || resource.standing == .unheard && !resource.source.isKnown {
+                    let isWithdrawn = isFirst && resource.authorization == .pending
+                    if isWithdrawn || resource.authorization == .unheard && !resource.source.isKnown {
                         show(.offline, in: resource, isGranted: isWithdrawn, at: now)
                     }
                 }
@@ -230,7 +230,7 @@ extension Gateway {
             status = .terminated(reason: .deactivated, retryAfter: nil)
         }
         if take(content, upstream, status, at: now) { return }
-        heedList(content, of: upstream, status, at: now)
+        applyList(content, of: upstream, status, at: now)
         if case .active = status, request.body.isEmpty, upstream.list == nil, let only = upstream.only,
             upstream.domain.side == .simple || !only.source.isKnown
         {

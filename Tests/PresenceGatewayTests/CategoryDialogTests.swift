@@ -112,11 +112,11 @@ import Testing
         bench.send(bench.change(first, cSeq: 2, .subscribe("sue@fabrikam.com", "bob@contoso.com")), from: Bench.enterprise)
         let answer = try BatchAnswer(bench.nextResponse(200, at: Bench.enterprise))
         #expect(answer.uris == ["sip:sue@fabrikam.com"])
-        #expect(answer.verdicts == ["sip:bob@contoso.com: resubscribe"])
+        #expect(answer.instanceStates == ["sip:bob@contoso.com: resubscribe"])
         // Named again, the verdict comes again, once.
         bench.send(bench.change(first, cSeq: 3, .subscribe("bob@contoso.com")), from: Bench.enterprise)
         let again = try BatchAnswer(bench.nextResponse(200, at: Bench.enterprise))
-        #expect(again.uris.isEmpty && again.verdicts == ["sip:bob@contoso.com: resubscribe"])
+        #expect(again.uris.isEmpty && again.instanceStates == ["sip:bob@contoso.com: resubscribe"])
         for (user, version) in [("rob@fabrikam.com", 1), ("sue@fabrikam.com", 0)] {
             try bench.publish(user, .state(3_500, version: version))
             let notify = try bench.takeNotifies()

@@ -32,7 +32,7 @@ import Testing
         #expect(answer.mime.first?.contentID == "resourceList")
         #expect(answer.mime.allSatisfy { $0.headers.first("Content-Transfer-Encoding") == "binary" })
         #expect(answer.list.uri == "sip:ulla@fabrikam.com" && answer.list.version == 0 && !answer.list.fullState)
-        #expect(answer.verdicts == ["sip:nobody@elsewhere.example: resubscribe", "sip:bob@contoso.com: resubscribe"])
+        #expect(answer.instanceStates == ["sip:nobody@elsewhere.example: resubscribe", "sip:bob@contoso.com: resubscribe"])
         #expect(answer.uris == ["sip:rob@fabrikam.com", "sip:sue@fabrikam.com"])
         // Clients cut the four octets before each boundary.
         let text = response.text
@@ -141,13 +141,13 @@ import Testing
         let response = try bench.nextResponse(200, at: Bench.enterprise)
         #expect(response.body.isEmpty && !response.headers.contains(.msPiggybackCSeq))
         let first = try BatchAnswer(try bench.nextRequest(.notify, at: Bench.enterprise))
-        #expect(first.uris == ["sip:rob@fabrikam.com"] && first.verdicts == ["sip:bob@contoso.com: resubscribe"])
+        #expect(first.uris == ["sip:rob@fabrikam.com"] && first.instanceStates == ["sip:bob@contoso.com: resubscribe"])
     }
 }
 
 /// What becomes of resources that are not served (MS-PRES 3.4.5.1.3.1).
 @Suite struct RejectedResourceTests {
-    private func verdict(_ resource: String, _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws -> (
+    private func instanceState(_ resource: String, _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws -> (
         SIPResponse, RLMIInstance
     ) {
         let bench = Bench(change)
@@ -164,14 +164,14 @@ import Testing
             "bob@contoso.com", "nobody@elsewhere.example",
         ])
     func elsewhere(resource: String) throws {
-        let (_, instance) = try verdict(resource)
+        let (_, instance) = try instanceState(resource)
         #expect(instance == RLMIInstance(id: "0", state: .resubscribe, cid: resource))
     }
 
     @Test("MS-PRES 3.4.5.1.3.1 another pool of the deployment: resubscribe with its GRUU, an attribute of its own [R191, R199]")
     func otherPool() throws {
         let pool = CategorySubscriptionTests.pool
-        let (response, instance) = try verdict("bob@contoso.com") { $0.domains["contoso.com"]?.poolFqdn = pool }
+        let (response, instance) = try instanceState("bob@contoso.com") { $0.domains["contoso.com"]?.poolFqdn = pool }
         #expect(instance == RLMIInstance(id: "0", state: .resubscribe, cid: "bob@contoso.com", poolFqdn: pool))
         #expect(response.text.contains("cid=\"bob@contoso.com\" "))
     }
@@ -199,9 +199,9 @@ import Testing
         bench.send(
             bench.batch("ulla@fabrikam.com", .subscribe("rob@fabrikam.com", "bob@contoso.com", "eve@example.net", "alice@example.org")),
             from: Bench.enterprise)
-        var verdicts: [String: RLMIInstance] = [:]
+        var instanceStates: [String: RLMIInstance] = [:]
         func note(_ list: RLMIDocument) {
-            for resource in list.resources { verdicts[resource.uri] = resource.instances.first }
+            for resource in list.resources { instanceStates[resource.uri] = resource.instances.first }
         }
         note(try BatchAnswer(bench.nextResponse(200, at: Bench.enterprise)).list)
         let far = try bench.nextRequest(.subscribe, at: Bench.simple)
@@ -211,12 +211,12 @@ import Testing
         for notify in try bench.takeNotifies() where notify.headers.contentType?.essence == "multipart/related" {
             note(try BatchAnswer(notify).list)
         }
-        func verdict(_ user: String) -> RLMIInstance? { verdicts.first { $0.key.hasSuffix(user) }?.value }
-        #expect(verdict("bob@contoso.com")?.state == .resubscribe)
-        #expect(verdict("eve@example.net")?.state == .terminated && verdict("eve@example.net")?.reason == "rejected")
-        #expect(verdict("alice@example.org")?.state == .pending)
-        #expect(verdict("rob@fabrikam.com").map { $0.state == .active } ?? true)
-        for (uri, instance) in verdicts { #expect((instance.reason != nil) == (instance.state == .terminated), "\(uri)") }
+        func instanceState(_ user: String) -> RLMIInstance? { instanceStates.first { $0.key.hasSuffix(user) }?.value }
+        #expect(instanceState("bob@contoso.com")?.state == .resubscribe)
+        #expect(instanceState("eve@example.net")?.state == .terminated && instanceState("eve@example.net")?.reason == "rejected")
+        #expect(instanceState("alice@example.org")?.state == .pending)
+        #expect(instanceState("rob@fabrikam.com").map { $0.state == .active } ?? true)
+        for (uri, instance) in instanceStates { #expect((instance.reason != nil) == (instance.state == .terminated), "\(uri)") }
     }
 
     @Test("MS-PRES 2.2.2.4.1 a category list of another Content-Type is 415 with the right one [R141]")
@@ -232,7 +232,7 @@ import Testing
 
     @Test("a domain that is refused: terminated, rejected")
     func refused() throws {
-        let (_, instance) = try verdict("eve@example.net")
+        let (_, instance) = try instanceState("eve@example.net")
         #expect(instance == RLMIInstance(id: "0", state: .terminated, reason: "rejected", cid: "eve@example.net"))
     }
 

@@ -147,7 +147,7 @@ import Testing
             #expect(try bench.nextResponse(503, at: Bench.simple).headers.retryAfter != nil)
             bench.send(bench.batch("ulla@fabrikam.com", .subscribe(presentity)), from: Bench.enterprise)
             let answer = try BatchAnswer(try bench.nextResponse(200, at: Bench.enterprise))
-            #expect(answer.verdicts == ["sip:\(presentity): terminated"] && answer.parts.isEmpty)
+            #expect(answer.instanceStates == ["sip:\(presentity): terminated"] && answer.parts.isEmpty)
             #expect(answer.list.resources.first?.instances.first?.reason == "quotaExceeded")
             #expect(bench.gateway.counters.limitsReached == 2 && bench.gateway.counts.watcherDialogs == 1)
             bench.send(bench.inDialog(first, cSeq: 2, expires: 0, via: Bench.simple), from: Bench.simple)

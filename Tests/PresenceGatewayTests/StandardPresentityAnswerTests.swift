@@ -52,7 +52,7 @@ import Testing
         #expect(answer.mime.first?.contentType?.essence == "application/rlmi+xml")
         #expect(answer.list.uri == "sip:ulla@fabrikam.com" && answer.list.version == 0 && !answer.list.fullState)
         #expect(
-            answer.verdicts == [
+            answer.instanceStates == [
                 "sip:bob@contoso.com: resubscribe", "sip:eve@adatum.example: resubscribe", "sip:x@elsewhere.invalid: resubscribe",
                 "sip:y@example.net: terminated",
             ])
@@ -74,7 +74,7 @@ import Testing
         let notified = try bench.takeNotifies()
         #expect(notified.allSatisfy { $0.headers.subscriptionState?.state == .active })
         let list = try #require(notified.first { $0.headers.contentType?.essence == "multipart/related" })
-        #expect(try BatchAnswer(list).verdicts == ["sip:ann@example.org: pending"])
+        #expect(try BatchAnswer(list).instanceStates == ["sip:ann@example.org: pending"])
         #expect(notified.contains { $0.text.contains("<availability>6500</availability>") })
         // Whoever asks again is told so again.
         bench.send(
@@ -83,7 +83,7 @@ import Testing
                 extra: "Require: adhoclist, categoryList\r\nSupported: eventlist, ms-piggyback-first-notify\r\n",
                 via: Bench.enterprise), from: Bench.enterprise)
         let again = try BatchAnswer(try bench.nextResponse(200, at: Bench.enterprise))
-        #expect(again.verdicts == ["sip:ann@example.org: pending"] && again.uris == ["sip:alice@example.org"])
+        #expect(again.instanceStates == ["sip:ann@example.org: pending"] && again.uris == ["sip:alice@example.org"])
         bench.notify(
             try #require(subscriptions["ann"]), "active;expires=3600", cSeq: 2, type: Self.pidfType, body: Bench.pidf("ann@example.org"),
             from: Bench.simple)

@@ -85,8 +85,8 @@ import Testing
     func standings() async throws {
         let scene = try await scene()
         let server = scene.conversation.simple
-        server.stands(Self.alice(1), .pending, at: Instant(nanosecondsSince1970: 0))
-        server.stands(Self.alice(2), .terminated("rejected"), at: Instant(nanosecondsSince1970: 0))
+        server.setInstanceState(Self.alice(1), .pending, at: Instant(nanosecondsSince1970: 0))
+        server.setInstanceState(Self.alice(2), .terminated("rejected"), at: Instant(nanosecondsSince1970: 0))
         try await scene.watch(0..<5)
         try await scene.expect(0, "hello 0")
         try await scene.conversation.expect("the rejected one is named") {
@@ -94,14 +94,14 @@ import Testing
                 ?? false
         }
         #expect(scene.client.seen[Self.alice(1)]?.notes.isEmpty ?? true)
-        try await scene.conversation.act { now in server.stands(Self.alice(1), nil, at: now) }
+        try await scene.conversation.act { now in server.setInstanceState(Self.alice(1), nil, at: now) }
         try await scene.expect(1, "hello 1")
         // Lost for now: what was seen stays for a while.
-        try await scene.conversation.act { now in server.stands(Self.alice(3), .terminated("probation"), at: now) }
+        try await scene.conversation.act { now in server.setInstanceState(Self.alice(3), .terminated("probation"), at: now) }
         try await scene.conversation.pass(.seconds(20))
         #expect(scene.sees(3, "hello 3"))
-        try await scene.conversation.act { now in server.stands(Self.alice(3), nil, at: now) }
-        try await scene.conversation.act { now in server.stands(Self.alice(4), .empty, at: now) }
+        try await scene.conversation.act { now in server.setInstanceState(Self.alice(3), nil, at: now) }
+        try await scene.conversation.act { now in server.setInstanceState(Self.alice(4), .empty, at: now) }
         try await scene.conversation.expect("offline") {
             scene.client.seen[Self.alice(4)]?.notes == [] && (scene.client.seen[Self.alice(4)]?.availability ?? 0) >= 18_000
         }
@@ -112,7 +112,7 @@ import Testing
     @Test("RFC 4662 5.2: who is not in a full list that came with the SUBSCRIBE is gone")
     func absent() async throws {
         let scene = try await scene()
-        scene.conversation.simple.stands(Self.alice(1), .absent, at: Instant(nanosecondsSince1970: 0))
+        scene.conversation.simple.setInstanceState(Self.alice(1), .absent, at: Instant(nanosecondsSince1970: 0))
         try await scene.watch(0..<3)
         try await scene.expect(2, "hello 2")
         try await scene.conversation.expect("the missing one is named") {

@@ -77,10 +77,10 @@ struct MatrixRemoteDomain {
     /// Refuses the subject to all watchers from now on: `rejected` or `noresource`.
     func refuse(_ reason: SubscriptionState.TerminationReason, at now: Instant) {
         if source == .batch {
-            let verdict = EnhancedDocuments.Verdict.terminated(reason: reason.rawValue, status: reason == .rejected ? 403 : 404)
-            enterprise.judge(subject, verdict, at: now)
+            let instanceState = EnhancedDocuments.InstanceState.terminated(reason: reason.rawValue, status: reason == .rejected ? 403 : 404)
+            enterprise.judge(subject, instanceState, at: now)
         } else if source == .list {
-            simple.stands(subject, .terminated(reason.rawValue), at: now)
+            simple.setInstanceState(subject, .terminated(reason.rawValue), at: now)
         } else {
             server.terminate(subject, reason, at: now)
         }
@@ -89,7 +89,7 @@ struct MatrixRemoteDomain {
     /// Ends the refusal.
     func forgive(at now: Instant) {
         if source == .batch { enterprise.judge(subject, nil, at: now) }
-        if source == .list { simple.stands(subject, nil, at: now) }
+        if source == .list { simple.setInstanceState(subject, nil, at: now) }
     }
 
     /// Sends the form's equivalent of `resubscribe` to current watchers.

@@ -107,9 +107,9 @@ final class MatrixSeat {
             default: return ended ?? entry.presence.map { .shows(SimulatedMood($0)) } ?? .shows(.offline)
             }
         }
-        if let batch = watcher as? EnhancedWatcher, let verdict = batch.verdict(on: presentity) {
-            if verdict.state == "terminated" { return .over(verdict.reason ?? "") }
-            if verdict.state == "pending" { return .pending }
+        if let batch = watcher as? EnhancedWatcher, let instanceState = batch.instanceState(on: presentity) {
+            if instanceState.state == "terminated" { return .over(instanceState.reason ?? "") }
+            if instanceState.state == "pending" { return .pending }
         }
         if let ended { return ended }
         if watcher.subscriptionState?.state == .pending { return .pending }

@@ -7,7 +7,7 @@ struct BatchSubscription {
         var said: EnhancedState?
         var isSaid = false
         /// Instance state that was sent instead of presence.
-        var verdict: EnhancedDocuments.Verdict?
+        var instanceState: EnhancedDocuments.InstanceState?
     }
 
     /// Resources in the order of their subscription.
@@ -15,7 +15,7 @@ struct BatchSubscription {
     /// Resources named by the last SUBSCRIBE and not yet reported; nil when all are reported.
     var named: [String]?
     /// Instance states for the next notification.
-    var news: [(uri: String, verdict: EnhancedDocuments.Verdict)] = []
+    var news: [(uri: String, instanceState: EnhancedDocuments.InstanceState)] = []
 
     subscript(_ uri: String) -> Resource? { resources.first { $0.uri == uri } }
 
@@ -45,13 +45,13 @@ struct BatchSubscription {
         guard let place = resources.firstIndex(where: { $0.uri == uri }) else { return }
         resources[place].said = state
         resources[place].isSaid = true
-        resources[place].verdict = nil
+        resources[place].instanceState = nil
     }
 
-    mutating func notified(_ uri: String, _ verdict: EnhancedDocuments.Verdict) {
+    mutating func notified(_ uri: String, _ instanceState: EnhancedDocuments.InstanceState) {
         guard let place = resources.firstIndex(where: { $0.uri == uri }) else { return }
-        resources[place].verdict = verdict
+        resources[place].instanceState = instanceState
         resources[place].isSaid = false
-        if verdict != .pending { resources.remove(at: place) }
+        if instanceState != .pending { resources.remove(at: place) }
     }
 }

@@ -113,7 +113,7 @@ public enum EnhancedDocuments {
     }
 
     /// Instance state that a server sends instead of presence (MS-PRES 3.4.5.1.3.1).
-    public enum Verdict: Hashable, Sendable {
+    public enum InstanceState: Hashable, Sendable {
         /// `resubscribe`, with the pool's GRUU where it is known.
         case elsewhere(pool: String?)
         case terminated(reason: String, status: Int? = nil)
@@ -130,12 +130,12 @@ public enum EnhancedDocuments {
     }
 
     /// Resource list of a response (MS-PRES 2.2.2.4.2).
-    static func resourceList(watcher: String, _ verdicts: [(uri: String, verdict: Verdict)]) -> String {
+    static func resourceList(watcher: String, _ instanceStates: [(uri: String, instanceState: InstanceState)]) -> String {
         let opening = "<list xmlns=\"urn:ietf:params:xml:ns:rlmi\" uri=\"\(escape(watcher))\" version=\"0\" fullState=\"false\""
-        if verdicts.isEmpty { return opening + "/>" }
-        let resources = verdicts.map { uri, verdict in
+        if instanceStates.isEmpty { return opening + "/>" }
+        let resources = instanceStates.map { uri, instanceState in
             let plain = uri.hasPrefix("sip:") ? String(uri.dropFirst(4)) : uri
-            return "<resource uri=\"\(escape(uri))\"><instance id=\"0\" cid=\"\(escape(plain))\" \(verdict.attributes)/></resource>"
+            return "<resource uri=\"\(escape(uri))\"><instance id=\"0\" cid=\"\(escape(plain))\" \(instanceState.attributes)/></resource>"
         }
         return opening + ">" + resources.joined() + "</list>"
     }

@@ -10,12 +10,12 @@ extension EnhancedServer {
     }
 
     /// Replaces a presentity's presence by an instance state and notifies its watchers; nil restores the presence.
-    public func judge(_ presentity: String, _ verdict: EnhancedDocuments.Verdict?, at now: Instant) {
-        verdicts[presentity] = verdict
+    public func judge(_ presentity: String, _ instanceState: EnhancedDocuments.InstanceState?, at now: Instant) {
+        instanceStates[presentity] = instanceState
         for dialog in dialogs where watches(dialog, presentity) {
-            if let verdict, let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri {
-                dialog.batch?.news.append((uri, verdict))
-                dialog.batch?.notified(uri, verdict)
+            if let instanceState, let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri {
+                dialog.batch?.news.append((uri, instanceState))
+                dialog.batch?.notified(uri, instanceState)
             }
             notify(dialog, at: now)
         }
@@ -51,12 +51,12 @@ extension EnhancedServer {
     func batchAnswer(_ dialog: Dialog) -> (String, [UInt8]) {
         let named = dialog.batch?.named ?? dialog.batch?.resources.map(\.uri) ?? []
         dialog.batch?.named = nil
-        var notified: [(uri: String, verdict: EnhancedDocuments.Verdict)] = []
+        var notified: [(uri: String, instanceState: EnhancedDocuments.InstanceState)] = []
         var documents: [String] = []
         for uri in named {
-            if let verdict = verdict(on: uri, askedAt: dialog.pool) {
-                notified.append((uri, verdict))
-                dialog.batch?.notified(uri, verdict)
+            if let instanceState = instanceState(on: uri, askedAt: dialog.pool) {
+                notified.append((uri, instanceState))
+                dialog.batch?.notified(uri, instanceState)
             } else if let resource = dialog.batch?[uri] {
                 documents.append(categories(uri, resource.categories))
                 dialog.batch?.said(uri, state(of: uri))
@@ -87,7 +87,7 @@ extension EnhancedServer {
     }
 
     private func firstChange(_ batch: BatchSubscription) -> (String, [String])? {
-        for resource in batch.resources where resource.verdict == nil || verdicts[resource.uri] == nil {
+        for resource in batch.resources where resource.instanceState == nil || instanceStates[resource.uri] == nil {
             let current = state(of: resource.uri)
             if !resource.isSaid { return (resource.uri, resource.categories) }
             let names = Self.changes(resource.said, current, among: resource.categories)

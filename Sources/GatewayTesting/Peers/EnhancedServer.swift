@@ -23,7 +23,7 @@ public final class EnhancedServer: ScriptedNotifier {
     /// Redirects every subscription with `resubscribe` to the returned pool for its Request-URI; nil redirects none.
     public var sendsOn: ((_ requestURI: String) -> String?)?
     /// Instance states that replace the presence of presentities.
-    var verdicts: [String: EnhancedDocuments.Verdict] = [:]
+    var instanceStates: [String: EnhancedDocuments.InstanceState] = [:]
 
     /// Store of publications by SERVICE.
     public let home = ScriptedHome()
@@ -106,14 +106,14 @@ public final class EnhancedServer: ScriptedNotifier {
     override func hasMore(_ dialog: Dialog) -> Bool { hasMoreOfBatch(dialog) }
 
     /// Instance state sent instead of presence to a subscriber at this Request-URI; nil when presence is sent.
-    func verdict(on presentity: String, askedAt pool: String) -> EnhancedDocuments.Verdict? {
+    func instanceState(on presentity: String, askedAt pool: String) -> EnhancedDocuments.InstanceState? {
         if let sendsOn { return sendsOn(pool).map { .elsewhere(pool: $0) } }
         if let place = elsewhere.first(where: { same($0.key, presentity) }), place.value != pool,
             !(place.value == nil && same(pool, presentity))
         {
             return .elsewhere(pool: place.value)
         }
-        return verdicts.first { same($0.key, presentity) }?.value
+        return instanceStates.first { same($0.key, presentity) }?.value
     }
 
     private func wantedCategories(_ dialog: Dialog) -> [String] {
@@ -131,8 +131,8 @@ public final class EnhancedServer: ScriptedNotifier {
     override func piggyback(_ response: inout SIPResponse, _ dialog: Dialog, state: SubscriptionState) -> Bool {
         let offered = dialog.request.headers.hasToken(.supported, "ms-piggyback-first-notify")
         let form = form(of: dialog.request) ?? .pidf
-        let verdict = dialog.batch == nil ? verdict(on: dialog.presentity, askedAt: dialog.pool) : nil
-        guard piggybacks, offered, !manners.isPending, form != .pidf || verdict != nil else { return false }
+        let instanceState = dialog.batch == nil ? instanceState(on: dialog.presentity, askedAt: dialog.pool) : nil
+        guard piggybacks, offered, !manners.isPending, form != .pidf || instanceState != nil else { return false }
         if state.state == .terminated, dialog.batch != nil, dialog.request.body.isEmpty { return false }
         var isOver = state.state == .terminated
         if form == .msrtc {
@@ -144,7 +144,7 @@ public final class EnhancedServer: ScriptedNotifier {
             response.headers.set(.require, "eventlist")
             response.body = body
             // Every resource rejected: no dialog is created (MS-PRES 4.6).
-            isOver = isOver || verdict != nil || dialog.batch?.resources.isEmpty == true
+            isOver = isOver || instanceState != nil || dialog.batch?.resources.isEmpty == true
         }
         dialog.lastSaid = self.state(of: dialog.presentity)
         response.headers.append(.supported, "ms-piggyback-first-notify")
@@ -164,16 +164,16 @@ public final class EnhancedServer: ScriptedNotifier {
     /// Resource list and the documents of the accepted resources (MS-PRES 2.2.2.4.2).
     private func multipart(_ dialog: Dialog) -> (String, [UInt8]) {
         if dialog.batch != nil { return batchAnswer(dialog) }
-        if let verdict = verdict(on: dialog.presentity, askedAt: dialog.pool) {
-            return Self.related(dialog, [(dialog.presentity, verdict)], [])
+        if let instanceState = instanceState(on: dialog.presentity, askedAt: dialog.pool) {
+            return Self.related(dialog, [(dialog.presentity, instanceState)], [])
         }
         return Self.related(dialog, [], [categories(dialog.presentity, wantedCategories(dialog))])
     }
 
     static func related(
-        _ dialog: Dialog, _ verdicts: [(uri: String, verdict: EnhancedDocuments.Verdict)], _ documents: [String]
+        _ dialog: Dialog, _ instanceStates: [(uri: String, instanceState: EnhancedDocuments.InstanceState)], _ documents: [String]
     ) -> (String, [UInt8]) {
-        let list = EnhancedDocuments.resourceList(watcher: dialog.watcher, verdicts)
+        let list = EnhancedDocuments.resourceList(watcher: dialog.watcher, instanceStates)
         var text =
             "--part\r\nContent-Transfer-Encoding: binary\r\nContent-ID: resourceList\r\nContent-Type: application/rlmi+xml\r\n\r\n"
             + list + "\r\n\r\n"

@@ -6,7 +6,7 @@ import XMLCore
 /// Writes its bodies as text, without the codecs under test.
 public final class ScriptedListService {
     /// State of a member; members without one are active.
-    public enum Standing: Sendable {
+    public enum InstanceState: Sendable {
         /// Listed without an instance.
         case unknown
         case pending
@@ -22,7 +22,7 @@ public final class ScriptedListService {
     /// URI that accepts lists in a SUBSCRIBE; nil for none.
     public var adHocURI: String?
     /// States of members, by `aorKey`.
-    var standings: [String: Standing] = [:]
+    var instanceStates: [String: InstanceState] = [:]
     /// Status with which list subscriptions are refused; nil accepts them.
     public var refusal: SIPStatus?
     /// Whether the first notification of a dialog lists the members without instances, and the next one is full.
@@ -95,7 +95,7 @@ public final class ScriptedListService {
             var part = ""
             var said = "unknown"
             let cid = "m\(index).\(view.version)@rls.example.org"
-            switch isBeginning ? .unknown : standings[SIPURI.key(of: member)] {
+            switch isBeginning ? .unknown : instanceStates[SIPURI.key(of: member)] {
             case .absent?: continue
             case .unknown?: break
             case .pending?:

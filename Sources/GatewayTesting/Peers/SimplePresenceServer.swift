@@ -65,8 +65,8 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
 
     /// Changes a presentity's state in lists and notifies its watchers; nil restores the active state.
-    public func stands(_ presentity: String, _ standing: ScriptedListService.Standing?, at now: Instant) {
-        service.standings[SIPURI.key(of: presentity)] = standing
+    public func setInstanceState(_ presentity: String, _ instanceState: ScriptedListService.InstanceState?, at now: Instant) {
+        service.instanceStates[SIPURI.key(of: presentity)] = instanceState
         changed(presentity, at: now)
     }
 

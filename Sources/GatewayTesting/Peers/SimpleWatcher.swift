@@ -34,7 +34,7 @@ public final class EnhancedWatcher: ScriptedWatcher {
     public var offersBenotify = false
 
     override func dress(_ request: inout SIPRequest) {
-        if request.headers.toTag == nil { (seen, verdicts) = ([:], [:]) }
+        if request.headers.toTag == nil { (seen, instanceStates) = ([:], [:]) }
         if offersPiggyback { request.headers.append(.supported, "ms-piggyback-first-notify") }
         if offersBenotify {
             request.headers.append(.supported, "ms-benotify")
@@ -64,7 +64,7 @@ public final class EnhancedWatcher: ScriptedWatcher {
     /// Presence of each resource of a batch, by its key.
     private var seen: [String: ObservedPresence] = [:]
     /// Resources of a batch without presence in the last resource list that named them, by their keys.
-    private var verdicts: [String: EnhancedDocuments.Rejection] = [:]
+    private var instanceStates: [String: EnhancedDocuments.Rejection] = [:]
 
     /// Resources without presence in the last resource list.
     public private(set) var rejected: [EnhancedDocuments.Rejection] = []
@@ -80,7 +80,7 @@ public final class EnhancedWatcher: ScriptedWatcher {
     }
 
     /// Last instance state of a batch resource without presence; nil when it has presence.
-    public func verdict(on presentity: String) -> EnhancedDocuments.Rejection? { verdicts[SIPURI.key(of: presentity)] }
+    public func instanceState(on presentity: String) -> EnhancedDocuments.Rejection? { instanceStates[SIPURI.key(of: presentity)] }
 
     override func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {
         guard let contentType, contentType.essence == "multipart/related" else {
@@ -98,7 +98,7 @@ public final class EnhancedWatcher: ScriptedWatcher {
             case "application/rlmi+xml":
                 if index != 0 { fault("the resource list is not the first part (MS-PRES 2.2.2.4.2)") }
                 rejected = EnhancedDocuments.rejected(part.body)
-                for verdict in rejected { verdicts[SIPURI.key(of: verdict.uri)] = verdict }
+                for instanceState in rejected { instanceStates[SIPURI.key(of: instanceState.uri)] = instanceState }
             case "application/msrtc-event-categories+xml":
                 if let document = super.read(part.body, part.contentType) {
                     note(document)
@@ -118,6 +118,6 @@ public final class EnhancedWatcher: ScriptedWatcher {
         var known = seen[key] ?? ObservedPresence()
         known.merge(document)
         seen[key] = known
-        verdicts[key] = nil
+        instanceStates[key] = nil
     }
 }

@@ -112,7 +112,7 @@ final class SimulatedFollower {
             return ["\(who) of \(watcher.presentity): \(watcher.subscriptionState?.description ?? "never notified")"]
         }
         return presentities.compactMap { presentity in
-            if let verdict = (watcher as? EnhancedWatcher)?.verdict(on: presentity.uri) { return "\(who): \(verdict)" }
+            if let instanceState = (watcher as? EnhancedWatcher)?.instanceState(on: presentity.uri) { return "\(who): \(instanceState)" }
             if let entry = (watcher as? ListWatcher)?.entries[presentity.uri], entry.state != "active" {
                 return "\(who) of \(presentity.uri): \(entry)"
             }

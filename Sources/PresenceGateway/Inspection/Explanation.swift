@@ -105,13 +105,13 @@ public struct SubscriptionExplanation: Codable, Hashable, Sendable {
     /// Derivation of the current view, rendered from the stored source like a notification.
     public var view: ViewExplanation
     /// RLMI state sent in place of presence; nil: the resource is active.
-    public var verdict: VerdictReport?
+    public var verdict: InstanceStateReport?
     /// The document that the watcher has; only on request.
     public var body: String?
 }
 
 /// RLMI state of a resource that is not active (MS-PRES 3.4.5.1.3.1).
-public struct VerdictReport: Codable, Hashable, Sendable {
+public struct InstanceStateReport: Codable, Hashable, Sendable {
     /// `pending`, `terminated` or another RLMI state.
     public var state: String
     /// Reason of the state.

@@ -46,11 +46,11 @@ extension Gateway {
             for resource in dialog.resources where resource.key == presentity {
                 found.append(explain(dialog, resource, includingBodies: includingBodies, at: now))
             }
-            for verdict in dialog.verdicts where verdict.uri.aorKey == presentity {
+            for verdict in dialog.instanceStates where verdict.uri.aorKey == presentity {
                 found.append(
                     SubscriptionExplanation(
                         subscription: report(dialog, nil, at: now), delivery: verdict.isNotified ? .current : .waiting,
-                        view: ViewExplanation(origin: .nothing), verdict: VerdictReport(verdict)))
+                        view: ViewExplanation(origin: .nothing), verdict: InstanceStateReport(verdict)))
             }
         }
         return found.sorted { $0.subscription.key < $1.subscription.key }
@@ -218,7 +218,7 @@ extension RouteReport {
     }
 }
 
-extension VerdictReport {
+extension InstanceStateReport {
     init(_ verdict: WatcherDialog.RejectedResource) {
         self.init(state: verdict.state, reason: verdict.reason, status: verdict.statusCode, pool: verdict.poolFqdn)
     }

@@ -21,7 +21,7 @@ extension UpstreamReport {
             lapsesAt: subscription.subscriber.lapsesAt.map { DateTime($0) },
             retriesAt: (subscription.subscriber.restsUntil ?? subscription.restsUntil ?? subscription.startsAt).map { DateTime($0) },
             failures: subscription.subscriber.failures,
-            standing: resource?.standing.name ?? "unheard", staleAt: resource?.staleAt.map { DateTime($0) },
+            standing: resource?.authorization.name ?? "unheard", staleAt: resource?.staleAt.map { DateTime($0) },
             whenLost: subscription.domain.configuration.whenLost.rawValue,
             hopMarks: hopMarks.split(separator: ",").map { String($0.drop { $0 == " " }) })
     }
@@ -37,7 +37,7 @@ extension UpstreamSubscription.Shape {
     }
 }
 
-extension UpstreamResource.Standing {
+extension UpstreamResource.Authorization {
     fileprivate var name: String {
         switch self {
         case .unheard: "unheard"

@@ -13,10 +13,10 @@ extension Gateway {
             add(resource, of: watcher, to: &notification, isFull: isFull, boundary: boundary, at: now)
         }
         for index in watcher.rejected.indices where isFull || !watcher.rejected[index].isNotified {
-            let verdict = watcher.rejected[index]
+            let instanceState = watcher.rejected[index]
             watcher.rejected[index].isNotified = true
-            let instance = RLMIInstance(id: Self.instance, state: .init(verdict.state), reason: verdict.reason)
-            notification.add(RLMIResource(uri: list.written(verdict.uri), instances: [instance]), cid: "")
+            let instance = RLMIInstance(id: Self.instance, state: .init(instanceState.state), reason: instanceState.reason)
+            notification.add(RLMIResource(uri: list.written(instanceState.uri), instances: [instance]), cid: "")
         }
         guard isFull || !notification.meta.resources.isEmpty else { return nil }
         watcher.list?.version = list.version &+ 1
@@ -64,7 +64,7 @@ extension Gateway {
     }
 
     /// Applies a grant or a pending state from the remote domain to one resource of a list or batch (RFC 4662 5.5, MS-PRES 3.4.5.1.3.1).
-    func standingChanged(isPending: Bool, of resource: WatchedResource, in watcher: WatcherDialog, at now: Instant) {
+    func authorizationChanged(isPending: Bool, of resource: WatchedResource, in watcher: WatcherDialog, at now: Instant) {
         guard resource.isPending != isPending, dialogs[watcher.localTag] === watcher else { return }
         resource.isPending = isPending
         // In a batch, the RLMI instance carries the pending state, and the next presence state ends it.

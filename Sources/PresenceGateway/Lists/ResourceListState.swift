@@ -10,7 +10,7 @@ import SIPCore
 /// else pending if one is, else terminated.
 struct ResourceListState: Equatable {
     /// State of a resource, combined from its instances.
-    enum Standing: Equatable {
+    enum InstanceState: Equatable {
         /// Listed without a state.
         case unknown
         case pending
@@ -21,7 +21,7 @@ struct ResourceListState: Equatable {
     /// A change of one resource in a notification.
     struct Update: Equatable {
         var uri: String
-        var standing: Standing
+        var instanceState: InstanceState
         /// Instance of ``document``.
         var instance: String?
         /// Document with the state, if the notification contained one.
@@ -139,7 +139,7 @@ struct ResourceListState: Equatable {
                 member.lists[instance.id] = nil
                 room += wasList?.size ?? 0
                 for uri in (wasList?.resources ?? []).sorted() {
-                    outcome.updates.append(Update(uri: uri, standing: .terminated(reason: instance.reason)))
+                    outcome.updates.append(Update(uri: uri, instanceState: .terminated(reason: instance.reason)))
                 }
             case (let state, .list(let list)?):
                 member.instances[instance.id] = state
@@ -147,7 +147,7 @@ struct ResourceListState: Equatable {
                 let said = inner.receive(list, room: &room)
                 member.lists[instance.id] = inner
                 outcome.updates += said.updates
-                outcome.updates += said.gone.map { Update(uri: $0, standing: .terminated(reason: "noresource")) }
+                outcome.updates += said.gone.map { Update(uri: $0, instanceState: .terminated(reason: "noresource")) }
                 outcome.needsFullState = outcome.needsFullState || said.needsFullState
                 outcome.unreadableLists += said.unreadableLists
                 outcome.isOverfull = outcome.isOverfull || said.isOverfull
@@ -156,7 +156,7 @@ struct ResourceListState: Equatable {
                 isUnreadable = true
                 if wasList == nil { outcome.unreadableLists.append(problem) }
                 for uri in (wasList?.resources ?? []).sorted() {
-                    outcome.updates.append(Update(uri: uri, standing: .active, problem: problem))
+                    outcome.updates.append(Update(uri: uri, instanceState: .active, problem: problem))
                 }
             case (let state, .document(let part)?):
                 member.instances[instance.id] = state
@@ -169,16 +169,16 @@ struct ResourceListState: Equatable {
         }
         guard member.lists.isEmpty, !isUnreadable else { return }
         let states = member.instances.values
-        let standing: Standing
+        let instanceState: InstanceState
         if states.contains(.active) {
-            standing = .active
+            instanceState = .active
             // An instance ended, and the state of the remaining active one was not kept.
             if shown == nil, !resource.instances.contains(where: { $0.state == .active }) { outcome.needsFullState = true }
         } else if states.contains(.pending) {
-            standing = .pending
+            instanceState = .pending
         } else {
-            standing = resource.instances.isEmpty ? .unknown : .terminated(reason: reason)
+            instanceState = resource.instances.isEmpty ? .unknown : .terminated(reason: reason)
         }
-        outcome.updates.append(Update(uri: resource.uri, standing: standing, instance: shown?.instance, document: shown?.part))
+        outcome.updates.append(Update(uri: resource.uri, instanceState: instanceState, instance: shown?.instance, document: shown?.part))
     }
 }

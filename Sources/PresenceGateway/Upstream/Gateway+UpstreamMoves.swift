@@ -94,16 +94,16 @@ extension Gateway {
         }
         // A joining watcher takes over the state that the others already have.
         let known = subscription.resource(resource.key)
-        let staying = known?.standing == .unheard ? known?.sinks ?? [] : []
+        let staying = known?.authorization == .unheard ? known?.sinks ?? [] : []
         let joining = known == nil ? [] : resource.sinks
         let before = joining.map(\.resource.source)
         subscription.adopt(resource)
-        if known?.standing == .pending {
+        if known?.authorization == .pending {
             for (watcher, watched) in staying { notify(isPending: true, of: watched, to: watcher, at: now) }
         }
         for ((watcher, watched), source) in zip(joining, before) {
-            if let standing = known?.standing, standing != .unheard {
-                notify(isPending: standing == .pending, of: watched, to: watcher, at: now)
+            if let authorization = known?.authorization, authorization != .unheard {
+                notify(isPending: authorization == .pending, of: watched, to: watcher, at: now)
             }
             if watched.source != source { sourceChanged(watched, of: watcher, at: now) }
         }

@@ -28,12 +28,12 @@ extension Gateway {
                 // A single subscription is pending until its Subscription-State changes.
                 let isTaken = take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
                 if isTaken, !unread.contains(report.key) { upstream.becameReadable(resource) }
-            } else if let verdict = report.verdict {
+            } else if let instanceState = report.instanceState {
                 // A full list without a document of the presentity is readable too.
-                if verdict.state == .active, upstream.list != nil, !content.isDifference, !unread.contains(report.key) {
+                if instanceState.state == .active, upstream.list != nil, !content.isDifference, !unread.contains(report.key) {
                     upstream.becameReadable(resource)
                 }
-                heed(verdict, on: resource, of: upstream, isGranted: !isPending, &subscriptions, at: now)
+                apply(instanceState, on: resource, of: upstream, isGranted: !isPending, &subscriptions, at: now)
             }
         }
         for subscription in subscriptions { proceed(subscription, at: now) }
@@ -100,35 +100,38 @@ extension Gateway {
             watched.rendered = nil
             changed.append((watcher, watched))
         }
-        if isGranted { stand(.active, resource, at: now) }
+        if isGranted { setAuthorization(.active, resource, at: now) }
         for (watcher, watched) in changed { sourceChanged(watched, of: watcher, at: now) }
     }
 
     /// Applies a resource list entry without state for one presentity (MS-PRES 2.2.2.4.2).
     /// - Parameter isGranted: whether the list as a whole is not pending.
-    private func heed(
-        _ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription, isGranted: Bool,
+    private func apply(
+        _ instanceState: UpstreamContent.InstanceState, on resource: UpstreamResource, of upstream: UpstreamSubscription, isGranted: Bool,
         _ subscriptions: inout [UpstreamSubscription], at now: Instant
     ) {
-        switch verdict.state {
+        switch instanceState.state {
         case .resubscribe:
-            note(.redirected, upstream, resource, rule: "resubscribe to \(verdict.poolFqdn ?? "the presentity itself")", at: now)
-            redirect(resource, of: upstream, to: verdict.poolFqdn, &subscriptions, at: now)
+            note(.redirected, upstream, resource, rule: "resubscribe to \(instanceState.poolFqdn ?? "the presentity itself")", at: now)
+            redirect(resource, of: upstream, to: instanceState.poolFqdn, &subscriptions, at: now)
         case .terminated:
-            if awaitsList(verdict, on: resource, of: upstream, at: now) { return }
+            if awaitsList(instanceState, on: resource, of: upstream, at: now) { return }
             upstream.drop(resource)
-            let meaning = UpstreamTermination(verdict)
+            let meaning = UpstreamTermination(instanceState)
             log(
                 .info, "far side ended the subscription to one presentity",
-                ["call-id": upstream.callID, "reason": verdict.reason ?? "", "status": verdict.statusCode.map { String($0) } ?? ""])
+                [
+                    "call-id": upstream.callID, "reason": instanceState.reason ?? "",
+                    "status": instanceState.statusCode.map { String($0) } ?? "",
+                ])
             for (watcher, watched) in resource.sinks {
                 watched.upstream = nil
                 pass(meaning, of: watched, to: watcher, at: now)
             }
         case .pending:
-            stand(.pending, resource, at: now)
+            setAuthorization(.pending, resource, at: now)
         case .active where upstream.list != nil && isGranted:
-            stand(.active, resource, at: now)
+            setAuthorization(.active, resource, at: now)
             if !resource.source.isKnown { show(.offline, in: resource, at: now) }
         default:
             break
@@ -136,14 +139,14 @@ extension Gateway {
     }
 
     /// Notifies the watchers of one presentity whether their authorization is pending.
-    private func stand(_ standing: UpstreamResource.Standing, _ resource: UpstreamResource, at now: Instant) {
-        resource.standing = standing
-        for (watcher, watched) in resource.sinks { notify(isPending: standing == .pending, of: watched, to: watcher, at: now) }
+    private func setAuthorization(_ authorization: UpstreamResource.Authorization, _ resource: UpstreamResource, at now: Instant) {
+        resource.authorization = authorization
+        for (watcher, watched) in resource.sinks { notify(isPending: authorization == .pending, of: watched, to: watcher, at: now) }
     }
 
     /// Notifies one watcher whether its authorization for a presentity is pending.
     func notify(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
-        if watcher.namesResources { return standingChanged(isPending: isPending, of: watched, in: watcher, at: now) }
+        if watcher.namesResources { return authorizationChanged(isPending: isPending, of: watched, in: watcher, at: now) }
         if !isPending, watcher.isReady { watcher.notifier.becameReady() }
         perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
     }
@@ -152,11 +155,11 @@ extension Gateway {
     func follow(_ status: SubscriptionStatus, _ upstream: UpstreamSubscription, at now: Instant) {
         var isPending = false
         if case .pending = status { isPending = true }
-        let standing = isPending ? UpstreamResource.Standing.pending : .active
+        let authorization = isPending ? UpstreamResource.Authorization.pending : .active
         for resource in upstream.resources
         // Apply pending again: the loss of a subscription sets it without a notification to watchers of several presentities.
-        where isPending || resource.standing != .active && (upstream.shape == .single || resource.standing != .pending) {
-            stand(standing, resource, at: now)
+        where isPending || resource.authorization != .active && (upstream.shape == .single || resource.authorization != .pending) {
+            setAuthorization(authorization, resource, at: now)
         }
     }
 
@@ -197,7 +200,7 @@ extension Gateway {
 
     /// Withdraws an unconfirmed state: a subscription to the presentity alone becomes pending, an entry of a list offline.
     func showPending(_ resource: UpstreamResource, at now: Instant) {
-        resource.standing = .pending
+        resource.authorization = .pending
         for (watcher, watched) in resource.sinks {
             if !watcher.namesResources {
                 perform(watcher.notifier.authorize(false, at: now), on: watcher, at: now)
@@ -244,11 +247,11 @@ extension Gateway {
     }
 
     /// Passes a final failure to one watcher.
-    func pass(_ verdict: UpstreamTermination, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
-        let reason = verdict.reason
+    func pass(_ termination: UpstreamTermination, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        let reason = termination.reason
         if let held = watcher.held, watcher.resources.count == 1 {
             watcher.held = nil
-            refuse(held.request, held.transaction, Refusal(passing: verdict, retryAfter: configuration.timing.retryAfter), at: now)
+            refuse(held.request, held.transaction, Refusal(passing: termination, retryAfter: configuration.timing.retryAfter), at: now)
             remove(watcher, at: now)
             return
         }
@@ -258,7 +261,7 @@ extension Gateway {
             return
         }
         reject(
-            resource, of: watcher, state: "terminated", reason: verdict.word ?? reason.rawValue, statusCode: verdict.statusCode)
+            resource, of: watcher, state: "terminated", reason: termination.word ?? reason.rawValue, statusCode: termination.statusCode)
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }
         } else if watcher.isBatch, watcher.resources.isEmpty {

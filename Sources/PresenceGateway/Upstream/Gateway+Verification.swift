@@ -96,11 +96,11 @@ extension Gateway {
         let part = doubts.take(Self.doubtsPerTurn)
         wakes.set(.doubts, at: doubts.isEmpty ? nil : now + Self.doubtPause)
         for (number, events) in part {
-            if let subscription = upstreams[number], subscription.hasSink { heed(events, of: subscription, at: now) }
+            if let subscription = upstreams[number], subscription.hasSink { apply(events, of: subscription, at: now) }
         }
     }
 
-    private func heed(_ events: RemoteDomainEvents, of subscription: UpstreamSubscription, at now: Instant) {
+    private func apply(_ events: RemoteDomainEvents, of subscription: UpstreamSubscription, at now: Instant) {
         guard subscription.startsAt == nil, subscription.restsUntil == nil, subscription.subscriber.attempt > 0,
             !subscription.subscriber.isFetch
         else { return }

@@ -15,7 +15,7 @@ final class UpstreamResource {
     /// In a batch: categories in the unanswered SUBSCRIBE; empty: it unsubscribes the presentity.
     private(set) var offered: [CategoryName]?
     /// State reported last by the remote domain.
-    var standing = Standing.unheard
+    var authorization = Authorization.unheard
     /// Whether the known state is from an earlier dialog; the first state of the new dialog replaces it.
     var isOld = false
     /// Whether the dialog is from an earlier process and no state has arrived yet: only the full state can be shown.
@@ -36,7 +36,7 @@ final class UpstreamResource {
     private var first: UpstreamSink?
     private var others: [UpstreamSink] = []
 
-    enum Standing: Hashable {
+    enum Authorization: Hashable {
         case unheard, active, pending
     }
 
@@ -138,7 +138,7 @@ final class UpstreamResource {
         want()
         asked = nil
         offered = nil
-        if standing != .pending { standing = .unheard }
+        if authorization != .pending { authorization = .unheard }
         partial = nil
         isOld = true
     }

@@ -184,7 +184,7 @@ final class UpstreamSubscription {
         if let known = self.resource(resource.key) {
             known.add(resource, of: watcher)
             // A dialog about this presentity alone is pending as a whole (``WatcherDialog/isWithheld``).
-            if known.standing == .pending, watcher.namesResources { resource.isPending = true }
+            if known.authorization == .pending, watcher.namesResources { resource.isPending = true }
         } else {
             let joined = UpstreamResource(uri: resource.uri, key: resource.key)
             joined.add(resource, of: watcher)
@@ -218,7 +218,7 @@ final class UpstreamSubscription {
         }
         known.trail = known.trail ?? resource.trail
         // A pending presentity stays pending for added watchers.
-        if known.standing == .unheard { known.standing = resource.standing }
+        if known.authorization == .unheard { known.authorization = resource.authorization }
         for sink in resource.sinks {
             known.add(sink.resource, of: sink.watcher)
             sink.resource.upstream = self

@@ -19,15 +19,15 @@ struct UpstreamTermination {
     }
 
     /// Converts `terminated` in a resource list (MS-PRES 3.4.5.1.3.1, RFC 4662 5.5): the reason decides; without one, the status.
-    init(_ verdict: UpstreamContent.Verdict) {
-        let status = verdict.statusCode.flatMap { (400..<700).contains($0) ? $0 : nil }
-        word = verdict.reason
-        statusCode = verdict.statusCode
-        if verdict.reason == nil, let status {
+    init(_ instanceState: UpstreamContent.InstanceState) {
+        let status = instanceState.statusCode.flatMap { (400..<700).contains($0) ? $0 : nil }
+        word = instanceState.reason
+        statusCode = instanceState.statusCode
+        if instanceState.reason == nil, let status {
             failure = .refused(status: status)
             reason = TerminationReason(failure)
         } else {
-            reason = TerminationReason(rlmi: verdict.reason)
+            reason = TerminationReason(rlmi: instanceState.reason)
             failure = status.map { .refused(status: $0) } ?? .terminated(reason)
         }
     }
@@ -67,9 +67,9 @@ extension Refusal {
     }
 
     /// The response to a poll that the remote domain refused.
-    init(passing verdict: UpstreamTermination, retryAfter: Int) {
-        let (failure, reason) = (verdict.failure, verdict.reason)
-        if let obstacle = verdict.obstacle {
+    init(passing termination: UpstreamTermination, retryAfter: Int) {
+        let (failure, reason) = (termination.failure, termination.reason)
+        if let obstacle = termination.obstacle {
             self.init(unlocated: obstacle)
         } else if case .silent = failure {
             self.init(.serverTimeout, "the presentity's side did not answer")

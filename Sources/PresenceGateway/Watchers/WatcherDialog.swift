@@ -99,10 +99,10 @@ final class WatcherDialog {
     var isAway: Bool { returnsBy != nil && notifier.configuration.bestEffort }
 
     /// Adds a rejected resource, or replaces its earlier entry; beyond `limit` the oldest entry is dropped.
-    func reject(_ verdict: RejectedResource, limit: Int) {
-        rejected.removeAll { $0.uri.aorKey == verdict.uri.aorKey }
+    func reject(_ instanceState: RejectedResource, limit: Int) {
+        rejected.removeAll { $0.uri.aorKey == instanceState.uri.aorKey }
         if rejected.count >= max(limit, 1) { rejected.removeFirst() }
-        rejected.append(verdict)
+        rejected.append(instanceState)
     }
 
     /// Whether notifications use the `eventlist` extension (RFC 4662 4.1); categories always do (MS-PRES 3.4.5.1.3).
@@ -126,7 +126,7 @@ final class WatcherDialog {
     }
 
     /// Entries of a resource list without state (MS-PRES 3.4.5.1.3.1): rejected and pending resources.
-    var verdicts: [RejectedResource] {
+    var instanceStates: [RejectedResource] {
         rejected
             + resources.filter(\.isPending).map {
                 RejectedResource(uri: $0.uri, entity: $0.entity, state: "pending", isNotified: $0.isPendingNotified)
@@ -143,7 +143,7 @@ final class WatcherDialog {
 
     /// Whether the only presentity of the dialog is pending; with several, each is pending separately.
     var isWithheld: Bool {
-        !namesResources && resources.contains { $0.upstream?.resource($0.key)?.standing == .pending }
+        !namesResources && resources.contains { $0.upstream?.resource($0.key)?.authorization == .pending }
     }
 
     var nextDeadline: Instant? {

@@ -74,7 +74,7 @@ import XMLCore
             &state, 0, full: true,
             Self.instance(Self.otto, "pending") + Self.instance(Self.kai, "terminated", "reason=\"rejected\"")
                 + "<resource uri=\"sip:lena@example.org\"/>" + Self.instance("sip:uma@example.org", "active", "cid=\"missing\""))
-        #expect(outcome.updates.map(\.standing) == [.pending, .terminated(reason: "rejected"), .unknown, .active])
+        #expect(outcome.updates.map(\.instanceState) == [.pending, .terminated(reason: "rejected"), .unknown, .active])
         #expect(outcome.updates.allSatisfy { $0.document == nil })
     }
 
@@ -83,7 +83,7 @@ import XMLCore
         var state = ResourceListState()
         _ = try receive(&state, 4, full: true, Self.instance(Self.kai, "pending") + Self.instance(Self.otto, "pending"))
         let next = try receive(&state, 5, full: false, Self.instance(Self.kai, "active"))
-        #expect(next.updates.map(\.standing) == [.active] && !next.needsFullState && !next.isFull && next.gone.isEmpty)
+        #expect(next.updates.map(\.instanceState) == [.active] && !next.needsFullState && !next.isFull && next.gone.isEmpty)
         let outdated = ResourceListState.Outcome(isOutdated: true)
         #expect(try receive(&state, 5, full: false, Self.instance(Self.kai, "pending")) == outdated)
         #expect(try receive(&state, 3, full: false, Self.instance(Self.kai, "pending")) == outdated)
@@ -108,12 +108,12 @@ import XMLCore
             let all = states.map { "<instance id=\"\($0.0)\" state=\"\($0.1)\" reason=\"noresource\"/>" }.joined()
             return "<resource uri=\"\(Self.kai)\">\(all)</resource>"
         }
-        func standing(_ version: UInt32, _ states: [(String, String)]) throws -> ResourceListState.Standing? {
-            try receive(&state, version, full: version == 0, resource(states)).updates.first?.standing
+        func instanceState(_ version: UInt32, _ states: [(String, String)]) throws -> ResourceListState.InstanceState? {
+            try receive(&state, version, full: version == 0, resource(states)).updates.first?.instanceState
         }
-        #expect(try standing(0, [("a", "pending"), ("b", "active"), ("c", "terminated")]) == .active)
-        #expect(try standing(1, [("b", "terminated")]) == .pending)
-        #expect(try standing(2, [("a", "terminated")]) == .terminated(reason: "noresource"))
+        #expect(try instanceState(0, [("a", "pending"), ("b", "active"), ("c", "terminated")]) == .active)
+        #expect(try instanceState(1, [("b", "terminated")]) == .pending)
+        #expect(try instanceState(2, [("a", "terminated")]) == .terminated(reason: "noresource"))
     }
 
     @Test("RFC 4662 5.2: versions and full state of an inner list are its own")
@@ -136,7 +136,7 @@ import XMLCore
         #expect(state.receive(try notification(1, inner: 2, innerFull: false, Self.instance(Self.kai, "pending"))).needsFullState)
         let full = state.receive(try notification(2, inner: 3, innerFull: true, Self.instance(Self.kai, "active")))
         #expect(full.updates.map(\.uri) == [Self.kai, Self.otto])
-        #expect(full.updates.last?.standing == .terminated(reason: "noresource") && state.resources == [Self.kai])
+        #expect(full.updates.last?.instanceState == .terminated(reason: "noresource") && state.resources == [Self.kai])
     }
 
     @Test("RFC 4662 5.2: of a list that grows without end no more is kept than its limit, and the full state makes room again")
@@ -226,7 +226,7 @@ import XMLCore
         var state = ResourceListState()
         let outcome = state.receive(read)
         #expect(outcome.updates.map(\.uri) == [Self.kai, "sip:uma@example.org", Self.otto])
-        #expect(outcome.updates.map(\.standing) == [.active, .terminated(reason: "rejected"), .active])
+        #expect(outcome.updates.map(\.instanceState) == [.active, .terminated(reason: "rejected"), .active])
         #expect(read.meta.version == 3 && read.meta.resources.count == 3)
     }
 

@@ -179,6 +179,6 @@ struct BatchAnswer {
     init(_ request: SIPRequest) throws { try self.init(request.headers, request.body) }
 
     /// `resource: state` of every verdict.
-    var verdicts: [String] { list.resources.map { "\($0.uri): \($0.instances.map { "\($0.state)" }.joined())" } }
+    var instanceStates: [String] { list.resources.map { "\($0.uri): \($0.instances.map { "\($0.state)" }.joined())" } }
     var uris: [String] { parts.map(\.uri) }
 }

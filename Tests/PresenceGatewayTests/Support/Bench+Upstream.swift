@@ -25,22 +25,22 @@ extension Bench {
         return try nextResponse(200, at: Self.simple, location)
     }
 
-    static func verdict(_ uri: String, _ attributes: String) -> String {
+    static func instanceState(_ uri: String, _ attributes: String) -> String {
         "<resource uri=\"sip:\(uri)\"><instance id=\"0\" cid=\"\(uri)\" \(attributes)/></resource>"
     }
 
     static func elsewhere(_ uri: String, _ pool: String? = nil) -> String {
-        verdict(uri, "state=\"resubscribe\"" + (pool.map { " poolFqdn=\"\($0)\"" } ?? ""))
+        instanceState(uri, "state=\"resubscribe\"" + (pool.map { " poolFqdn=\"\($0)\"" } ?? ""))
     }
 
     static let listType = "multipart/related; type=\"application/rlmi+xml\";start=resourceList;boundary=b1"
 
     /// A resource list with verdicts and one part for each presentity (MS-PRES 2.2.2.4.2).
-    static func list(_ states: [(String, String)], _ verdicts: [String] = []) -> String {
+    static func list(_ states: [(String, String)], _ instanceStates: [String] = []) -> String {
         var text =
             "--b1\r\nContent-Transfer-Encoding: binary\r\nContent-ID: resourceList\r\nContent-Type: application/rlmi+xml\r\n\r\n"
             + "<list xmlns=\"urn:ietf:params:xml:ns:rlmi\" uri=\"sip:ann@example.org\" version=\"0\" fullState=\"false\">"
-            + verdicts.joined() + "</list>\r\n"
+            + instanceStates.joined() + "</list>\r\n"
         for (uri, content) in states {
             text +=
                 "--b1\r\nContent-Transfer-Encoding: binary\r\nContent-Type: application/msrtc-event-categories+xml\r\n\r\n"
@@ -50,7 +50,7 @@ extension Bench {
     }
 
     /// Answers a SUBSCRIBE of the gateway with a piggybacked list.
-    func grant(_ request: SIPRequest, _ states: [(String, String)] = [], _ verdicts: [String] = [], expires: Int = 3_600) {
+    func grant(_ request: SIPRequest, _ states: [(String, String)] = [], _ instanceStates: [String] = [], expires: Int = 3_600) {
         answer(
             request, 200, from: Self.enterprise,
             headers: [
@@ -58,7 +58,7 @@ extension Bench {
                 ("subscription-state", expires == 0 ? "terminated;expires=0" : "active;expires=\(expires)"),
                 (.msPiggybackCSeq, "\(request.headers.cSeq?.number ?? 0)"), (.supported, "ms-piggyback-first-notify"),
                 (.contentType, Self.listType),
-            ], body: Self.list(states, verdicts))
+            ], body: Self.list(states, instanceStates))
     }
 
     /// `subscribe:` or `unsubscribe:` and the URIs of each action of a category SUBSCRIBE.

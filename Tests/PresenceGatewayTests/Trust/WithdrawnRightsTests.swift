@@ -63,7 +63,7 @@ import Testing
                 deny: .init(to: [PartyPattern("alice@example.org"), PartyPattern("rob@fabrikam.com")].compactMap(\.self)))
         }
         bench.pass(.seconds(6))
-        let notified = try bench.takeNotifies().map { try BatchAnswer($0).verdicts }
+        let notified = try bench.takeNotifies().map { try BatchAnswer($0).instanceStates }
         #expect(
             notified.flatMap { $0 }.filter { $0.contains("terminated") }.sorted().prefix(2) == [
                 "sip:alice@example.org: terminated", "sip:rob@fabrikam.com: terminated",

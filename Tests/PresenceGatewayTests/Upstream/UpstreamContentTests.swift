@@ -21,12 +21,12 @@ import XMLCore
     }
 
     @Test("MS-PRES 3.4.5.1.3.1 the list says that the presentity lives elsewhere")
-    func verdict() throws {
+    func instanceState() throws {
         let list =
             "<list xmlns=\"urn:ietf:params:xml:ns:rlmi\" uri=\"sip:ann@example.org\" version=\"0\" fullState=\"false\">"
             + "<resource uri=\"bob@contoso.com\"><instance id=\"0\" state=\"resubscribe\" poolFqdn=\"sip:pool@contoso.com;gruu\"/></resource></list>"
         let content = try read(Array(list.utf8), "application/rlmi+xml")
-        #expect(content.reports.first?.verdict == .init(state: .resubscribe, poolFqdn: "sip:pool@contoso.com;gruu"))
+        #expect(content.reports.first?.instanceState == .init(state: .resubscribe, poolFqdn: "sip:pool@contoso.com;gruu"))
     }
 
     @Test("what cannot be read is 400, what was not asked for 415")

@@ -42,7 +42,7 @@ import Testing
     func comesLater() throws {
         let bench = bench()
         let subscription = try watching(bench)
-        try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
+        try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.instanceState("bob@contoso.com", "state=\"pending\"")]))
         #expect(try bench.notified() == ["bob@contoso.com pending"])
 
         try bench.watch("bob@contoso.com", by: "dan@example.org")
@@ -175,7 +175,7 @@ import Testing
         try circling(bench)
         try bench.watch("bob@contoso.com", by: "dan@example.org")
         let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.grant(subscription, [], [Bench.verdict("bob@contoso.com", "state=\"pending\"")])
+        bench.grant(subscription, [], [Bench.instanceState("bob@contoso.com", "state=\"pending\"")])
         bench.pass(.seconds(12))
         #expect(try bench.notified() == ["bob@contoso.com pending", "bob@contoso.com pending"])
         try notify(bench, subscription, cSeq: 2, Bench.categories("bob@contoso.com", open))
@@ -186,7 +186,7 @@ import Testing
     func joinsUnheard() throws {
         let bench = bench()
         let subscription = try watching(bench)
-        try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.verdict("bob@contoso.com", "state=\"pending\"")]))
+        try notify(bench, subscription, cSeq: 2, Bench.list([], [Bench.instanceState("bob@contoso.com", "state=\"pending\"")]))
         #expect(try bench.notified() == ["bob@contoso.com pending"])
         try circle(bench, subscription, cSeq: 3)
         try bench.watch("bob@contoso.com", by: "dan@example.org")
@@ -227,7 +227,7 @@ import Testing
         let (_, ann) = try batch(bench)
         #expect(try bench.takeNotifies().contains { $0.text.contains("<availability>6500</availability>") })
         let pending = try says(bench, ann, "pending", cSeq: 2)
-        #expect(try pending.map { try BatchAnswer($0).verdicts } == [["sip:ann@example.org: pending"]])
+        #expect(try pending.map { try BatchAnswer($0).instanceStates } == [["sip:ann@example.org: pending"]])
         #expect(try BatchAnswer(try #require(pending.first)).parts.isEmpty)
         let granted = try says(bench, ann, "active", cSeq: 3)
         #expect(granted.count == 1 && granted.first?.text.contains("<availability>6500</availability>") == true)
@@ -248,7 +248,7 @@ import Testing
         let busy = Bench.pidf("ann@example.org", activity: "busy")
         StandardPresentityAnswerTests.serve(bench, anew, hasBody ? busy : "", state: "pending;expires=3600")
         let pending = try bench.takeNotifies()
-        #expect(try pending.map { try BatchAnswer($0).verdicts } == [["sip:ann@example.org: pending"]])
+        #expect(try pending.map { try BatchAnswer($0).instanceStates } == [["sip:ann@example.org: pending"]])
         #expect(!pending.contains { $0.text.contains("<availability>6500</availability>") })
         #expect(try says(bench, anew, "active", cSeq: 2).map { $0.text.contains("<availability>6500</availability>") } == [true])
     }
@@ -268,7 +268,7 @@ import Testing
                     via: Bench.enterprise), from: Bench.enterprise)
             return try BatchAnswer(try bench.nextResponse(200, at: Bench.enterprise))
         }
-        #expect(try refresh(2).verdicts == ["sip:ann@example.org: pending"])
+        #expect(try refresh(2).instanceStates == ["sip:ann@example.org: pending"])
         bench.pass(.milliseconds(20))
         for subscription in try StandardPresentityAnswerTests.subscriptions(bench).values {
             bench.answer(subscription, 200, from: Bench.simple, headers: [(.expires, "3600")])
@@ -276,7 +276,7 @@ import Testing
         let granted = try says(bench, ann, "active", cSeq: 3)
         #expect(granted.count == 1 && granted.first?.text.contains("<availability>6500</availability>") == true)
         let last = try refresh(3)
-        #expect(last.verdicts.isEmpty && last.uris.contains("sip:ann@example.org"))
+        #expect(last.instanceStates.isEmpty && last.uris.contains("sip:ann@example.org"))
     }
 
     @Test("MS-PRES 3.4.5.1.3.1: after a restart a word about another presentity of the batch grants nobody who was pending")
@@ -285,7 +285,7 @@ import Testing
         ListWatcherTests.subscribe(bench, ["amy@contoso.com", "bob@contoso.com"])
         let answer = try bench.nextResponse(200, at: Bench.simple)
         let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
-        bench.grant(subscription, [("amy@contoso.com", open)], [Bench.verdict("bob@contoso.com", "state=\"pending\"")])
+        bench.grant(subscription, [("amy@contoso.com", open)], [Bench.instanceState("bob@contoso.com", "state=\"pending\"")])
         #expect(try entries(bench) == ["amy@contoso.com active", "bob@contoso.com pending"])
         try bench.restart()
         try notify(bench, subscription, cSeq: 2, Bench.categories("amy@contoso.com", whole(18_500)))
@@ -312,14 +312,14 @@ import Testing
         let subscription = try #require(try StandardPresentityAnswerTests.subscriptions(bench)["ann"])
         #expect(subscription.headers.to?.uri.description == "sip:ann@example.org")
         StandardPresentityAnswerTests.serve(bench, subscription, "", state: "pending;expires=3600")
-        let verdicts = ["sip:ann@im.example.org: pending"]
-        #expect(try bench.takeNotifies().map { try BatchAnswer($0).verdicts } == [verdicts])
+        let instanceStates = ["sip:ann@im.example.org: pending"]
+        #expect(try bench.takeNotifies().map { try BatchAnswer($0).instanceStates } == [instanceStates])
         try bench.restart()
         bench.send(
             bench.inDialog(
                 answer, cSeq: 2, expires: 3_600,
                 extra: "Require: adhoclist, categoryList\r\nSupported: eventlist, ms-piggyback-first-notify\r\n", via: Bench.enterprise),
             from: Bench.enterprise)
-        #expect(try BatchAnswer(try bench.nextResponse(200, at: Bench.enterprise)).verdicts == verdicts)
+        #expect(try BatchAnswer(try bench.nextResponse(200, at: Bench.enterprise)).instanceStates == instanceStates)
     }
 }

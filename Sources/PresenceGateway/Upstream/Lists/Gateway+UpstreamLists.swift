@@ -68,7 +68,7 @@ extension Gateway {
         subscription.restsUntil = now + pause
         for (watcher, resource) in old.sinks { subscription.join(resource, of: watcher) }
         for resource in old.resources {
-            if resource.standing == .pending { subscription.resource(resource.key)?.standing = .pending }
+            if resource.authorization == .pending { subscription.resource(resource.key)?.authorization = .pending }
             guard resource.unreadable != nil, let same = subscription.resource(resource.key) else { continue }
             (same.unreadable, same.staleAt) = (resource.unreadable, resource.staleAt)
         }
@@ -115,7 +115,7 @@ extension Gateway {
     }
 
     /// Applies the parts of a list notification that concern the list as a whole.
-    func heedList(_ content: UpstreamContent, of upstream: UpstreamSubscription, _ status: SubscriptionStatus, at now: Instant) {
+    func applyList(_ content: UpstreamContent, of upstream: UpstreamSubscription, _ status: SubscriptionStatus, at now: Instant) {
         guard let list = upstream.list, content.hasList else { return }
         if content.isOverfull {
             counters.limitsReached += 1
@@ -153,7 +153,7 @@ extension Gateway {
     private func hasSilentMember(_ upstream: UpstreamSubscription, besides content: UpstreamContent? = nil) -> Bool {
         let spokenOf = Set(content?.reports.map(\.key) ?? [])
         return upstream.resources.contains {
-            $0.hasSink && $0.isOld && $0.standing != .pending && $0.unreadable == nil && !spokenOf.contains($0.key)
+            $0.hasSink && $0.isOld && $0.authorization != .pending && $0.unreadable == nil && !spokenOf.contains($0.key)
         }
     }
 
@@ -168,10 +168,12 @@ extension Gateway {
 
     /// Keeps the last state of a presentity that the list lost temporarily (RFC 4662 5.5), for `staleAfter` at most. Returns false if the
     /// loss is final.
-    func awaitsList(_ verdict: UpstreamContent.Verdict, on resource: UpstreamResource, of upstream: UpstreamSubscription, at now: Instant)
+    func awaitsList(
+        _ instanceState: UpstreamContent.InstanceState, on resource: UpstreamResource, of upstream: UpstreamSubscription, at now: Instant
+    )
         -> Bool
     {
-        guard upstream.list != nil, let reason = verdict.reason, TerminationReason(rlmi: reason).retry != .never else { return false }
+        guard upstream.list != nil, let reason = instanceState.reason, TerminationReason(rlmi: reason).retry != .never else { return false }
         if resource.staleAt == nil { resource.staleAt = now + configuration.timing.staleAfter }
         return true
     }

@@ -3,7 +3,7 @@ import SIPCore
 
 extension UpstreamContent {
     /// State of a resource list entry without presence (MS-PRES 2.2.2.4.2, RFC 4662 5.5).
-    struct Verdict: Equatable {
+    struct InstanceState: Equatable {
         var state: RLMIInstance.State
         var reason: String?
         /// SIP status of the subscription that failed (MS-PRES 2.2.2.4.2).
@@ -18,7 +18,7 @@ extension UpstreamContent {
         for resource in list.resources {
             for instance in resource.instances where instance.state != .active {
                 report(on: CategoryRequest.address(resource.uri)?.aorKey) {
-                    $0.verdict = Verdict(
+                    $0.instanceState = InstanceState(
                         state: instance.state, reason: instance.reason, statusCode: instance.statusCode, poolFqdn: instance.poolFqdn)
                 }
             }

@@ -44,12 +44,12 @@ extension UpstreamContent {
     private mutating func take(_ update: ResourceListState.Update, _ parser: XMLParser) {
         let key = CategoryRequest.address(update.uri)?.aorKey
         if let problem = update.problem { return unreadable.append(UnreadablePart(key: key ?? update.uri, problem: problem)) }
-        switch update.standing {
+        switch update.instanceState {
         case .unknown: break
-        case .pending: report(on: key) { $0.verdict = Verdict(state: .pending) }
-        case .terminated(let reason): report(on: key) { $0.verdict = Verdict(state: .terminated, reason: reason) }
+        case .pending: report(on: key) { $0.instanceState = InstanceState(state: .pending) }
+        case .terminated(let reason): report(on: key) { $0.instanceState = InstanceState(state: .terminated, reason: reason) }
         case .active:
-            guard let part = update.document else { return report(on: key) { $0.verdict = Verdict(state: .active) } }
+            guard let part = update.document else { return report(on: key) { $0.instanceState = InstanceState(state: .active) } }
             take(part, of: key, update.uri, instance: update.instance, parser)
         }
     }
@@ -93,6 +93,6 @@ extension UpstreamContent {
 
     /// Reports the end of a presentity that the list no longer has.
     private mutating func end(_ key: String?) {
-        report(on: key) { $0.verdict = Verdict(state: .terminated, reason: TerminationReason.noresource.rawValue) }
+        report(on: key) { $0.instanceState = InstanceState(state: .terminated, reason: TerminationReason.noresource.rawValue) }
     }
 }

@@ -36,7 +36,7 @@ struct UpstreamContent {
         var showsNothing = false
         var msrtc: MSRTCPIDFDocument?
         /// The entry in RLMI.
-        var verdict: Verdict?
+        var instanceState: InstanceState?
 
         init(key: String) { self.key = key }
 

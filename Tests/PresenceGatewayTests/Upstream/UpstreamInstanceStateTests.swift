@@ -3,7 +3,7 @@ import SIPCore
 import Testing
 
 /// What a resource list of the remote domain says about single presentities (MS-PRES 3.4.5.1.3.1).
-@Suite struct UpstreamVerdictTests {
+@Suite struct UpstreamInstanceStateTests {
     let open = Bench.state(3_500)
     let gone = Bench.state(18_500)
 
@@ -98,7 +98,7 @@ import Testing
         try bench.watch("eve@contoso.com")
         bench.grant(
             try bench.nextRequest(.subscribe, at: Bench.enterprise), [],
-            [Bench.verdict("eve@contoso.com", "state=\"terminated\" \(attributes)")])
+            [Bench.instanceState("eve@contoso.com", "state=\"terminated\" \(attributes)")])
         #expect(try bench.notified() == ["eve@contoso.com terminated \(reason)"])
         bench.pass(.seconds(64))
         #expect(bench.gateway.counts.watcherDialogs == 1 && bench.isQuiet(at: Bench.enterprise))
@@ -116,7 +116,7 @@ import Testing
         try bench.watch("eve@contoso.com")
         bench.grant(first, [("bob@contoso.com", open)])
         bench.grant(
-            try bench.nextRequest(.subscribe, at: Bench.enterprise), [], [Bench.verdict("eve@contoso.com", "state=\"pending\"")])
+            try bench.nextRequest(.subscribe, at: Bench.enterprise), [], [Bench.instanceState("eve@contoso.com", "state=\"pending\"")])
         bench.pass(.seconds(1))
         #expect(try bench.notified() == ["bob@contoso.com active open", "eve@contoso.com pending"])
         bench.notify(
