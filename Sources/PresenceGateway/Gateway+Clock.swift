@@ -10,8 +10,8 @@ extension Gateway {
         let difference = (wall - now) - clockStep
         guard difference.isClockStep else { return }
         clockStep = wall - now
-        desk.now = now
-        desk.isClockDue = store != nil
+        commitLog.now = now
+        commitLog.isClockDue = store != nil
         counters.clockSteps += 1
         log(.warning, "the clock of this machine was set", ["seconds": String(difference.seconds)])
     }

@@ -15,17 +15,17 @@ import SimplePresence
 extension Gateway {
     /// Marks the record of this key as changed; the next commit writes or removes it.
     func keep(_ key: StoreKey) {
-        if store != nil { desk.unkept.insert(key) }
+        if store != nil { commitLog.unkept.insert(key) }
     }
 
     /// Registers how to undo a change with a staged 2xx response, in case the commit fails.
     func ifNotKept(_ undo: @escaping (Instant) -> Void) {
-        if store != nil { desk.undo.append(undo) }
+        if store != nil { commitLog.undo.append(undo) }
     }
 
     /// - Throws: 503 while the store fails.
     func checkStore(at now: Instant) throws(Refusal) {
-        guard let until = desk.failingUntil, now < until else { return }
+        guard let until = commitLog.failingUntil, now < until else { return }
         throw notKeptRefusal
     }
 
@@ -37,21 +37,21 @@ extension Gateway {
     func settleStore() {
         guard store != nil else { return }
         // Remembered by a request that was refused and changed nothing.
-        if desk.isIdle { (desk.watchersBefore, desk.homeDialogsBefore) = ([:], [:]) }
-        for _ in 0..<8 where !desk.isIdle {
+        if commitLog.isIdle { (commitLog.watchersBefore, commitLog.homeDialogsBefore) = ([:], [:]) }
+        for _ in 0..<8 where !commitLog.isIdle {
             let isKept = commit()
-            let staged = desk.staged
-            let undo = desk.undo
-            let records = desk.recordsBefore
-            let whenKept = desk.whenKept
-            let (watchersBefore, homeDialogsBefore) = (desk.watchersBefore, desk.homeDialogsBefore)
-            desk.staged = []
-            desk.undo = []
-            desk.recordsBefore = [:]
-            desk.whenKept = []
-            desk.watchersBefore = [:]
-            desk.homeDialogsBefore = [:]
-            let now = desk.now
+            let staged = commitLog.staged
+            let undo = commitLog.undo
+            let records = commitLog.recordsBefore
+            let whenKept = commitLog.whenKept
+            let (watchersBefore, homeDialogsBefore) = (commitLog.watchersBefore, commitLog.homeDialogsBefore)
+            commitLog.staged = []
+            commitLog.undo = []
+            commitLog.recordsBefore = [:]
+            commitLog.whenKept = []
+            commitLog.watchersBefore = [:]
+            commitLog.homeDialogsBefore = [:]
+            let now = commitLog.now
             if isKept {
                 for step in whenKept { step(now) }
                 for entry in staged { release(entry, at: now) }
@@ -69,23 +69,23 @@ extension Gateway {
 
     /// - Returns: whether the store holds the present state of the tables.
     private func commit() -> Bool {
-        guard let store, desk.hasChanges else { return true }
-        if let until = desk.failingUntil, desk.now < until { return false }
-        var changes = desk.unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
-        changes.append(.clock(StoredClock(committed: desk.now, step: clockStep)))
+        guard let store, commitLog.hasChanges else { return true }
+        if let until = commitLog.failingUntil, commitLog.now < until { return false }
+        var changes = commitLog.unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
+        changes.append(.clock(StoredClock(committed: commitLog.now, step: clockStep)))
         do throws(StoreFailure) {
             try store.commit(changes)
         } catch {
             counters.commitsFailed += 1
             log(.error, "the store cannot keep changes", ["reason": error.description, "changes": String(changes.count)])
-            desk.failingUntil = desk.now + StoreDesk.pause
-            wakes.set(.store, at: desk.failingUntil)
+            commitLog.failingUntil = commitLog.now + CommitLog.pause
+            wakes.set(.store, at: commitLog.failingUntil)
             return false
         }
-        if desk.failingUntil != nil { log(.notice, "the store keeps changes again", ["changes": String(changes.count)]) }
-        desk.failingUntil = nil
-        desk.isClockDue = false
-        desk.unkept.removeAll(keepingCapacity: true)
+        if commitLog.failingUntil != nil { log(.notice, "the store keeps changes again", ["changes": String(changes.count)]) }
+        commitLog.failingUntil = nil
+        commitLog.isClockDue = false
+        commitLog.unkept.removeAll(keepingCapacity: true)
         return true
     }
 
@@ -136,9 +136,9 @@ extension Gateway {
 
     /// Sends the newest state in dialogs with a notification that was not stored, once the store works again.
     private func notifyUnsent(at now: Instant) {
-        guard !desk.unsent.isEmpty, desk.failingUntil == nil else { return }
-        let tags = desk.unsent.sorted()
-        desk.unsent = []
+        guard !commitLog.unsent.isEmpty, commitLog.failingUntil == nil else { return }
+        let tags = commitLog.unsent.sorted()
+        commitLog.unsent = []
         for tag in tags {
             if let watcher = dialogs[tag] { perform(watcher.notifier.watcherReturned(at: now), on: watcher, at: now) }
             if let subscription = home.dialogs[tag], !subscription.isDetached {
@@ -149,14 +149,16 @@ extension Gateway {
 
     /// Saves the dialog's notification record before another notification is staged.
     func noteStaged(_ watcher: WatcherDialog) {
-        if store != nil, desk.recordsBefore[watcher.localTag] == nil { desk.recordsBefore[watcher.localTag] = watcher.lastNotification }
+        if store != nil, commitLog.recordsBefore[watcher.localTag] == nil {
+            commitLog.recordsBefore[watcher.localTag] = watcher.lastNotification
+        }
     }
 
     /// Handles a notification that was not sent because it could not be stored; the next successful commit sends the newest state.
     func notSent(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs[watcher.localTag] === watcher else { return }
         watcher.forgetDelivered()
-        if store != nil { desk.unsent.insert(watcher.localTag) }
+        if store != nil { commitLog.unsent.insert(watcher.localTag) }
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         perform(watcher.notifier.notificationNotSent(retryIn: pause, at: now), on: watcher, at: now)
     }

@@ -86,7 +86,7 @@ extension Gateway {
     func composeAgain(_ presentity: HostedPresentity) -> Bool {
         if !presentity.isComposed { counters.documentsComposed += 1 }
         guard presentity.compose() else { return false }
-        presentity.noteTimedMoment(at: desk.now)
+        presentity.noteTimedMoment(at: commitLog.now)
         schedule(presentity)
         return true
     }

@@ -67,7 +67,7 @@ extension Gateway {
             try screening.checkVia(request, places: ownAddresses.fixed)
             // A BENOTIFY has no response, so its sender would not repeat a refused one.
             if request.method != .options, request.method != .benotify {
-                if desk.failingUntil != nil { noteUnheard(request, flow, at: now) }
+                if commitLog.failingUntil != nil { noteUnheard(request, flow, at: now) }
                 try checkStore(at: now)
             }
             switch request.method {
@@ -150,7 +150,7 @@ extension Gateway {
         counters.responsesSent += 1
         var response = response
         response.headers.set(.server, Self.product)
-        guard store == nil || !response.status.isSuccess else { return desk.staged.append(.answer(response, transaction)) }
+        guard store == nil || !response.status.isSuccess else { return commitLog.staged.append(.answer(response, transaction)) }
         deliver(response, transaction, at: now)
     }
 

@@ -64,7 +64,7 @@ extension Gateway {
     /// Restores from loaded records; records of other shards are ignored.
     @discardableResult
     public func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
-        desk.now = now
+        commitLog.now = now
         let router = ShardRouter(shards: shards)
         let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: $0.owner) == shard }
         var state = RestoredState()

@@ -13,7 +13,7 @@ public enum StopPolicy: String, Hashable, Sendable, CaseIterable {
 extension Gateway {
     /// Refuses new subscriptions, and ends or keeps the dialogs (``GatewayConfiguration/onStop``); complete when ``isDrained``.
     public func shutdown(at now: Instant) {
-        desk.now = now
+        commitLog.now = now
         guard !isShuttingDown else { return }
         isShuttingDown = true
         for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
@@ -39,13 +39,13 @@ extension Gateway {
 
     /// Whether nothing is left to be sent, stored or awaited after ``shutdown(at:)``.
     public var isDrained: Bool {
-        guard isShuttingDown, output.isEmpty, desk.isIdle, awaiting.values.allSatisfy(\.isKeepAlive) else { return false }
+        guard isShuttingDown, output.isEmpty, commitLog.isIdle, awaiting.values.allSatisfy(\.isKeepAlive) else { return false }
         return keepsDialogs || (dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty)
     }
 
     /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.
     public var answersMissing: Int? {
-        guard isShuttingDown, output.isEmpty, desk.isIdle else { return nil }
+        guard isShuttingDown, output.isEmpty, commitLog.isIdle else { return nil }
         let dialogs = keepsDialogs ? 0 : dialogs.count + home.dialogs.count + upstreams.count
         return max(1, awaiting.count + dialogs)
     }

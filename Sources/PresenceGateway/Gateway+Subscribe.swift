@@ -276,7 +276,7 @@ extension Gateway {
             limit: configuration.limits.resourcesPerBatch)
         note(
             .rejected, watcher: watcher.watcherKey, presentity: resource.key, callID: watcher.dialog.id.callID, status: statusCode,
-            rule: detail ?? "the list said \(state)" + (reason.map { ": \($0)" } ?? "") + " (MS-PRES 3.4.5.1.3.1)", at: desk.now)
+            rule: detail ?? "the list said \(state)" + (reason.map { ": \($0)" } ?? "") + " (MS-PRES 3.4.5.1.3.1)", at: commitLog.now)
     }
 
     /// Adds the watcher to the subscriber list of every user named in a batch; a full list rejects that user (MS-PRES 3.4.5.1.3.1).

@@ -12,8 +12,9 @@ extension Gateway {
             "dialogsOfPresentity": dialogsOfPresentity.count, "batchOfEndpoint": batchOfEndpoint.count,
             "dialogsOfConnection": dialogsOfConnection.count, "returning": returning.count, "awaiting": awaiting.count,
             "wakes": wakes.count, "homeDialogs": home.dialogs.count, "registrations": home.registrar.count,
-            "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount, "unkept": desk.unkept.count,
-            "staged": desk.staged.count, "undo": desk.undo.count, "batches": batches.count, "watchedResources": watchedResources,
+            "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount,
+            "unkept": commitLog.unkept.count,
+            "staged": commitLog.staged.count, "undo": commitLog.undo.count, "batches": batches.count, "watchedResources": watchedResources,
             "dialogsOfEndpoint": dialogsOfEndpoint.count, "publishingConnections": publishingConnections.count,
             "pidfBridges": pidfBridges.count, "heldPublications": pidfBridges.values.reduce(0) { $0 + $1.held.count },
             "categoryBridges": categoryBridges.count, "queuedPublications": categoryBridges.values.reduce(0) { $0 + $1.queue.count },
@@ -22,8 +23,8 @@ extension Gateway {
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": partners.watchedCount, "losses": losses.count,
             "unanswered": unanswered.count, "doubts": doubts.count, "upstreamsOfConnection": upstreamsOfConnection.count,
-            "unsent": desk.unsent.count,
-            "recordsBefore": desk.recordsBefore.count,
+            "unsent": commitLog.unsent.count,
+            "recordsBefore": commitLog.recordsBefore.count,
         ]
     }
 }

@@ -54,7 +54,7 @@ extension Gateway {
         default: break
         }
         let remote = flow?.remote ?? TransportAddress(.udp, "", 0)
-        return peerTable.isPlace(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: desk.now)
+        return peerTable.isPlace(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: commitLog.now)
     }
 
     /// Transport of a next hop; of several, TLS if listed. nil: not located yet.
@@ -171,7 +171,7 @@ extension Gateway {
     func send(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return desk.staged.append(.request(request, way, purpose)) }
+        guard store == nil else { return commitLog.staged.append(.request(request, way, purpose)) }
         begin(request, by: way, for: purpose, at: now)
     }
 
@@ -219,7 +219,7 @@ extension Gateway {
     func sendWithoutAnswer(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return desk.staged.append(.unanswered(request, way, tag: tag)) }
+        guard store == nil else { return commitLog.staged.append(.unanswered(request, way, tag: tag)) }
         emit(request, by: way, tag: tag, at: now)
     }
 

@@ -70,7 +70,7 @@ public final class Gateway: SansIOEndpoint {
     let authenticator: Authenticator?
     /// nil: no state outlives the process.
     let store: (any GatewayStore)?
-    var desk = StoreDesk()
+    var commitLog = CommitLog()
     /// Amount by which the wall clock has been set since the start.
     var clockStep = TimeSpan.zero
 
@@ -115,7 +115,7 @@ public final class Gateway: SansIOEndpoint {
     /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     var resumedCalls = ResumedCalls()
     /// Locations and availability of next hops.
-    var hops: HopDesk
+    var hops: NextHopResolver
     /// Purpose of each request that awaits its response.
     var awaiting: [ClientTransactionID: Awaited] = [:]
     var wakes = DeadlineQueue<Sleeper>()
@@ -212,7 +212,7 @@ public final class Gateway: SansIOEndpoint {
         translator = PresenceTranslator(mapper: mapper)
         journal = Journal(limit: configuration.limits.journalEntries)
         redirects = RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects")))
-        hops = HopDesk(configuration.naming ?? NamingConfiguration(), random: TokenGenerator(key: key.derived(for: "hops")))
+        hops = NextHopResolver(configuration.naming ?? NamingConfiguration(), random: TokenGenerator(key: key.derived(for: "hops")))
         home = HomeServer(configuration: configuration)
         blocks = BlockMemory(bounds: configuration.limits.blocks)
         partners.configure(Self.configuredPartners(routes))
@@ -234,7 +234,7 @@ public final class Gateway: SansIOEndpoint {
 
     /// Processes a message; the resulting messages are returned by ``takeOutput()``.
     public func receive(_ message: InboundMessage, at now: Instant) {
-        desk.now = now
+        commitLog.now = now
         let actions = transactions.receive(message, at: now) {
             admission(of: $0, from: $1, in: message, at: now)
         } believing: {
@@ -246,7 +246,7 @@ public final class Gateway: SansIOEndpoint {
 
     /// Processes a notice of the transport.
     public func receive(_ notice: TransportNotice, at now: Instant) {
-        desk.now = now
+        commitLog.now = now
         let actions = transactions.receive(notice, at: now)
         switch notice {
         case .closed(let connection, let end): connectionClosed(connection, end, actions, at: now)
@@ -261,7 +261,7 @@ public final class Gateway: SansIOEndpoint {
 
     /// Fires the timers that are due; an endless series of timers for the same moment is cut off and logged.
     public func advance(to now: Instant) {
-        desk.now = now
+        commitLog.now = now
         perform(transactions.advance(to: now), at: now)
         var turns = Self.turnsPerSleeper * wakes.count + Self.leastTurns
         while turns > 0, let sleeper = wakes.popDue(at: now) {
@@ -289,7 +289,7 @@ public final class Gateway: SansIOEndpoint {
 
     /// Notifies watchers of publications, commits to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
-        notifyPublished(at: desk.now)
+        notifyPublished(at: commitLog.now)
         settleStore()
         let taken = output
         output.removeAll(keepingCapacity: true)
@@ -315,16 +315,16 @@ public final class Gateway: SansIOEndpoint {
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = wakes.count
         counts.watchedResources = watchedResources
-        counts.pendingOutput = output.count + desk.staged.count
+        counts.pendingOutput = output.count + commitLog.staged.count
         counts.latenessMilliseconds = Int(work.lateness.nanoseconds / 1_000_000)
         if shard == 0, let authenticator {
             counts.securityAssociations = authenticator.associationCount
             counts.tlsHandshakes = authenticator.handshakeCount
         }
-        counts.hopsDown = hops.health.downCount(at: desk.now)
+        counts.hopsDown = hops.health.downCount(at: commitLog.now)
         counts.requestsWaiting = hops.waiting
         counts.unverifiedUpstreams = upstreams.values.count(where: { $0.doubtedSince != nil })
-        counts.storesFailing = desk.failingUntil == nil ? 0 : 1
+        counts.storesFailing = commitLog.failingUntil == nil ? 0 : 1
         return counts
     }
 

@@ -14,7 +14,7 @@ import SIPTransport
 ///     POST /partners/close?name=NAME
 struct InspectionPages: Sendable {
     let server: SIPServer
-    let partners: PartnerBoard
+    let partners: PartnerStatus
 
     static let standardLimit = 100
 

@@ -59,7 +59,7 @@ package final class RunningGateway: Sendable {
             names.stop()
             throw ServiceFailure(error.description)
         }
-        let partners = PartnerBoard(server: server, routes: configuration.routingTable, tls: tls)
+        let partners = PartnerStatus(server: server, routes: configuration.routingTable, tls: tls)
         let pages = StatusPages(
             nodeName: configuration.nodeName, server: server, directory: directory, partners: partners, tls: tls)
         let administration: [AdministrationServer]

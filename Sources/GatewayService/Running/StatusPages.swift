@@ -12,10 +12,10 @@ final class StatusPages: Sendable {
     private let startedAt: Instant
     private let directory: CurrentDirectory
     private let tls: TLSService?
-    let partners: PartnerBoard
+    let partners: PartnerStatus
     private let isStopping = Atomic(false)
 
-    init(nodeName: String, server: SIPServer, directory: CurrentDirectory, partners: PartnerBoard, tls: TLSService? = nil) {
+    init(nodeName: String, server: SIPServer, directory: CurrentDirectory, partners: PartnerStatus, tls: TLSService? = nil) {
         self.partners = partners
         self.directory = directory
         self.tls = tls

@@ -12,7 +12,7 @@ extension Gateway {
 
     /// Replaces the directory: publishes changed data, and ends dialogs and registrations of users that are gone or disabled.
     public func use(directory state: DirectoryState, at now: Instant) {
-        desk.now = now
+        commitLog.now = now
         // A user with subscribed endpoints gets a record, so that new data is notified.
         for dialog in home.dialogs.all where presentities[dialog.user] == nil {
             presentities[dialog.user] = makePresentity(dialog.user, dialog.userURI)

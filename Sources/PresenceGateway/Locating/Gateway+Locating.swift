@@ -77,7 +77,7 @@ extension Gateway {
     /// Starts the lookup of a goal; nil: it takes time, or one is running.
     private func lookUp(_ goal: HopGoal, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
         guard hops.lookups[goal] == nil else { return nil }
-        hops.lookups[goal] = HopDesk.Lookup(locator: HopLocator(goal, prefersIPv6: naming.prefersIPv6))
+        hops.lookups[goal] = NextHopResolver.Lookup(locator: HopLocator(goal, prefersIPv6: naming.prefersIPv6))
         wakes.set(.lookup(goal), at: now + naming.wait)
         return pursue(goal, at: now)
     }

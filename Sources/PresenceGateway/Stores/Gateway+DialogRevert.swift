@@ -13,7 +13,7 @@ import SIPEvents
 extension Gateway {
     /// Runs a step once the changes of this round are committed; at once without a store.
     func whenKept(at now: Instant, _ step: @escaping (Instant) -> Void) {
-        if store == nil { step(now) } else { desk.whenKept.append(step) }
+        if store == nil { step(now) } else { commitLog.whenKept.append(step) }
     }
 
     /// Remembers a watcher's dialog before the first change of this round.
@@ -22,13 +22,13 @@ extension Gateway {
         guard store != nil else { return }
         let before = WatcherDialogBefore(
             watcher, isBatchOfEndpoint: watcher.endpoint.map { batchOfEndpoint[$0] == watcher.localTag } ?? false)
-        desk.watchersBefore[watcher.localTag, default: before].ends.insert(end)
+        commitLog.watchersBefore[watcher.localTag, default: before].ends.insert(end)
     }
 
     /// Remembers a dialog about a user's own data before the first change of this round.
     func remember(_ subscription: HomeDialog, undoing end: Notifier.EndReason = .unsubscribed) {
         guard store != nil else { return }
-        desk.homeDialogsBefore[subscription.localTag, default: HomeDialogBefore(subscription)].ends.insert(end)
+        commitLog.homeDialogsBefore[subscription.localTag, default: HomeDialogBefore(subscription)].ends.insert(end)
     }
 
     /// Reverts remembered dialogs after a failed commit; those that ended for other reasons meanwhile stay ended.
@@ -56,7 +56,7 @@ extension Gateway {
         watcher.notifier.revert(to: before.notifier, from: before.ends, retryIn: pause, at: now)
         // An unsent 200 or NOTIFY may have marked state as delivered.
         watcher.forgetDelivered()
-        desk.unsent.insert(watcher.localTag)
+        commitLog.unsent.insert(watcher.localTag)
         schedule(watcher)
     }
 
@@ -102,7 +102,7 @@ extension Gateway {
         subscription.farewell = before.farewell
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         subscription.notifier.revert(to: before.notifier, from: before.ends, retryIn: pause, at: now)
-        desk.unsent.insert(subscription.localTag)
+        commitLog.unsent.insert(subscription.localTag)
         schedule(subscription)
     }
 }

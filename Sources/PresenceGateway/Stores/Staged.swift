@@ -11,7 +11,7 @@ enum Staged {
 }
 
 /// State between the gateway and its store.
-struct StoreDesk {
+struct CommitLog {
     /// Keys of records changed since the last commit.
     var unkept: Set<StoreKey> = []
     /// Staged messages, in sending order.

@@ -21,7 +21,7 @@ extension Gateway {
 
     func peer(at remote: TransportAddress, proving identity: PeerIdentity?) -> Peer {
         let isEncrypted = remote.transport == .tls
-        let domains = isEncrypted ? [] : peerTable.located.domains(of: remote.host, at: desk.now)
+        let domains = isEncrypted ? [] : peerTable.located.domains(of: remote.host, at: commitLog.now)
         let key = PeerKey(host: remote.host, isEncrypted: isEncrypted, identity: identity, domains: domains)
         if let known = knownPeers[key] { return known }
         // Bounded, because a listener may have any number of peers.
@@ -115,7 +115,7 @@ extension Gateway {
     func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal) {
         guard let next = request.headers.recordRoutes.first?.uri else { return }
         let host = next.maddr ?? next.domainKey
-        if peerTable.isPlace(host, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: desk.now) { return }
+        if peerTable.isPlace(host, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: commitLog.now) { return }
         var refusal = Refusal.forbidden("RFC 3261 12.1.1: Record-Route leads to somebody else", errorID: 1_002)
         refusal.detail = "\(flow.remote.host) sent a Record-Route that leads to \(next.host), which is no peer of \(user.domainKey)"
         throw refusal

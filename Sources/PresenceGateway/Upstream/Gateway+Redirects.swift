@@ -153,7 +153,8 @@ extension Gateway {
         if uri.isSecure, !isSecure { return nil }
         guard TransportAddress.isNumeric(uri.host) else {
             let isOfDomain = partner != nil && partnerName(ofDomain: configuration.identities.domain(uri.domainKey)) == partner
-            guard isOfDomain || peerTable.isPlace(uri.host, of: origin, beside: peer(at: .init(.udp, "", 0), proving: nil), at: desk.now)
+            guard
+                isOfDomain || peerTable.isPlace(uri.host, of: origin, beside: peer(at: .init(.udp, "", 0), proving: nil), at: commitLog.now)
             else { return nil }
             return way(by: hop)
         }

@@ -139,7 +139,7 @@ extension Gateway {
     func forget(_ upstream: UpstreamSubscription) {
         close(upstream)
         unbindAll(upstream)
-        sampleFails(upstream, at: desk.now)
+        sampleFails(upstream, at: commitLog.now)
         keep(upstream)
         upstreams[upstream.id] = nil
         upstreamsByTag[upstream.localTag] = nil

@@ -74,14 +74,14 @@ extension Gateway {
             request.headers.callID == subscription.callID, isSpeaker(flow, for: SIPURI(host: subscription.domain.name))
         else { return }
         if subscription.unverifiedSince == nil { subscription.unverifiedSince = now }
-        desk.unheard.insert(subscription.id)
+        commitLog.unheard.insert(subscription.id)
     }
 
     /// Requests the states that were refused while the store failed, once the store works.
     func verifyUnheard(at now: Instant) {
-        guard !desk.unheard.isEmpty, desk.failingUntil == nil else { return }
-        let numbers = desk.unheard
-        desk.unheard = []
+        guard !commitLog.unheard.isEmpty, commitLog.failingUntil == nil else { return }
+        let numbers = commitLog.unheard
+        commitLog.unheard = []
         doubt(numbers, .doubted, at: now)
     }
 

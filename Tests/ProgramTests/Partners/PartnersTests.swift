@@ -129,7 +129,7 @@ import Testing
     func discovered() {
         let names: Set = ["example.org", "sip.example.org", "example.net"]
         func found(_ proved: [String], isClient: Bool) -> [String] {
-            PartnerBoard.domains(named: proved, isClient: isClient, among: names)
+            PartnerStatus.domains(named: proved, isClient: isClient, among: names)
         }
         #expect(found(["example.org"], isClient: true) == ["example.org"])
         #expect(found(["edge.example.org", "example.net"], isClient: true) == ["example.net"])

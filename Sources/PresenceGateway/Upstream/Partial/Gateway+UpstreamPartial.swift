@@ -16,7 +16,7 @@ extension Gateway {
         limits.document.bytes = configuration.limits.bodyBytes
         let before = partial.copy.version
         var reader = DocumentReader(.liberal)
-        defer { noteFlaws(reader.flaws, of: upstream, at: desk.now) }
+        defer { noteFlaws(reader.flaws, of: upstream, at: commitLog.now) }
         do throws(PartialPIDFError) {
             switch try partial.copy.receive(document, limits: limits, reader: &reader) {
             case .document(let pidf):

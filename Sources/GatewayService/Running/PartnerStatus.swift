@@ -8,7 +8,7 @@ import SIPTransport
 import Synchronization
 
 /// Collects the state of all partners from all shards, with their certificates.
-final class PartnerBoard: Sendable {
+final class PartnerStatus: Sendable {
     private struct Proofs {
         var table: PeerTable
         /// Configuration entries that a certificate may speak for, by its fingerprint.

@@ -2,7 +2,7 @@ import FederationRouting
 import SIPCore
 
 /// State of a shard's next hops: results, health, running lookups and waiting requests.
-struct HopDesk {
+struct NextHopResolver {
     /// Result of a lookup.
     struct Known {
         var result: Result<HopPlan, HopFailure>
