@@ -83,10 +83,10 @@ public struct FederatedDomain: Hashable, Sendable {
         var configured = special ?? (route.map { [ListedHop($0)] } ?? hops)
         if isSecure { configured.removeAll { $0.address.transport != .tls } }
         if configured.count == 1, let address = configured.first?.address, address.isNumeric || !locatesNames { return .fixed(address) }
-        if !configured.isEmpty { return .located(HopGoal(host, .listed(configured), isSecure: isSecure)) }
+        if !configured.isEmpty { return .located(HopTarget(host, .listed(configured), isSecure: isSecure)) }
         guard special == nil, route == nil, hops.isEmpty, let discovery else { return nil }
-        let way = side == .enterprise ? HopGoal.Way.enterprise : .standard(transport: nil, port: nil)
-        return .located(HopGoal(host, way, isSecure: isSecure || discovery == .tls, allowsWeaker: discovery == .any))
+        let lookup = side == .enterprise ? HopTarget.Lookup.enterprise : .standard(transport: nil, port: nil)
+        return .located(HopTarget(host, lookup, isSecure: isSecure || discovery == .tls, allowsWeaker: discovery == .any))
     }
 
     /// Whether the servers of a domain are contacted over TLS only. This holds for domains that are covered by `*` and

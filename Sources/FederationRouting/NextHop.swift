@@ -5,18 +5,18 @@ public enum NextHop: Hashable, Sendable, CustomStringConvertible {
     /// A single address that needs no lookup.
     case fixed(TransportAddress)
     /// One of several hops, or a name: located again for each request.
-    case located(HopGoal)
+    case located(HopTarget)
 
-    /// The expected transport: that of the first listed hop, TLS for an enterprise goal, or that of a standard goal, by default TLS
-    /// for secure goals and UDP for others.
+    /// The expected transport: that of the first listed hop, TLS for an enterprise hop target, or that of a standard hop target, by default
+    /// TLS for secure hop targets and UDP for others.
     public var transport: TransportProtocol {
         switch self {
         case .fixed(let address): return address.transport
-        case .located(let goal):
-            switch goal.way {
+        case .located(let hopTarget):
+            switch hopTarget.lookup {
             case .listed(let hops): return hops.first?.address.transport ?? .tcp
             case .enterprise: return .tls
-            case .standard(let transport, _): return transport ?? (goal.isSecure ? .tls : .udp)
+            case .standard(let transport, _): return transport ?? (hopTarget.isSecure ? .tls : .udp)
             }
         }
     }
@@ -25,7 +25,7 @@ public enum NextHop: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .fixed(let address): address.description
-        case .located(let goal): goal.description
+        case .located(let hopTarget): hopTarget.description
         }
     }
 }

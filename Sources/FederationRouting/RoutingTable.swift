@@ -86,11 +86,11 @@ public struct RoutingTable: Hashable, Sendable {
         let how: String
         switch hop {
         case .fixed(let route): how = "with the route \(route)"
-        case .located(let goal):
-            if case .listed(let hops) = goal.way {
-                how = "with the \(hops.count == 1 ? "route" : "routes") \(goal)"
+        case .located(let hopTarget):
+            if case .listed(let hops) = hopTarget.lookup {
+                how = "with the \(hops.count == 1 ? "route" : "routes") \(hopTarget)"
             } else {
-                how = "and located by \(goal)"
+                how = "and located by \(hopTarget)"
             }
         }
         return RouteDecision(outcome: .forward(domain, to: hop), rule: name, reason: "\(matched) \(how)")

@@ -93,10 +93,10 @@ extension Gateway {
         switch entry {
         case .answer(let response, let transaction):
             deliver(response, transaction, at: now)
-        case .request(let request, let way, let purpose):
-            begin(request, by: way, for: purpose, at: now)
-        case .unanswered(let request, let way, let tag):
-            emit(request, by: way, tag: tag, at: now)
+        case .request(let request, let requestRoute, let purpose):
+            begin(request, by: requestRoute, for: purpose, at: now)
+        case .unanswered(let request, let requestRoute, let tag):
+            emit(request, by: requestRoute, tag: tag, at: now)
         }
     }
 

@@ -105,13 +105,13 @@ extension Gateway {
         watcher.lastNotification.sent(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let way = watcher.redirect?.way ?? self.way(of: watcher)
+        let requestRoute = watcher.redirect?.requestRoute ?? self.requestRoute(of: watcher)
         if !watcher.namesResources, let only = watcher.resources.first {
             vouch(for: only.uri, on: &request, toward: configuration.domain(of: watcher.watcher))
         }
         resolveGRUU(&request, of: watcher.watcherKey)
         if let redirect = watcher.redirect { request.requestURI = redirect.requestURI }
-        request.headers.set(.contact, contact(by: way))
+        request.headers.set(.contact, contact(by: requestRoute))
         request.headers.append(.event, watcher.event.description)
         request.headers.append(.subscriptionState, status.headerValue)
         // Enterprise clients read Expires (MS-PRES 3.4.5.1.3).
@@ -123,9 +123,9 @@ extension Gateway {
         }
         keep(.dialog(watcher.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, by: way, tag: watcher.localTag, at: now)
+            sendWithoutAnswer(request, by: requestRoute, tag: watcher.localTag, at: now)
         } else {
-            send(request, by: way, for: .notify(watcher), at: now)
+            send(request, by: requestRoute, for: .notify(watcher), at: now)
         }
         if content == .changes { notifyChanges(of: watcher, at: now) }
     }

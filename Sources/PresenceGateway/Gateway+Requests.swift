@@ -64,7 +64,7 @@ extension Gateway {
             try checkLoad(request)
             try screening.check(request)
             try decode(&request)
-            try screening.checkVia(request, places: ownAddresses.fixed)
+            try screening.checkVia(request, addresses: ownAddresses.fixed)
             // A BENOTIFY has no response, so its sender would not repeat a refused one.
             if request.method != .options, request.method != .benotify {
                 if commitLog.failingUntil != nil { noteUnheard(request, flow, at: now) }
@@ -130,7 +130,7 @@ extension Gateway {
         case .subscribe(let upstream, let attempt):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
             log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
-            upstream.obstacle = nil
+            upstream.routingFailure = nil
             let wasInDialog = upstream.dialog != nil
             perform(upstream.subscriber.subscribeFailed(at: now), on: upstream, at: now)
             if wasInDialog, reason != Self.notKeptReason { wakeElsewhere(upstream, at: now) }

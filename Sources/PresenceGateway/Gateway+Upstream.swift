@@ -68,14 +68,14 @@ extension Gateway {
         request.headers.to = NameAddr(AnonymousUser.shown(upstream.addressee))
         request.headers.callID = upstream.callID
         request.headers.cSeq = CSeq(1, .subscribe)
-        let way = way(by: upstream.domain.hop)
-        request.headers.set(.contact, contact(by: way))
+        let requestRoute = requestRoute(by: upstream.domain.hop)
+        request.headers.set(.contact, contact(by: requestRoute))
         request.headers.append(HopMark.header, hopMarks(of: upstream))
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
         vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
-        send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 
     private func subscribeAgain(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
@@ -86,13 +86,13 @@ extension Gateway {
             perform(upstream.subscriber.receiveAnswer(status: 481, at: now), on: upstream, at: now)
             return
         }
-        let way = way(of: dialog, flow: nil, hop: upstream.domain.hop, to: SIPURI(host: upstream.domain.name))
-        request.headers.set(.contact, contact(by: way))
-        upstream.describe(&request, expires: expires, reliable: way.transport.isReliable)
+        let requestRoute = requestRoute(of: dialog, flow: nil, hop: upstream.domain.hop, to: SIPURI(host: upstream.domain.name))
+        request.headers.set(.contact, contact(by: requestRoute))
+        upstream.describe(&request, expires: expires, reliable: requestRoute.transport.isReliable)
         vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         // Its CSeq is committed before it is sent, so that no later process uses it again (RFC 3261 12.2.1.1).
         keep(upstream)
-        send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
     }
 
     // MARK: answers
@@ -117,7 +117,7 @@ extension Gateway {
         }
         let named = upstream.resources.filter { $0.offered?.isEmpty == false }
         upstream.settle(isAccepted: true)
-        upstream.obstacle = nil
+        upstream.routingFailure = nil
         upstream.fullState.answered()
         var piggybacked: SubscriptionStatus?
         if headers.contains(.msPiggybackCSeq) || !response.body.isEmpty {
@@ -170,7 +170,7 @@ extension Gateway {
                 "retry-after": retryAfter.map(String.init) ?? "",
             ])
         upstream.settle(isAccepted: false)
-        upstream.obstacle = nil
+        upstream.routingFailure = nil
         upstream.fullState.answered()
         if [413, 488].contains(response.status.rawValue), shrink(upstream, at: now), upstream.dialog == nil {
             return perform(upstream.subscriber.restart(at: now), on: upstream, at: now)

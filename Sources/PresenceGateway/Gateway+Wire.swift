@@ -8,7 +8,7 @@ extension Gateway {
     /// is open. Names are looked up only within a domain that is itself looked up. Other names, and addresses that are not the remote
     /// party's, are replaced by the domain's next hop or the dialog's source. A dialog that began over TLS stays on TLS.
     /// - Parameter user: the remote party, or a user of its domain.
-    func way(of dialog: Dialog, flow: Flow?, hop: NextHop?, to user: SIPURI) -> Way {
+    func requestRoute(of dialog: Dialog, flow: Flow?, hop: NextHop?, to user: SIPURI) -> RequestRoute {
         var next = dialog.nextHop
         if let host = next.maddr { next.host = host }
         var route: TransportAddress?
@@ -22,7 +22,7 @@ extension Gateway {
             let transport = next.transport ?? flow?.remote.transport ?? usual ?? .udp
             address = TransportAddress(transport, next.host, next.port ?? transport.defaultPort)
             // Without TLS, send only to the peer's own servers, so that the gateway cannot be used to attack third parties.
-            if !isSecure, !isPlace(next.host, of: user, flow, hop) { address = nil }
+            if !isSecure, !isAddress(next.host, of: user, flow, hop) { address = nil }
         }
         if isSecure, let secure = address {
             // The server at the address must prove the partner's name.
@@ -34,19 +34,19 @@ extension Gateway {
                 .connection(connection, fallback: address ?? route ?? (hop == nil ? flow.remote : nil)), transport,
                 own: ownAddresses.address(transport, toward: flow.remote, local: flow.local))
         }
-        if address == nil, case .located(let goal)? = hop {
-            return .located(isUnsure ? goal : goalWithinDialog(next, of: goal, isSecure: isSecure))
+        if address == nil, case .located(let hopTarget)? = hop {
+            return .located(isUnsure ? hopTarget : hopTargetWithinDialog(next, of: hopTarget, isSecure: isSecure))
         }
         let target = address ?? route ?? flow?.remote ?? TransportAddress(.udp, next.host, next.port ?? 5060)
-        return way(to: target, flow: flow)
+        return requestRoute(to: target, flow: flow)
     }
 
     /// Whether requests to the remote party of a dialog may go to an address: that of one of its servers, or the dialog's source.
-    func isPlace(_ host: String, of user: SIPURI, _ flow: Flow?, _ hop: NextHop?) -> Bool {
+    func isAddress(_ host: String, of user: SIPURI, _ flow: Flow?, _ hop: NextHop?) -> Bool {
         switch hop {
         case .fixed(let route)? where route.host == host: return true
-        case .located(let goal)?:
-            if case .success(let plan)? = hops.known[goal]?.result,
+        case .located(let hopTarget)?:
+            if case .success(let plan)? = hops.known[hopTarget]?.result,
                 plan.servers.contains(where: { $0.addresses.contains { $0.host == host } })
             {
                 return true
@@ -54,20 +54,20 @@ extension Gateway {
         default: break
         }
         let remote = flow?.remote ?? TransportAddress(.udp, "", 0)
-        return peerTable.isPlace(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: commitLog.now)
+        return peerTable.isAddress(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: commitLog.now)
     }
 
     /// Transport of a next hop; of several, TLS if listed. nil: not located yet.
     func transport(toward hop: NextHop?) -> TransportProtocol? {
         switch hop {
         case .fixed(let route)?: return route.transport
-        case .located(let goal)?:
-            if goal.isSecure { return .tls }
-            switch goal.way {
+        case .located(let hopTarget)?:
+            if hopTarget.isSecure { return .tls }
+            switch hopTarget.lookup {
             case .enterprise: return .tls
             case .listed(let listed):
                 return listed.contains { $0.address.transport == .tls } ? .tls : listed.first?.address.transport
-            case .standard: return hops.known[goal]?.transport
+            case .standard: return hops.known[hopTarget]?.transport
             }
         case nil: return nil
         }
@@ -79,18 +79,18 @@ extension Gateway {
         switch hop {
         case .fixed(let route)?:
             address.provenName = route.provenName ?? (route.transport == .tls ? route.host : flow?.remote.provenName)
-        case .located(let goal)?:
+        case .located(let hopTarget)?:
             var known: TransportAddress?
-            if case .success(let plan)? = hops.known[goal]?.result {
+            if case .success(let plan)? = hops.known[hopTarget]?.result {
                 known = plan.servers.flatMap(\.addresses).first { $0.transport == .tls && $0.host == address.host }
             }
-            if known == nil, case .standard = goal.way {
-                address.provenName = goal.host
+            if known == nil, case .standard = hopTarget.lookup {
+                address.provenName = hopTarget.host
                 return address
             }
             // Each enterprise server, and each listed server, proves a name of its own.
             guard let known else { return nil }
-            address.provenName = known.provenName ?? goal.host
+            address.provenName = known.provenName ?? hopTarget.host
         case nil: address.provenName = flow?.remote.provenName
         }
         return address
@@ -99,30 +99,33 @@ extension Gateway {
     /// Narrows a goal to the dialog's own proxy or server, if it is named within the domain or listed, so that a peer cannot make the
     /// gateway look up or contact others.
     /// - Parameter isSecure: whether TLS is required.
-    private func goalWithinDialog(_ next: SIPURI, of goal: HopGoal, isSecure: Bool) -> HopGoal {
+    private func hopTargetWithinDialog(_ next: SIPURI, of hopTarget: HopTarget, isSecure: Bool) -> HopTarget {
         let host = next.domainKey
-        var goal = goal
-        if case .listed(let listed) = goal.way {
+        var hopTarget = hopTarget
+        if case .listed(let listed) = hopTarget.lookup {
             // A list without TLS is used as it is, unless the remote party itself asks for TLS.
             let offersTLS = listed.contains { $0.address.transport == .tls }
-            goal.isSecure = goal.isSecure || isSecure && (offersTLS || next.transport == .tls)
+            hopTarget.isSecure = hopTarget.isSecure || isSecure && (offersTLS || next.transport == .tls)
             // Only the server that has the dialog knows it.
             let named = listed.filter { SIPURI(host: $0.address.host).domainKey == host }
             let exact = named.filter { $0.address.port == next.port }
             let own = exact.isEmpty ? named : exact
-            if !own.isEmpty { goal.way = .listed(own) }
-            return goal
+            if !own.isEmpty { hopTarget.lookup = .listed(own) }
+            return hopTarget
         }
-        goal.isSecure = goal.isSecure || isSecure
-        guard host == goal.host || host.hasSuffix("." + goal.host) else { return goal }
-        switch goal.way {
-        case .listed: return goal
-        case .enterprise: return host == goal.host ? goal : HopGoal(host, .standard(transport: .tls, port: next.port), isSecure: true)
+        hopTarget.isSecure = hopTarget.isSecure || isSecure
+        guard host == hopTarget.host || host.hasSuffix("." + hopTarget.host) else { return hopTarget }
+        switch hopTarget.lookup {
+        case .listed: return hopTarget
+        case .enterprise:
+            return host == hopTarget.host ? hopTarget : HopTarget(host, .standard(transport: .tls, port: next.port), isSecure: true)
         case .standard:
-            guard isSecure else { return HopGoal(host, .standard(transport: next.transport, port: next.port), isSecure: goal.isSecure) }
+            guard isSecure else {
+                return HopTarget(host, .standard(transport: next.transport, port: next.port), isSecure: hopTarget.isSecure)
+            }
             // A target on a transport other than TLS is ignored; the domain decides.
-            if let transport = next.transport, transport != .tls { return goal }
-            return HopGoal(host, .standard(transport: .tls, port: next.port), isSecure: true)
+            if let transport = next.transport, transport != .tls { return hopTarget }
+            return HopTarget(host, .standard(transport: .tls, port: next.port), isSecure: true)
         }
     }
 
@@ -140,15 +143,15 @@ extension Gateway {
     }
 
     /// Route of a request outside dialogs.
-    func way(by hop: NextHop) -> Way {
+    func requestRoute(by hop: NextHop) -> RequestRoute {
         switch hop {
-        case .fixed(let address): way(to: address, flow: nil)
-        case .located(let goal): .located(goal)
+        case .fixed(let address): requestRoute(to: address, flow: nil)
+        case .located(let hopTarget): .located(hopTarget)
         }
     }
 
     /// Route to an address.
-    func way(to target: TransportAddress, flow: Flow?) -> Way {
+    func requestRoute(to target: TransportAddress, flow: Flow?) -> RequestRoute {
         .direct(
             .address(target, from: listener(for: target, flow: flow)), target.transport,
             own: ownAddresses.address(target.transport, toward: target))
@@ -168,25 +171,25 @@ extension Gateway {
     }
 
     /// Sends a request in a transaction; with a store, after the commit.
-    func send(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
+    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: Awaiting, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return commitLog.staged.append(.request(request, way, purpose)) }
-        begin(request, by: way, for: purpose, at: now)
+        guard store == nil else { return commitLog.staged.append(.request(request, requestRoute, purpose)) }
+        begin(request, by: requestRoute, for: purpose, at: now)
     }
 
     /// Sends a request, once the changes that it depends on are stored.
-    func begin(_ request: SIPRequest, by way: Way, for purpose: Awaiting, at now: Instant) {
+    func begin(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: Awaiting, at now: Instant) {
         counters.requestsSent += 1
         switch purpose {
         case .notify, .homeNotify: counters.notificationsSent += 1
         case .subscribe, .publication, .categoryPublication, .keepAlive: break
         }
         noteSent(for: purpose)
-        switch way {
+        switch requestRoute {
         case .direct(let destination, let transport, let own):
             begin(request, to: destination, over: transport, own: own, for: purpose, at: now)
-        case .located(let goal): deliver(request, to: goal, for: .answered(purpose), at: now)
+        case .located(let hopTarget): deliver(request, to: hopTarget, for: .answered(purpose), at: now)
         }
     }
 
@@ -216,22 +219,22 @@ extension Gateway {
 
     /// Sends a BENOTIFY, which has no transaction and no response (MS-SIP 3.5).
     /// - Parameter tag: local tag of the dialog.
-    func sendWithoutAnswer(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
+    func sendWithoutAnswer(_ request: SIPRequest, by requestRoute: RequestRoute, tag: String, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return commitLog.staged.append(.unanswered(request, way, tag: tag)) }
-        emit(request, by: way, tag: tag, at: now)
+        guard store == nil else { return commitLog.staged.append(.unanswered(request, requestRoute, tag: tag)) }
+        emit(request, by: requestRoute, tag: tag, at: now)
     }
 
     /// Sends the BENOTIFY, once the changes that it depends on are stored.
-    func emit(_ request: SIPRequest, by way: Way, tag: String, at now: Instant) {
+    func emit(_ request: SIPRequest, by requestRoute: RequestRoute, tag: String, at now: Instant) {
         counters.requestsSent += 1
         counters.notificationsSent += 1
         noteSent(inDialog: tag)
-        switch way {
+        switch requestRoute {
         case .direct(let destination, let transport, let own):
             emit(request, to: destination, over: transport, own: own, tag: tag, at: now)
-        case .located(let goal): deliver(request, to: goal, for: .unanswered(tag: tag), at: now)
+        case .located(let hopTarget): deliver(request, to: hopTarget, for: .unanswered(tag: tag), at: now)
         }
     }
 

@@ -36,10 +36,10 @@ public final class Gateway: SansIOEndpoint {
         didSet {
             keptScreening = nil
             peerTable = PeerTable(routes)
-            for (goal, known) in hops.known { peerTable.located.note(known.result, of: goal, until: known.until) }
+            for (hopTarget, known) in hops.known { peerTable.located.note(known.result, of: hopTarget, until: known.until) }
             knownPeers = [:]
             partners.configure(Self.configuredPartners(routes))
-            transactions.configuration.isAnswerPlace = peerTable.isAnswerPlace
+            transactions.configuration.isAnswerAddress = peerTable.isAnswerAddress
         }
     }
     var peerTable: PeerTable
@@ -159,7 +159,7 @@ public final class Gateway: SansIOEndpoint {
         /// Endpoints of a presentity that may come back after a restart.
         case returning(String)
         /// Time limit of one lookup.
-        case lookup(HopGoal)
+        case lookup(HopTarget)
         /// Time limit of one server in a delivery.
         case delivery(ClientTransactionID)
         /// Requests without a usable next hop.
@@ -202,7 +202,7 @@ public final class Gateway: SansIOEndpoint {
         layer.take(configuration)
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
-        layer.isAnswerPlace = peerTable.isAnswerPlace
+        layer.isAnswerAddress = peerTable.isAnswerAddress
         layer.announcesReuse = configuration.listeners.contains { $0.transport == .tls }
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
@@ -343,8 +343,8 @@ public final class Gateway: SansIOEndpoint {
             schedule(upstream)
         case .returning(let key):
             endReturning(key, at: now)
-        case .lookup(let goal):
-            abandonLookup(goal, at: now)
+        case .lookup(let hopTarget):
+            abandonLookup(hopTarget, at: now)
         case .delivery(let transaction):
             patienceEnds(transaction, at: now)
         case .undeliverable:

@@ -29,7 +29,7 @@ struct ConnectPauses {
     var count: Int { entries.count }
 
     /// Reason why the address is paused; nil when a connection may be tried.
-    func obstacle(at address: TransportAddress, now: Instant) -> String? {
+    func pauseReason(at address: TransportAddress, now: Instant) -> String? {
         guard !entries.isEmpty, let entry = entries[address], now < entry.until else { return nil }
         return entry.reason
     }

@@ -6,13 +6,13 @@ import SIPCore
 /// Opens and closes connections.
 extension Wires {
     /// Reason why an address is paused; nil when a connection may be opened.
-    func obstacle(at address: TransportAddress) -> String? {
+    func pauseReason(at address: TransportAddress) -> String? {
         if let tls = host.tls, tls.reloads != pausesSince {
             // New settings may remove the cause of earlier failures.
             pausesSince = tls.reloads
             pauses.forgetAll()
         }
-        return pauses.obstacle(at: address, now: host.clock.now())
+        return pauses.pauseReason(at: address, now: host.clock.now())
     }
 
     /// Records input of a peer, which ends the pause of its address.

@@ -151,7 +151,7 @@ final class Wires {
             return
         }
         if reuse(message, toward: address) { return }
-        if let reason = obstacle(at: address) {
+        if let reason = pauseReason(at: address) {
             host.counters.sendsPutOff &+= 1
             return turnBack(message, reason)
         }

@@ -92,8 +92,8 @@ import Testing
             return
         }
         #expect(lab.host == "192.0.2.3")
-        #expect(partner == HopGoal("example.com", .enterprise))
-        #expect(anybody == HopGoal("anywhere.example", .standard(transport: nil, port: nil), isSecure: true))
+        #expect(partner == HopTarget("example.com", .enterprise))
+        #expect(anybody == HopTarget("anywhere.example", .standard(transport: nil, port: nil), isSecure: true))
     }
 
     @Test("who watches whom is shown on a socket, and over HTTP on the loopback where that is asked for") func inspection() throws {

@@ -16,12 +16,12 @@ extension RealSockets {
         func kill(transport: TransportProtocol) async throws {
             let scratch = try ScratchDirectory("kill-\(transport.rawValue)")
             let stage = LoopbackStage(seed: 8)
-            let watcherPlace = try stage.place("watcher", transport)
-            let lyncPlace = try stage.place("lync", transport)
+            let watcherAddress = try stage.place("watcher", transport)
+            let lyncAddress = try stage.place("lync", transport)
             let domains = [
                 "hosted.example.net: { side: enterprise, hosted: true, network: sameEnterprise, peers: [ 127.0.0.0/8 ] }",
-                "example.com: { side: simple, route: \"\(watcherPlace)\" }",
-                "fabrikam.com: { side: enterprise, route: \"\(lyncPlace)\" }",
+                "example.com: { side: simple, route: \"\(watcherAddress)\" }",
+                "fabrikam.com: { side: enterprise, route: \"\(lyncAddress)\" }",
             ]
             let store = "{ sqlite: \"\(scratch.file("isthmus.db").path)\" }"
             let first = try await IsthmusProgram(in: scratch, store: store, domains: domains)
@@ -29,9 +29,10 @@ extension RealSockets {
             let endpoint = CategoryPublisher(
                 name: "endpoint", presentity: Self.dave, address: try stage.place("endpoint", transport), nextHop: gateway, seed: 1)
             let simple = SimpleWatcher(
-                name: "watcher", watcher: "sip:carol@example.com", presentity: Self.dave, address: watcherPlace, nextHop: gateway, seed: 2)
+                name: "watcher", watcher: "sip:carol@example.com", presentity: Self.dave, address: watcherAddress, nextHop: gateway, seed: 2
+            )
             let lync = EnhancedWatcher(
-                name: "lync", watcher: "sip:erin@fabrikam.com", presentity: Self.dave, address: lyncPlace, nextHop: gateway, seed: 3)
+                name: "lync", watcher: "sip:erin@fabrikam.com", presentity: Self.dave, address: lyncAddress, nextHop: gateway, seed: 3)
             for peer in [endpoint, simple, lync] as [SIPPeer] { try await stage.attach(peer, name: peer.name, at: peer.address) }
 
             try await stage.act { endpoint.publish(availability: 3500, note: "before", at: $0) }

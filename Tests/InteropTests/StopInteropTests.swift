@@ -17,16 +17,17 @@ extension RealSockets {
         func onStop() async throws {
             let scratch = try ScratchDirectory("stop")
             let stage = LoopbackStage(seed: 9)
-            let (serverPlace, lyncPlace) = (try stage.place("server", .udp), try stage.place("lync", .udp))
+            let (serverAddress, lyncAddress) = (try stage.place("server", .udp), try stage.place("lync", .udp))
             let domains = [
-                "example.com: { side: simple, route: \"\(serverPlace)\" }", "fabrikam.com: { side: enterprise, route: \"\(lyncPlace)\" }",
+                "example.com: { side: simple, route: \"\(serverAddress)\" }",
+                "fabrikam.com: { side: enterprise, route: \"\(lyncAddress)\" }",
             ]
             let path = scratch.file("isthmus.db").path
             let first = try await IsthmusProgram(in: scratch, store: "{ sqlite: \"\(path)\", on-stop: keep }", domains: domains)
             let gateway = TransportAddress(.udp, "127.0.0.1", first.port)
-            let server = SimplePresenceServer(name: "server", address: serverPlace, nextHop: gateway, seed: 1)
+            let server = SimplePresenceServer(name: "server", address: serverAddress, nextHop: gateway, seed: 1)
             let lync = EnhancedWatcher(
-                name: "lync", watcher: "sip:erin@fabrikam.com", presentity: Self.alice, address: lyncPlace, nextHop: gateway, seed: 2)
+                name: "lync", watcher: "sip:erin@fabrikam.com", presentity: Self.alice, address: lyncAddress, nextHop: gateway, seed: 2)
             for peer in [server, lync] as [SIPPeer] { try await stage.attach(peer, name: peer.name, at: peer.address) }
 
             try await stage.act { now in

@@ -84,10 +84,10 @@ extension RealSockets {
                         settings: [certificates.settings(home)]), place
                 )
             }
-            let (first, firstPlace) = try await edge("contoso", "fabrikam", at: ports.0, toward: ports.1)
-            defer { firstPlace.remove() }
-            let (second, secondPlace) = try await edge("fabrikam", "contoso", at: ports.1, toward: ports.0)
-            defer { secondPlace.remove() }
+            let (first, firstAddress) = try await edge("contoso", "fabrikam", at: ports.0, toward: ports.1)
+            defer { firstAddress.remove() }
+            let (second, secondAddress) = try await edge("fabrikam", "contoso", at: ports.1, toward: ports.0)
+            defer { secondAddress.remove() }
             let stage = LoopbackStage(seed: 31)
             let bob = CategoryPublisher(
                 name: "bob", presentity: "sip:bob@contoso.com", address: try stage.place("bob", .tcp),

@@ -24,8 +24,8 @@ import Testing
         empty IN TXT "nothing else"
         """
 
-    private func locate(_ goal: HopGoal, by resolver: NameResolver) async -> HopLocator.Step {
-        var locator = HopLocator(goal)
+    private func locate(_ hopTarget: HopTarget, by resolver: NameResolver) async -> HopLocator.Step {
+        var locator = HopLocator(hopTarget)
         for _ in 0..<20 {
             guard case .ask(let questions) = locator.step() else { break }
             for question in questions { locator.receive(await resolver.answer(to: question), to: question) }
@@ -38,7 +38,7 @@ import Testing
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
         defer { server.stop() }
-        guard case .found(let plan) = await locate(HopGoal("example.org", .standard(transport: nil, port: nil)), by: resolver) else {
+        guard case .found(let plan) = await locate(HopTarget("example.org", .standard(transport: nil, port: nil)), by: resolver) else {
             Issue.record("found no server")
             return
         }
@@ -53,7 +53,7 @@ import Testing
         }
         #expect(Set(firsts.keys) == ["192.0.2.1", "192.0.2.2"])
         #expect(abs((firsts["192.0.2.1"] ?? 0) - 6_000) < 250)
-        let enterprise = await locate(HopGoal("example.org", .enterprise), by: resolver)
+        let enterprise = await locate(HopTarget("example.org", .enterprise), by: resolver)
         guard case .found(let edge) = enterprise else {
             Issue.record("found no edge")
             return
@@ -76,7 +76,7 @@ import Testing
         let server = try await NameServer.start(Self.zone)
         let resolver = try server.resolver()
         defer { server.stop() }
-        guard case .failed(let failure) = await locate(HopGoal("example.org", .standard(transport: .udp, port: nil)), by: resolver) else {
+        guard case .failed(let failure) = await locate(HopTarget("example.org", .standard(transport: .udp, port: nil)), by: resolver) else {
             Issue.record("found a server")
             return
         }
@@ -105,7 +105,7 @@ import Testing
         let resolver = try server.resolver()
         defer { server.stop() }
         #expect(await resolver.answer(to: NameQuestion(.a, "sip.\(zone)")) == NameAnswer(.failed(.noUsableAnswer)))
-        guard case .failed(let failure) = await locate(HopGoal(zone, .standard(transport: nil, port: nil)), by: resolver) else {
+        guard case .failed(let failure) = await locate(HopTarget(zone, .standard(transport: nil, port: nil)), by: resolver) else {
             Issue.record("found a server")
             return
         }

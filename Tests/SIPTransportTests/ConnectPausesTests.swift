@@ -26,7 +26,7 @@ import Testing
         return (0..<times).map { _ in
             pauses.failed(target, "refused", at: now, using: &random)
             var end = now
-            while pauses.obstacle(at: target, now: end) != nil { end = end + .milliseconds(1) }
+            while pauses.pauseReason(at: target, now: end) != nil { end = end + .milliseconds(1) }
             defer { now = end }
             return end - now
         }
@@ -51,22 +51,22 @@ import Testing
         var pauses = ConnectPauses(shortest: .seconds(1), longest: .seconds(8))
         pauses.failed(target, "refused", at: start, using: &random)
         pauses.failed(target, "timed out", at: start + .milliseconds(900), using: &random)
-        #expect(pauses.obstacle(at: target, now: start + .milliseconds(999)) == "refused")
-        #expect(pauses.obstacle(at: target, now: start + .milliseconds(1_250)) == nil)
-        #expect(pauses.obstacle(at: TransportAddress(.tcp, "192.0.2.1", 5061), now: start) == nil)
+        #expect(pauses.pauseReason(at: target, now: start + .milliseconds(999)) == "refused")
+        #expect(pauses.pauseReason(at: target, now: start + .milliseconds(1_250)) == nil)
+        #expect(pauses.pauseReason(at: TransportAddress(.tcp, "192.0.2.1", 5061), now: start) == nil)
     }
 
     @Test("success ends the pause, and so does a long time: the next failure begins with the shortest") func reset() {
         var random = Seeded(state: 7)
         var pauses = ConnectPauses(shortest: .seconds(1), longest: .seconds(8))
         for second in [0, 2, 5] { pauses.failed(target, "refused", at: start + .seconds(second), using: &random) }
-        #expect(pauses.obstacle(at: target, now: start + .milliseconds(8_999)) != nil)
+        #expect(pauses.pauseReason(at: target, now: start + .milliseconds(8_999)) != nil)
         pauses.succeeded(target)
-        #expect(pauses.obstacle(at: target, now: start + .seconds(6)) == nil)
+        #expect(pauses.pauseReason(at: target, now: start + .seconds(6)) == nil)
         pauses.failed(target, "refused", at: start + .seconds(6), using: &random)
-        #expect(pauses.obstacle(at: target, now: start + .milliseconds(7_250)) == nil)
+        #expect(pauses.pauseReason(at: target, now: start + .milliseconds(7_250)) == nil)
         pauses.failed(target, "refused", at: start + .seconds(60), using: &random)
-        #expect(pauses.obstacle(at: target, now: start + .milliseconds(61_250)) == nil)
+        #expect(pauses.pauseReason(at: target, now: start + .milliseconds(61_250)) == nil)
     }
 
     @Test("4096 targets are remembered: beyond it the pause that ends first is forgotten") func bound() {
@@ -78,8 +78,8 @@ import Testing
                 TransportAddress(.tcp, "192.0.2.1", port), "refused", at: start + (port == 1 ? .zero : .seconds(20)), using: &random)
         }
         #expect(pauses.count == 4_096)
-        #expect(pauses.obstacle(at: TransportAddress(.tcp, "192.0.2.1", 1), now: start + .seconds(20)) == nil)
-        #expect(pauses.obstacle(at: TransportAddress(.tcp, "192.0.2.1", 2), now: start + .seconds(20)) == "refused")
+        #expect(pauses.pauseReason(at: TransportAddress(.tcp, "192.0.2.1", 1), now: start + .seconds(20)) == nil)
+        #expect(pauses.pauseReason(at: TransportAddress(.tcp, "192.0.2.1", 2), now: start + .seconds(20)) == "refused")
     }
 
     @Test("all connections of one IPv4 address, or of one /64 of IPv6, count together, and what ends makes room") func addresses() throws {

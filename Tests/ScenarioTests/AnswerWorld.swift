@@ -50,15 +50,15 @@ final class AnswerWorld {
         }
         let own = TransportProtocol.allCases.map { place("192.0.2.1", $0) }
         let stream = transport == .udp ? TransportProtocol.tcp : transport
-        let enterprisePlace = place("192.0.2.10", stream)
-        let simplePlace = place("192.0.2.20", transport)
-        let carolPlace = place("192.0.2.30", transport)
+        let enterpriseAddress = place("192.0.2.10", stream)
+        let simpleAddress = place("192.0.2.20", transport)
+        let carolAddress = place("192.0.2.30", transport)
         var configuration = GatewayConfiguration(
             nodeName: "edge1.example.net", listeners: own,
             domains: [
-                "contoso.com": DomainConfiguration(side: .enterprise, route: enterprisePlace),
-                "example.org": DomainConfiguration(side: .simple, route: simplePlace),
-                "example.net": DomainConfiguration(side: .simple, route: carolPlace),
+                "contoso.com": DomainConfiguration(side: .enterprise, route: enterpriseAddress),
+                "example.org": DomainConfiguration(side: .simple, route: simpleAddress),
+                "example.net": DomainConfiguration(side: .simple, route: carolAddress),
                 "example.com": DomainConfiguration(side: .simple, route: place("192.0.2.66", .tls)),
             ])
         // Addresses of the servers, and of the clients that publish by way of the gateway.
@@ -69,10 +69,10 @@ final class AnswerWorld {
         change(&configuration)
         gateway = Gateway(configuration: configuration, key: .seeded(9))
         let hop = place("192.0.2.1", transport)
-        enterprise = EnhancedServer(name: "enterprise", address: enterprisePlace, nextHop: place("192.0.2.1", stream), seed: 9)
-        simple = SimplePresenceServer(name: "simple", address: simplePlace, nextHop: hop, seed: 9)
+        enterprise = EnhancedServer(name: "enterprise", address: enterpriseAddress, nextHop: place("192.0.2.1", stream), seed: 9)
+        simple = SimplePresenceServer(name: "simple", address: simpleAddress, nextHop: hop, seed: 9)
         carol = SimpleWatcher(
-            name: "carol", watcher: "sip:carol@example.net", presentity: Self.alice, address: carolPlace, nextHop: hop, seed: 9)
+            name: "carol", watcher: "sip:carol@example.net", presentity: Self.alice, address: carolAddress, nextHop: hop, seed: 9)
         endpoint = CategoryPublisher(
             name: "endpoint", presentity: Self.alice, address: place("192.0.2.41", .tcp), nextHop: own[1], seed: 9)
         source = PIDFPublisher(name: "source", presentity: Self.bob, address: place("192.0.2.40", .udp), nextHop: own[0], seed: 9)
@@ -82,9 +82,9 @@ final class AnswerWorld {
             .tls: Impostor(address: place("192.0.2.66", .tls), target: own[2]),
         ]
         network.attach(gateway, name: "gateway", at: own, proving: BorderWorld.certificate("edge1.example.net"))
-        network.attach(enterprise, name: "enterprise", at: [enterprisePlace], proving: BorderWorld.certificate("contoso.com"))
-        network.attach(simple, name: "simple", at: [simplePlace], proving: BorderWorld.certificate("example.org"))
-        network.attach(carol, name: "carol", at: [carolPlace], proving: BorderWorld.certificate("example.net"))
+        network.attach(enterprise, name: "enterprise", at: [enterpriseAddress], proving: BorderWorld.certificate("contoso.com"))
+        network.attach(simple, name: "simple", at: [simpleAddress], proving: BorderWorld.certificate("example.org"))
+        network.attach(carol, name: "carol", at: [carolAddress], proving: BorderWorld.certificate("example.net"))
         for peer in [endpoint, source] as [SIPPeer] { network.attach(peer, name: peer.name, at: [peer.address]) }
         for (transport, name) in [(TransportProtocol.udp, "stranger"), (.tcp, "outsider"), (.tls, "mallory")] {
             guard let forger = forgers[transport] else { continue }

@@ -22,32 +22,32 @@ final class BorderWorld {
     private var number = 0
 
     init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
-        let serverPlace = TransportAddress(.tls, "192.0.2.10", 5061)
-        let carolPlace = TransportAddress(.tls, "192.0.2.20", 5061)
-        let malloryPlace = TransportAddress(.tls, "192.0.2.66", 5061)
+        let serverAddress = TransportAddress(.tls, "192.0.2.10", 5061)
+        let carolAddress = TransportAddress(.tls, "192.0.2.20", 5061)
+        let malloryAddress = TransportAddress(.tls, "192.0.2.66", 5061)
         var configuration = GatewayConfiguration(
             nodeName: "edge1.example.net", listeners: [Self.place, Self.plain],
             domains: [
-                "contoso.com": DomainConfiguration(side: .enterprise, route: serverPlace),
-                "example.org": DomainConfiguration(side: .simple, route: carolPlace),
-                "example.com": DomainConfiguration(side: .simple, route: malloryPlace),
+                "contoso.com": DomainConfiguration(side: .enterprise, route: serverAddress),
+                "example.org": DomainConfiguration(side: .simple, route: carolAddress),
+                "example.com": DomainConfiguration(side: .simple, route: malloryAddress),
                 "hosted.example.net": DomainConfiguration(side: .simple, hosted: true),
             ])
         configuration.domains["hosted.example.net"]?.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
         change(&configuration)
         gateway = Gateway(configuration: configuration, key: .seeded(5))
-        server = EnhancedServer(name: "server", address: serverPlace, nextHop: Self.place, seed: 5)
+        server = EnhancedServer(name: "server", address: serverAddress, nextHop: Self.place, seed: 5)
         carol = SimpleWatcher(
-            name: "carol", watcher: "sip:carol@example.org", presentity: Self.bob, address: carolPlace, nextHop: Self.place, seed: 5)
+            name: "carol", watcher: "sip:carol@example.org", presentity: Self.bob, address: carolAddress, nextHop: Self.place, seed: 5)
         source = PIDFPublisher(
             name: "source", presentity: Self.dave, address: TransportAddress(.udp, "192.0.2.40", 5060), nextHop: Self.plain, seed: 5)
-        mallory = Impostor(address: malloryPlace, target: Self.place)
+        mallory = Impostor(address: malloryAddress, target: Self.place)
         nobody = Impostor(address: TransportAddress(.udp, "192.0.2.67", 5060), target: Self.plain)
         network.attach(gateway, name: "gateway", at: [Self.place, Self.plain], proving: Self.certificate("edge1.example.net"))
-        network.attach(server, name: "server", at: [serverPlace], proving: Self.certificate("contoso.com"))
-        network.attach(carol, name: "carol", at: [carolPlace], proving: Self.certificate("example.org"))
+        network.attach(server, name: "server", at: [serverAddress], proving: Self.certificate("contoso.com"))
+        network.attach(carol, name: "carol", at: [carolAddress], proving: Self.certificate("example.org"))
         network.attach(source, name: "source", at: [source.address])
-        network.attach(mallory, name: "mallory", at: [malloryPlace], proving: Self.certificate("example.com"))
+        network.attach(mallory, name: "mallory", at: [malloryAddress], proving: Self.certificate("example.com"))
         network.attach(nobody, name: "nobody", at: [nobody.address])
         server.set(Self.bob, EnhancedState(3_500), at: network.now)
         source.publish(SimpleDocuments.pidf(of: Self.dave, "open"), at: network.now)

@@ -252,7 +252,7 @@ final class Border {
 
     @Test("requests that wait are bounded per goal; beyond it they fail at once, and nothing is left over")
     func bounded() throws {
-        let border = Border { $0.naming?.waitingPerGoal = 3 }
+        let border = Border { $0.naming?.waitingPerTarget = 3 }
         border.network.names.isSilent = true
         let watchers = (0..<8).map { _ in border.watcher() }
         for watcher in watchers { watcher.subscribe(expires: 3_600, at: border.network.now) }

@@ -5,8 +5,8 @@ import Testing
 /// The scripted peers against each other, without a gateway: a failure here is not the gateway's.
 @Suite struct ScriptedPeersTests {
     private let presentity = "sip:alice@example.org"
-    private let watcherPlace = TransportAddress(.udp, "192.0.2.1", 5060)
-    private let serverPlace = TransportAddress(.udp, "192.0.2.2", 5060)
+    private let watcherAddress = TransportAddress(.udp, "192.0.2.1", 5060)
+    private let serverAddress = TransportAddress(.udp, "192.0.2.2", 5060)
 
     private func place(_ address: TransportAddress, _ transport: TransportProtocol) -> TransportAddress {
         TransportAddress(transport, address.host, address.port)
@@ -16,7 +16,7 @@ import Testing
         _ transport: TransportProtocol = .udp, seed: UInt64 = 1, conditions: NetworkConditions = .perfect
     ) -> (SimulatedNetwork, SimpleWatcher, SimplePresenceServer) {
         let network = SimulatedNetwork(seed: seed, conditions: conditions)
-        let (near, far) = (place(watcherPlace, transport), place(serverPlace, transport))
+        let (near, far) = (place(watcherAddress, transport), place(serverAddress, transport))
         let watcher = SimpleWatcher(
             name: "watcher", watcher: "sip:carol@example.com", presentity: presentity, address: near, nextHop: far, seed: seed)
         let server = SimplePresenceServer(name: "server", address: far, nextHop: near, seed: seed)
@@ -93,13 +93,13 @@ import Testing
     ) -> (SimulatedNetwork, EnhancedWatcher, EnhancedServer) {
         let network = SimulatedNetwork(seed: 3)
         let watcher = EnhancedWatcher(
-            name: "watcher", watcher: "sip:carol@fabrikam.com", presentity: "sip:bob@contoso.com", address: watcherPlace,
-            nextHop: serverPlace, seed: 3)
-        let server = EnhancedServer(name: "server", address: serverPlace, nextHop: watcherPlace, seed: 3)
+            name: "watcher", watcher: "sip:carol@fabrikam.com", presentity: "sip:bob@contoso.com", address: watcherAddress,
+            nextHop: serverAddress, seed: 3)
+        let server = EnhancedServer(name: "server", address: serverAddress, nextHop: watcherAddress, seed: 3)
         watcher.form = form
         configure(server, watcher)
-        network.attach(watcher, name: "watcher", at: [watcherPlace])
-        network.attach(server, name: "server", at: [serverPlace])
+        network.attach(watcher, name: "watcher", at: [watcherAddress])
+        network.attach(server, name: "server", at: [serverAddress])
         server.set("sip:bob@contoso.com", EnhancedState(3500, displayName: "Bob"), at: network.now)
         watcher.subscribe(at: network.now)
         return (network, watcher, server)

@@ -1,6 +1,6 @@
 import SIPCore
 
-/// Locates the servers of a goal (RFC 3263 4.1, 4.2): returns DNS questions, receives answers, and ends with a plan or a
+/// Locates the servers of a hop target (RFC 3263 4.1, 4.2): returns DNS questions, receives answers, and ends with a plan or a
 /// failure.
 ///
 ///     NAPTR ---------> SRV -------------> A, AAAA --> plan
@@ -21,9 +21,9 @@ public struct HopLocator: Sendable {
         case failed(HopFailure)
     }
 
-    /// Limits of one goal.
+    /// Limits of one hop target.
     public struct Limits: Hashable, Sendable {
-        /// Questions per goal; further ones fail with `overload`.
+        /// Questions per hop target; further ones fail with `overload`.
         public var questions = 64
         /// NAPTR records followed, and SRV targets per name.
         public var records = 16
@@ -34,8 +34,8 @@ public struct HopLocator: Sendable {
         public init() {}
     }
 
-    /// The goal.
-    public let goal: HopGoal
+    /// The hop target.
+    public let hopTarget: HopTarget
     private let limits: Limits
     /// Whether IPv6 addresses are tried before IPv4 addresses.
     private let prefersIPv6: Bool
@@ -51,8 +51,8 @@ public struct HopLocator: Sendable {
     private var offersSecure = false
 
     /// Creates a locator; its first ``step()`` returns questions unless all hosts are numeric addresses.
-    public init(_ goal: HopGoal, prefersIPv6: Bool = false, limits: Limits = Limits()) {
-        self.goal = goal
+    public init(_ hopTarget: HopTarget, prefersIPv6: Bool = false, limits: Limits = Limits()) {
+        self.hopTarget = hopTarget
         self.prefersIPv6 = prefersIPv6
         self.limits = limits
     }
@@ -67,32 +67,34 @@ public struct HopLocator: Sendable {
         (wanted, shortest, failure, objection, unknownSecure) = ([], nil, nil, nil, nil)
         offersSecure = false
         let servers: [HopPlan.Server]
-        switch goal.way {
+        switch hopTarget.lookup {
         case .listed(let hops): servers = listed(hops)
         case .enterprise: servers = enterprise()
         case .standard(let transport, let port): servers = standard(transport, port)
         }
         if !wanted.isEmpty { return .ask(wanted) }
-        let kept = neverWeaker(goal.isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers)
+        let kept = neverWeaker(hopTarget.isSecure ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers)
         guard kept.isEmpty else { return .found(HopPlan(servers: kept, timeToLive: shortest)) }
         if let objection { return .failed(HopFailure(.notAllowed, objection, timeToLive: shortest)) }
-        if let failure { return .failed(HopFailure(.unknown, "\(goal.host): \(failure.rawValue)")) }
+        if let failure { return .failed(HopFailure(.unknown, "\(hopTarget.host): \(failure.rawValue)")) }
         if offersSecure, !servers.isEmpty {
             return .failed(
-                HopFailure(.absent, "\(goal.host) offers TLS, but no server for it is found; it is not asked without", timeToLive: shortest)
+                HopFailure(
+                    .absent, "\(hopTarget.host) offers TLS, but no server for it is found; it is not asked without", timeToLive: shortest)
             )
         }
         if !servers.isEmpty {
-            return .failed(HopFailure(.notAllowed, "\(goal.host) has no server for TLS, and is not asked without", timeToLive: shortest))
+            return .failed(
+                HopFailure(.notAllowed, "\(hopTarget.host) has no server for TLS, and is not asked without", timeToLive: shortest))
         }
-        return .failed(HopFailure(.absent, "the Domain Name System names no SIP server of \(goal.host)", timeToLive: shortest))
+        return .failed(HopFailure(.absent, "the Domain Name System names no SIP server of \(hopTarget.host)", timeToLive: shortest))
     }
 
     /// Removes servers without TLS if the domain offers TLS: otherwise an attacker could force plain text by blocking one
-    /// port or one DNS answer. With ``HopGoal/allowsWeaker`` the order of the NAPTR records applies.
+    /// port or one DNS answer. With ``HopTarget/allowsWeaker`` the order of the NAPTR records applies.
     private func neverWeaker(_ servers: [HopPlan.Server]) -> [HopPlan.Server] {
         guard let first = servers.map(\.priority).min() else { return [] }
-        guard goal.allowsWeaker else {
+        guard hopTarget.allowsWeaker else {
             return offersSecure || unknownSecure != nil ? servers.filter { $0.addresses.allSatisfy { $0.transport == .tls } } : servers
         }
         let isSecure =
@@ -121,12 +123,12 @@ public struct HopLocator: Sendable {
     }
 
     private mutating func enterprise() -> [HopPlan.Server] {
-        services("_sipfederationtls._tcp.\(goal.host)", .tls, rank: 0, reason: "", isEnterprise: true) ?? []
+        services("_sipfederationtls._tcp.\(hopTarget.host)", .tls, rank: 0, reason: "", isEnterprise: true) ?? []
     }
 
     private mutating func standard(_ transport: TransportProtocol?, _ port: Int?) -> [HopPlan.Server] {
-        let host = goal.host
-        let simplest = transport ?? (goal.isSecure ? .tls : .udp)
+        let host = hopTarget.host
+        let simplest = transport ?? (hopTarget.isSecure ? .tls : .udp)
         if TransportAddress.isNumeric(host) || port != nil {
             return plain(host, simplest, port, reason: TransportAddress.isNumeric(host) ? "address" : "port is named")
         }
@@ -137,7 +139,7 @@ public struct HopLocator: Sendable {
         guard let pointers = look(NameQuestion(.naptr, host)) else { return [] }
         if case .failed = pointers.outcome { missSecure(from: 0) }
         if case .records(let records) = pointers.outcome {
-            let chosen = Self.chosen(records, isSecure: goal.isSecure).prefix(limits.records)
+            let chosen = Self.chosen(records, isSecure: hopTarget.isSecure).prefix(limits.records)
             if !chosen.isEmpty {
                 if chosen.contains(where: { $0.transport == .tls }) { offersSecure = true }
                 var servers: [HopPlan.Server] = []
@@ -150,7 +152,7 @@ public struct HopLocator: Sendable {
         // No NAPTR record for a supported transport: query SRV for each transport (RFC 3263 4.1).
         var servers: [HopPlan.Server] = []
         var isNamed = false
-        let transports: [TransportProtocol] = goal.isSecure ? [.tls] : [.tls, .tcp, .udp]
+        let transports: [TransportProtocol] = hopTarget.isSecure ? [.tls] : [.tls, .tcp, .udp]
         for (place, transport) in transports.enumerated() {
             guard let found = services(Self.service(transport) + host, transport, rank: place, reason: "no NAPTR, ") else { continue }
             isNamed = true
@@ -192,7 +194,7 @@ public struct HopLocator: Sendable {
 
     /// A server that is a host with one port.
     private mutating func plain(_ host: String, _ transport: TransportProtocol, _ port: Int?, reason: String) -> [HopPlan.Server] {
-        let found = addresses(of: host, transport, port ?? transport.defaultPort, proving: goal.host, priority: 0)
+        let found = addresses(of: host, transport, port ?? transport.defaultPort, proving: hopTarget.host, priority: 0)
         guard !found.list.isEmpty else { return [] }
         return [.init(priority: 0, weight: 0, addresses: found.list, reason: reason, timeToLive: found.timeToLive)]
     }
@@ -210,13 +212,13 @@ public struct HopLocator: Sendable {
         where !service.host.isEmpty && service.port != 0 {
             // DNS is untrusted: a target outside the partner's domain is not covered by the certificate that the partner
             // must show.
-            if isEnterprise, service.host != goal.host, !service.host.hasSuffix("." + goal.host) {
-                objection = "\(name) names \(service.host), which is not within \(goal.host)"
+            if isEnterprise, service.host != hopTarget.host, !service.host.hasSuffix("." + hopTarget.host) {
+                objection = "\(name) names \(service.host), which is not within \(hopTarget.host)"
                 continue
             }
             let priority = rank << 16 | Int(service.priority)
             let found = addresses(
-                of: service.host, transport, Int(service.port), proving: isEnterprise ? service.host : goal.host, priority: priority)
+                of: service.host, transport, Int(service.port), proving: isEnterprise ? service.host : hopTarget.host, priority: priority)
             if transport == .tls { offersSecure = true }
             guard !found.list.isEmpty else { continue }
             let lifetime = [answer.timeToLive, found.timeToLive].compactMap { $0 }.min()

@@ -1,6 +1,6 @@
 import SIPCore
 
-/// The located servers of a goal; ``targets(using:)`` chooses among them for each request.
+/// The located servers of a hop target; ``targets(using:)`` chooses among them for each request.
 public struct HopPlan: Hashable, Sendable {
     /// One server: the addresses of one SRV target, host name or literal address.
     public struct Server: Hashable, Sendable {
@@ -44,7 +44,7 @@ public struct HopPlan: Hashable, Sendable {
     }
 }
 
-/// The reason a goal has no usable server.
+/// The reason a hop target has no usable server.
 public struct HopFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public enum Kind: Hashable, Sendable {

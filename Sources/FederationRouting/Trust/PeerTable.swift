@@ -133,7 +133,7 @@ public struct PeerTable: Hashable, Sendable {
     /// Whether a host may receive requests of a dialog with the remote URI: the peer itself, an address or name of the
     /// domain's servers, or a name inside the domain. Any host is accepted for hosted domains, because their users choose
     /// their own Contact.
-    public func isPlace(_ host: String, of uri: SIPURI, beside peer: Peer, at now: Instant) -> Bool {
+    public func isAddress(_ host: String, of uri: SIPURI, beside peer: Peer, at now: Instant) -> Bool {
         let asked = routes.identities.domain(uri.domainKey)
         let domain = AnonymousUser.partner(ofHost: asked) ?? asked
         guard let (name, agreement) = routes.entry(for: domain), !agreement.isHosted, let entry = partners.first(where: { $0.name == name })
@@ -148,8 +148,8 @@ public struct PeerTable: Hashable, Sendable {
             || entry.domain.peers.contains(.name(host)) || peer.identity?.names(by: .enterprise).contains(host) == true
     }
 
-    /// The goals to look up before a peer without TLS can be checked for a user's domain; empty if nothing is missing.
-    public func unlocated(speakingFor uri: SIPURI, at now: Instant) -> [HopGoal] {
+    /// The hop targets to look up before a peer without TLS can be checked for a user's domain; empty if nothing is missing.
+    public func unlocated(speakingFor uri: SIPURI, at now: Instant) -> [HopTarget] {
         guard !located.isEmpty else { return [] }
         let identity = routes.identities.identity(of: uri).uri
         return located.unlocated(uri.scheme.hasHost ? routes.identities.domain(uri.domainKey) : identity.domainKey, at: now)
@@ -159,8 +159,8 @@ public struct PeerTable: Hashable, Sendable {
     public struct Speakers: Hashable, Sendable {
         /// Accepted addresses without TLS.
         public var addresses: [AddressBlock] = []
-        /// Goals with accepted addresses without TLS.
-        public var goals: [HopGoal] = []
+        /// Hop targets with accepted addresses without TLS.
+        public var hopTargets: [HopTarget] = []
         /// Accepted names over TLS; the peer must prove one of them.
         public var names: [String] = []
         /// Whether users of a hosted domain may send from any address.
@@ -174,7 +174,7 @@ public struct PeerTable: Hashable, Sendable {
         speakers.isAnywhere = domain.isHosted && domain.peers.isEmpty
         guard !speakers.isAnywhere, let entry = hosted[name] ?? partners.first(where: { $0.name == name }) else { return speakers }
         speakers.addresses = entry.blocks
-        speakers.goals = located.goals(of: name)
+        speakers.hopTargets = located.hopTargets(of: name)
         speakers.names = (domain.certificate?.names ?? []) + entry.hosts.filter { !TransportAddress.isNumeric($0) }
         if !domain.isHosted { speakers.names.append(routes.identities.domain(SIPURI(host: host).domainKey)) }
         var seen: Set<String> = []

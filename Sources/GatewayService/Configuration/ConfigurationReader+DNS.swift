@@ -29,13 +29,13 @@ extension ConfigurationReader {
         if let value = fields["ipv6-first"]?.bool() { configuration.naming.prefersIPv6 = value }
         if let value = fields["entries"]?.integer(1...10_000_000) {
             configuration.naming.cache.entries = value
-            configuration.naming.goals = value
+            configuration.naming.hopTargets = value
         }
         if let value = fields["stale-s"]?.integer(0...604_800) { configuration.naming.staleness = .seconds(value) }
         if let value = fields["wait-ms"]?.integer(10...32_000) { configuration.naming.wait = .milliseconds(value) }
         if let value = fields["waiting"]?.integer(1...1_000_000) {
             configuration.naming.waiting = value
-            configuration.naming.waitingPerGoal = max(value / 10, 1)
+            configuration.naming.waitingPerTarget = max(value / 10, 1)
         }
         if let value = fields["targets"]?.integer(1...16) { configuration.naming.targetsPerRequest = value }
     }

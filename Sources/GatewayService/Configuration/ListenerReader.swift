@@ -15,7 +15,7 @@ struct ListenerReader {
     /// Whether a TLS listener accepts clients without a certificate.
     private(set) var takesClientsWithoutCertificate = false
     /// Public address of the listener; nil when it is the listener's own.
-    private(set) var advertised: AdvertisedPlace?
+    private(set) var advertised: AdvertisedAddress?
 
     private enum ClientCertificate: String, CaseIterable { case required, optional }
     private enum DigestStatus: String, CaseIterable { case unauthorized = "401", proxy = "407" }
@@ -60,12 +60,12 @@ struct ListenerReader {
         }
     }
 
-    private static func readAdvertised(_ node: ConfigurationNode) -> AdvertisedPlace? {
+    private static func readAdvertised(_ node: ConfigurationNode) -> AdvertisedAddress? {
         guard let text = node.string() else { return nil }
         do throws(AddressTextError) {
             let (host, port) = try TransportAddress.parseHostPort(text[...], defaultPort: 0)
             if ["0.0.0.0", "::"].contains(host) { throw AddressTextError(rule: "is nobody's address: others cannot send to it") }
-            return AdvertisedPlace(host: host, port: port == 0 ? nil : port)
+            return AdvertisedAddress(host: host, port: port == 0 ? nil : port)
         } catch {
             node.refuse(error.rule)
             return nil
@@ -97,7 +97,7 @@ struct ListenerReader {
 }
 
 /// Public address of a listener behind a NAT or a load balancer.
-struct AdvertisedPlace: Hashable {
+struct AdvertisedAddress: Hashable {
     /// Host name or address without brackets.
     var host: String
     /// Port; nil for the listener's own.

@@ -36,7 +36,7 @@ package struct ProgramConfiguration: Hashable, Sendable {
     var shards = 1
     package var listeners: [TransportAddress] = []
     /// Public address of each listener, in the order of `listeners`; nil for its own.
-    var advertised: [AdvertisedPlace?] = []
+    var advertised: [AdvertisedAddress?] = []
     /// Sign-in requirement of each listener for users of hosted domains, in the order of `listeners`.
     var listenerAuthentication: [ListenerAuthentication] = []
     var authenticationLimits = AuthenticationLimits()

@@ -30,13 +30,13 @@ extension SimulatedWorld {
     private func source(_ name: String, _ presentity: String) -> SimulatedPresentity.Home {
         let transport: TransportProtocol = random.chance(0.5) ? .udp : .tcp
         let publisher = PIDFPublisher(
-            name: name, presentity: presentity, address: nextPlace(transport), nextHop: hop(transport), seed: seed)
+            name: name, presentity: presentity, address: nextAddress(transport), nextHop: hop(transport), seed: seed)
         join(publisher)
         return .source(publisher)
     }
 
     private func endpoint(_ name: String, _ presentity: String) -> SimulatedPresentity.Home {
-        let publisher = CategoryPublisher(name: name, presentity: presentity, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+        let publisher = CategoryPublisher(name: name, presentity: presentity, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
         join(publisher)
         return .endpoint(publisher)
     }
@@ -62,7 +62,7 @@ extension SimulatedWorld {
     private func addSimple(_ index: Int, _ presentity: SimulatedPresentity, accept: String) {
         let transport = anyTransport()
         let watcher = SimpleWatcher(
-            name: "simple\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextPlace(transport),
+            name: "simple\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextAddress(transport),
             nextHop: hop(transport), seed: seed)
         watcher.accept = accept
         follow(watcher, [presentity])
@@ -71,7 +71,7 @@ extension SimulatedWorld {
     private func addPartial(_ index: Int, _ presentity: SimulatedPresentity) {
         let transport = anyTransport()
         let watcher = PartialWatcher(
-            name: "partial\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextPlace(transport),
+            name: "partial\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextAddress(transport),
             nextHop: hop(transport), seed: seed)
         follow(watcher, [presentity])
     }
@@ -80,7 +80,7 @@ extension SimulatedWorld {
     private func addList(_ index: Int) {
         let transport = anyTransport()
         let watcher = ListWatcher(
-            name: "list\(index)", watcher: "sip:carol\(index)@example.com", presentity: Self.listServer, address: nextPlace(transport),
+            name: "list\(index)", watcher: "sip:carol\(index)@example.com", presentity: Self.listServer, address: nextAddress(transport),
             nextHop: hop(transport), seed: seed)
         let wanted = presentities.filter { _ in random.chance(0.6) }
         guard !wanted.isEmpty else { return addList(index) }
@@ -92,7 +92,7 @@ extension SimulatedWorld {
         let isInside = random.chance(0.5)
         let watcher = EnhancedWatcher(
             name: "enhanced\(index)", watcher: "sip:erin\(index)@\(isInside ? "inside" : "partner").example.com",
-            presentity: presentity.uri, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+            presentity: presentity.uri, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
         watcher.form = form
         watcher.offersBenotify = isInside && random.chance(0.7)
         watcher.offersPiggyback = random.chance(0.8)
@@ -104,7 +104,7 @@ extension SimulatedWorld {
         let wanted = presentities.filter { !$0.isOfEnterprise }
         let user = "sip:erin\(index)@inside.example.com"
         let watcher = EnhancedWatcher(
-            name: "batch\(index)", watcher: user, presentity: user, address: nextPlace(.tcp), nextHop: hop(.tcp), seed: seed)
+            name: "batch\(index)", watcher: user, presentity: user, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
         watcher.form = .batch(wanted.map(\.uri), ["state", "note"])
         watcher.offersBenotify = random.chance(0.7)
         follow(watcher, wanted)

@@ -28,7 +28,7 @@ final class SimulatedWorld {
     private(set) var peers: [SIPPeer] = []
     private var starts: UInt64 = 0
     private var hosts = 0
-    private let gatewayPlace: TransportAddress
+    private let gatewayAddress: TransportAddress
 
     static let gatewayName = "gateway"
     /// URIs of the list servers: the gateway's, and that of example.org below.
@@ -40,28 +40,28 @@ final class SimulatedWorld {
         random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
         clock = SimulatedWallClock(seed: seed)
         network = SimulatedNetwork(seed: seed, transcriptLimit: isRecorded ? 200_000 : 0)
-        gatewayPlace = TransportAddress(.udp, "192.0.2.1", 5060)
+        gatewayAddress = TransportAddress(.udp, "192.0.2.1", 5060)
         hosts = 1
         func place(_ transport: TransportProtocol, _ hosts: inout Int) -> TransportAddress {
             hosts += 1
             return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
         }
         // MS-SIP is used over streams only.
-        let partnerPlace = place(.tcp, &hosts)
-        let insidePlace = place(.tcp, &hosts)
-        let standardPlace = place(random.chance(0.7) ? .udp : .tcp, &hosts)
+        let partnerAddress = place(.tcp, &hosts)
+        let insideAddress = place(.tcp, &hosts)
+        let standardAddress = place(random.chance(0.7) ? .udp : .tcp, &hosts)
         configuration = GatewayConfiguration(
-            nodeName: "gateway.example.net", listeners: [gatewayPlace, TransportAddress(.tcp, gatewayPlace.host, 5060)],
+            nodeName: "gateway.example.net", listeners: [gatewayAddress, TransportAddress(.tcp, gatewayAddress.host, 5060)],
             domains: [
-                "contoso.com": DomainConfiguration(side: .enterprise, route: partnerPlace),
-                "fabrikam.com": DomainConfiguration(side: .enterprise, route: insidePlace, network: .sameEnterprise),
-                "example.org": DomainConfiguration(side: .simple, route: standardPlace),
-                "example.com": DomainConfiguration(side: .simple, route: standardPlace),
-                "partner.example.com": DomainConfiguration(side: .enterprise, route: partnerPlace),
-                "inside.example.com": DomainConfiguration(side: .enterprise, route: insidePlace, network: .sameEnterprise),
+                "contoso.com": DomainConfiguration(side: .enterprise, route: partnerAddress),
+                "fabrikam.com": DomainConfiguration(side: .enterprise, route: insideAddress, network: .sameEnterprise),
+                "example.org": DomainConfiguration(side: .simple, route: standardAddress),
+                "example.com": DomainConfiguration(side: .simple, route: standardAddress),
+                "partner.example.com": DomainConfiguration(side: .enterprise, route: partnerAddress),
+                "inside.example.com": DomainConfiguration(side: .enterprise, route: insideAddress, network: .sameEnterprise),
                 "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
             ])
-        pair = SimulatedPair(seed: seed, hosts: &hosts, gateway: gatewayPlace, configuration: &configuration)
+        pair = SimulatedPair(seed: seed, hosts: &hosts, gateway: gatewayAddress, configuration: &configuration)
         // Watchers and users have their own addresses.
         configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.timing.retryMaximum = .seconds(60)
@@ -76,17 +76,17 @@ final class SimulatedWorld {
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = carries }
         let takesLists = random.chance(0.5)
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.remoteLists) }
-        let hop = gatewayPlace
+        let hop = gatewayAddress
         forger = SimulatedForger(target: hop, seed: seed)
         process = SimulatedProcess(
             Gateway(configuration: configuration, key: .seeded(seed), store: store), lead: clock.lead, forger: forger,
             sequences: sequences)
         let stream = TransportAddress(.tcp, hop.host, hop.port)
-        partner = EnhancedServer(name: "partner", address: partnerPlace, nextHop: stream, seed: seed)
-        inside = EnhancedServer(name: "inside", address: insidePlace, nextHop: stream, seed: seed)
+        partner = EnhancedServer(name: "partner", address: partnerAddress, nextHop: stream, seed: seed)
+        inside = EnhancedServer(name: "inside", address: insideAddress, nextHop: stream, seed: seed)
         standard = SimplePresenceServer(
-            name: "standard", address: standardPlace, nextHop: standardPlace.transport == .udp ? hop : stream, seed: seed)
-        attach(process, Self.gatewayName, gatewayPlace)
+            name: "standard", address: standardAddress, nextHop: standardAddress.transport == .udp ? hop : stream, seed: seed)
+        attach(process, Self.gatewayName, gatewayAddress)
         for impostor in [forger.datagrams, forger.stream] { network.attach(impostor, name: "forger", at: [impostor.address]) }
         pair.name(in: &network.names)
         for server in servers {
@@ -115,13 +115,13 @@ final class SimulatedWorld {
 
     // MARK: stations
 
-    func nextPlace(_ transport: TransportProtocol) -> TransportAddress {
+    func nextAddress(_ transport: TransportProtocol) -> TransportAddress {
         hosts += 1
         return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
     }
 
     func hop(_ transport: TransportProtocol) -> TransportAddress {
-        TransportAddress(transport, gatewayPlace.host, gatewayPlace.port)
+        TransportAddress(transport, gatewayAddress.host, gatewayAddress.port)
     }
 
     func join(_ peer: SIPPeer) {

@@ -66,9 +66,9 @@ extension Gateway {
         }
         let isBestEffort = subscription.notifier.configuration.bestEffort
         var request = subscription.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let way = way(of: subscription.dialog, flow: subscription.flow, hop: nil, to: subscription.userURI)
+        let requestRoute = requestRoute(of: subscription.dialog, flow: subscription.flow, hop: nil, to: subscription.userURI)
         resolveGRUU(&request, of: subscription.user)
-        request.headers.set(.contact, contact(by: way))
+        request.headers.set(.contact, contact(by: requestRoute))
         request.headers.append(.event, subscription.event.description)
         request.headers.append("subscription-state", subscription.farewell == nil ? status.headerValue : "terminated;expires=0")
         if subscription.package.requiresEventList { request.headers.append(.require, "eventlist") }
@@ -83,9 +83,9 @@ extension Gateway {
         }
         keep(.dialog(subscription.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, by: way, tag: subscription.localTag, at: now)
+            sendWithoutAnswer(request, by: requestRoute, tag: subscription.localTag, at: now)
         } else {
-            send(request, by: way, for: .homeNotify(subscription), at: now)
+            send(request, by: requestRoute, for: .homeNotify(subscription), at: now)
         }
     }
 

@@ -2,17 +2,17 @@ import FederationRouting
 import SIPCore
 
 /// The route of an outgoing request.
-enum Way {
+enum RequestRoute {
     /// A known connection or address; `own` is the gateway's host and port in Via and Contact.
     case direct(Destination, TransportProtocol, own: TransactionLayer.HostPort)
-    /// One of the servers located for this goal.
-    case located(HopGoal)
+    /// One of the servers located for this hop target.
+    case located(HopTarget)
 
     /// The expected transport, for header fields that are written before it is known.
     var transport: TransportProtocol {
         switch self {
         case .direct(_, let transport, _): transport
-        case .located(let goal): NextHop.located(goal).transport
+        case .located(let hopTarget): NextHop.located(hopTarget).transport
         }
     }
 }
@@ -28,7 +28,7 @@ final class Delivery {
 
     let request: SIPRequest
     let purpose: Purpose
-    let goal: HopGoal
+    let hopTarget: HopTarget
     /// Targets left if the present one fails.
     var targets: ArraySlice<TransportAddress> = []
     /// The present target.
@@ -36,10 +36,10 @@ final class Delivery {
     /// Deadline of all attempts together: the duration of one transaction (Timer F).
     var end: Instant
 
-    init(_ request: SIPRequest, for purpose: Purpose, goal: HopGoal, at now: Instant) {
+    init(_ request: SIPRequest, for purpose: Purpose, hopTarget: HopTarget, at now: Instant) {
         self.request = request
         self.purpose = purpose
-        self.goal = goal
+        self.hopTarget = hopTarget
         end = now
     }
 }
@@ -60,15 +60,15 @@ public struct NamingConfiguration: Hashable, Sendable {
     public var wait: TimeSpan = .seconds(10)
     /// Most requests that wait for DNS; further ones fail at once.
     public var waiting = 10_000
-    /// Most requests that wait for one goal, so that a partner with broken names does not block others.
-    public var waitingPerGoal = 1_000
-    /// Most goals with known servers; when full, the goal that expires first is removed.
-    public var goals = 10_000
+    /// Most requests that wait for one hop target, so that a partner with broken names does not block others.
+    public var waitingPerTarget = 1_000
+    /// Most hop targets with known servers; when full, the hop target that expires first is removed.
+    public var hopTargets = 10_000
     /// Time after expiry for which the last servers are used while DNS fails.
     public var staleness: TimeSpan = .seconds(3_600)
     /// Pause before another lookup after a DNS outage, for expired servers and for results with unanswered questions.
     public var outagePause: TimeSpan = .seconds(30)
 
-    /// Creates the default settings: 4 servers per request, 2 s per connection, 10 s for DNS, 10,000 waiting requests and goals.
+    /// Creates the default settings: 4 servers per request, 2 s per connection, 10 s for DNS, 10,000 waiting requests and hop targets.
     public init() {}
 }

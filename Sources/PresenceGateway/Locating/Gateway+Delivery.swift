@@ -31,7 +31,7 @@ extension Gateway {
         var request = delivery.request
         let own = ownAddresses.address(target.transport, toward: target)
         // The Contact was written before the transport and the address were known.
-        let expected = contact(NextHop.located(delivery.goal).transport)
+        let expected = contact(NextHop.located(delivery.hopTarget).transport)
         if let written = request.headers.first(.contact), written.hasPrefix(expected) {
             request.headers.set(.contact, Self.contact(target.transport, own) + written.dropFirst(expected.count))
         }

@@ -80,20 +80,20 @@ extension Gateway {
         let places = subscribed.compactMap(\.server)
         let asked = known.count < 2 ? [] : known.filter { one in places.contains { Self.isSame($0, one) } }.prefix(Self.keptAliveServers)
         keepAlives[name]?.open = max(asked.count, 1)
-        if asked.isEmpty { return askAlive(name, by: way(by: hop), of: nil, at: now) }
-        for server in asked { askAlive(name, by: way(by: .fixed(server)), of: server, at: now) }
+        if asked.isEmpty { return askAlive(name, by: requestRoute(by: hop), of: nil, at: now) }
+        for server in asked { askAlive(name, by: requestRoute(by: .fixed(server)), of: server, at: now) }
     }
 
-    private func askAlive(_ name: String, by way: Way, of server: TransportAddress?, at now: Instant) {
+    private func askAlive(_ name: String, by requestRoute: RequestRoute, of server: TransportAddress?, at now: Instant) {
         var request = SIPRequest(.options, uri: SIPURI(host: name))
         request.headers.maxForwards = 70
         request.headers.from = NameAddr(SIPURI(host: configuration.nodeName), parameters: SIPParameters([.init("tag", tokens.tag())]))
         request.headers.to = NameAddr(SIPURI(host: name))
         request.headers.callID = tokens.callID()
         request.headers.cSeq = CSeq(1, .options)
-        request.headers.set(.contact, contact(by: way))
+        request.headers.set(.contact, contact(by: requestRoute))
         request.headers.set(.accept, Self.acceptedBodies)
-        send(request, by: way, for: .keepAlive(name, server), at: now)
+        send(request, by: requestRoute, for: .keepAlive(name, server), at: now)
     }
 
     /// Notes the end of one request.
@@ -129,7 +129,7 @@ extension Gateway {
         guard state.open == 0, now >= state.asksFrom else { return true }
         keepAlives[name]?.open = 1
         keepAlives[name]?.asksFrom = now + Self.keepAliveIntervalDown
-        askAlive(name, by: server.map { way(by: .fixed($0)) } ?? way(by: hop), of: server, at: now)
+        askAlive(name, by: server.map { requestRoute(by: .fixed($0)) } ?? requestRoute(by: hop), of: server, at: now)
         return true
     }
 

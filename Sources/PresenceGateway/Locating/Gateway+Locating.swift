@@ -17,21 +17,21 @@ extension Gateway {
         return taken
     }
 
-    /// Sends a request to one of the servers of a goal, once they are known.
-    func deliver(_ request: SIPRequest, to goal: HopGoal, for purpose: Delivery.Purpose, at now: Instant) {
-        let delivery = Delivery(request, for: purpose, goal: goal, at: now)
+    /// Sends a request to one of the servers of a hop target, once they are known.
+    func deliver(_ request: SIPRequest, to hopTarget: HopTarget, for purpose: Delivery.Purpose, at now: Instant) {
+        let delivery = Delivery(request, for: purpose, hopTarget: hopTarget, at: now)
         guard let naming = configuration.naming else {
             return postpone(delivery, HopFailure(.unknown, "names are not looked up by this node"), at: now)
         }
-        if let known = hops.result(for: goal, at: now) { return goOn(delivery, known, at: now) }
+        if let known = hops.result(for: hopTarget, at: now) { return goOn(delivery, known, at: now) }
         // Checked before a lookup starts, so that requests to ever new domains do not start lookups faster than they end.
-        guard hops.waiting < naming.waiting, hops.lookups[goal]?.waiting.count ?? 0 < naming.waitingPerGoal else {
+        guard hops.waiting < naming.waiting, hops.lookups[hopTarget]?.waiting.count ?? 0 < naming.waitingPerTarget else {
             counters.limitsReached += 1
-            return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(goal.host)"), at: now)
+            return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(hopTarget.host)"), at: now)
         }
-        if let found = lookUp(goal, naming, at: now) { return goOn(delivery, found, at: now) }
+        if let found = lookUp(hopTarget, naming, at: now) { return goOn(delivery, found, at: now) }
         hops.waiting += 1
-        hops.lookups[goal]?.waiting.append(delivery)
+        hops.lookups[hopTarget]?.waiting.append(delivery)
     }
 
     private func goOn(_ delivery: Delivery, _ result: Result<HopPlan, HopFailure>, at now: Instant) {
@@ -53,47 +53,47 @@ extension Gateway {
         case full
     }
 
-    /// Per-goal cap of waiting messages: forged senders must not exhaust memory.
-    private static let heldPerGoal = 64
+    /// Per-hop target cap of waiting messages: forged senders must not exhaust memory.
+    private static let heldPerTarget = 64
 
     /// Locates the addresses that may send for a user's domain, if they are known by name only (``FederationRouting/LocatedServers``).
     func locateSpeakers(for user: SIPURI, _ message: InboundMessage, at now: Instant) -> Speakers {
         guard let naming = configuration.naming else { return .known }
-        let goals = peerTable.unlocated(speakingFor: user, at: now)
-        for goal in goals {
-            if hops.lookups[goal] == nil { _ = lookUp(goal, naming, at: now) }
-            guard let lookup = hops.lookups[goal] else { continue }
-            guard hops.waiting < naming.waiting, lookup.held.count < min(Self.heldPerGoal, naming.waitingPerGoal) else {
+        let hopTargets = peerTable.unlocated(speakingFor: user, at: now)
+        for hopTarget in hopTargets {
+            if hops.lookups[hopTarget] == nil { _ = lookUp(hopTarget, naming, at: now) }
+            guard let lookup = hops.lookups[hopTarget] else { continue }
+            guard hops.waiting < naming.waiting, lookup.held.count < min(Self.heldPerTarget, naming.waitingPerTarget) else {
                 counters.limitsReached += 1
                 return .full
             }
             hops.waiting += 1
-            hops.lookups[goal]?.held.append(message)
+            hops.lookups[hopTarget]?.held.append(message)
             return .waiting
         }
-        return goals.isEmpty ? .known : .found
+        return hopTargets.isEmpty ? .known : .found
     }
 
-    /// Starts the lookup of a goal; nil: it takes time, or one is running.
-    private func lookUp(_ goal: HopGoal, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
-        guard hops.lookups[goal] == nil else { return nil }
-        hops.lookups[goal] = NextHopResolver.Lookup(locator: HopLocator(goal, prefersIPv6: naming.prefersIPv6))
-        wakes.set(.lookup(goal), at: now + naming.wait)
-        return pursue(goal, at: now)
+    /// Starts the lookup of a hop target; nil: it takes time, or one is running.
+    private func lookUp(_ hopTarget: HopTarget, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
+        guard hops.lookups[hopTarget] == nil else { return nil }
+        hops.lookups[hopTarget] = NextHopResolver.Lookup(locator: HopLocator(hopTarget, prefersIPv6: naming.prefersIPv6))
+        wakes.set(.lookup(hopTarget), at: now + naming.wait)
+        return pursue(hopTarget, at: now)
     }
 
     /// Continues a lookup as far as the answers allow.
     @discardableResult
-    private func pursue(_ goal: HopGoal, at now: Instant) -> Result<HopPlan, HopFailure>? {
-        while let step = hops.lookups[goal]?.locator.step() {
+    private func pursue(_ hopTarget: HopTarget, at now: Instant) -> Result<HopPlan, HopFailure>? {
+        while let step = hops.lookups[hopTarget]?.locator.step() {
             switch step {
-            case .found(let plan): return finish(goal, .success(plan), at: now)
-            case .failed(let failure): return finish(goal, .failure(failure), at: now)
+            case .found(let plan): return finish(hopTarget, .success(plan), at: now)
+            case .failed(let failure): return finish(hopTarget, .failure(failure), at: now)
             case .ask(let questions):
                 var isAnswered = false
-                for question in questions where hops.lookups[goal]?.open.contains(question) == false {
+                for question in questions where hops.lookups[hopTarget]?.open.contains(question) == false {
                     if let answer = hops.cache.answer(to: question, at: now) {
-                        hops.lookups[goal]?.locator.receive(answer, to: question)
+                        hops.lookups[hopTarget]?.locator.receive(answer, to: question)
                         counters.nameCacheHits += 1
                         isAnswered = true
                         continue
@@ -102,8 +102,8 @@ extension Gateway {
                         counters.nameQuestions += 1
                         hops.questions.append(question)
                     }
-                    hops.asking[question, default: []].insert(goal)
-                    hops.lookups[goal]?.open.insert(question)
+                    hops.asking[question, default: []].insert(hopTarget)
+                    hops.lookups[hopTarget]?.open.insert(question)
                 }
                 if !isAnswered { return nil }
             }
@@ -113,22 +113,22 @@ extension Gateway {
 
     /// Handles an answer from the edge; answers to unknown questions are ignored.
     func receive(_ answer: NameAnswer, to question: NameQuestion, at now: Instant) {
-        guard let goals = hops.asking.removeValue(forKey: question) else { return }
+        guard let hopTargets = hops.asking.removeValue(forKey: question) else { return }
         if case .failed(let reason) = answer.outcome {
             counters.nameFailures += 1
             log(.notice, "name lookup failed", ["question": question.description, "reason": reason.rawValue])
         }
         let kept = hops.cache.keep(answer, to: question, at: now)
-        for goal in goals.sorted(by: { $0.description < $1.description }) {
-            hops.lookups[goal]?.open.remove(question)
-            hops.lookups[goal]?.locator.receive(kept, to: question)
-            pursue(goal, at: now)
+        for hopTarget in hopTargets.sorted(by: { $0.description < $1.description }) {
+            hops.lookups[hopTarget]?.open.remove(question)
+            hops.lookups[hopTarget]?.locator.receive(kept, to: question)
+            pursue(hopTarget, at: now)
         }
     }
 
     /// Ends a lookup that takes too long: open questions count as failed, and the known answers decide.
-    func abandonLookup(_ goal: HopGoal, at now: Instant) {
-        guard let lookup = hops.lookups[goal], let naming = configuration.naming else { return }
+    func abandonLookup(_ hopTarget: HopTarget, at now: Instant) {
+        guard let lookup = hops.lookups[hopTarget], let naming = configuration.naming else { return }
         let silence = NameAnswer(.failed(.timeout), timeToLive: naming.outagePause)
         var locator = lookup.locator
         for question in lookup.open.sorted(by: { $0.description < $1.description }) {
@@ -139,10 +139,10 @@ extension Gateway {
         while true {
             switch locator.step() {
             case .found(let plan):
-                finish(goal, .success(plan), at: now)
+                finish(hopTarget, .success(plan), at: now)
                 return
             case .failed(let failure):
-                finish(goal, .failure(failure), at: now)
+                finish(hopTarget, .failure(failure), at: now)
                 return
             case .ask(let questions):
                 for question in questions { locator.receive(hops.cache.answer(to: question, at: now) ?? silence, to: question) }
@@ -151,14 +151,14 @@ extension Gateway {
     }
 
     @discardableResult
-    private func finish(_ goal: HopGoal, _ result: Result<HopPlan, HopFailure>, at now: Instant) -> Result<HopPlan, HopFailure> {
-        guard let lookup = hops.lookups.removeValue(forKey: goal), let naming = configuration.naming else { return result }
-        wakes.set(.lookup(goal), at: nil)
-        hops.forget(lookup.open, of: goal)
+    private func finish(_ hopTarget: HopTarget, _ result: Result<HopPlan, HopFailure>, at now: Instant) -> Result<HopPlan, HopFailure> {
+        guard let lookup = hops.lookups.removeValue(forKey: hopTarget), let naming = configuration.naming else { return result }
+        wakes.set(.lookup(hopTarget), at: nil)
+        hops.forget(lookup.open, of: hopTarget)
         hops.waiting -= lookup.waiting.count + lookup.held.count
-        let result = hops.keep(result, for: goal, naming, at: now)
+        let result = hops.keep(result, for: hopTarget, naming, at: now)
         // Keep zero-TTL results for 1 s so that waiting requests can use them.
-        peerTable.located.note(result, of: goal, until: max(hops.known[goal]?.until ?? now, now + .seconds(1)))
+        peerTable.located.note(result, of: hopTarget, until: max(hops.known[hopTarget]?.until ?? now, now + .seconds(1)))
         for delivery in lookup.waiting { goOn(delivery, result, at: now) }
         for message in lookup.held { receive(message, at: now) }
         return result
@@ -183,7 +183,7 @@ extension Gateway {
         log(
             .notice, "next hop not located",
             [
-                "method": delivery.request.method.rawValue, "goal": delivery.goal.description, "reason": failure.description,
+                "method": delivery.request.method.rawValue, "goal": delivery.hopTarget.description, "reason": failure.description,
                 "call-id": delivery.request.headers.callID ?? "",
             ])
         if case .answered(let purpose) = delivery.purpose { noteSilence(of: purpose, failure.description, .transport, at: now) }
@@ -193,7 +193,7 @@ extension Gateway {
             if let subscription = home.dialogs[tag] { notDelivered(subscription, .transport, failure.description, at: now) }
         case .answered(.subscribe(let upstream, let attempt)):
             guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
-            upstream.obstacle = failure
+            upstream.routingFailure = failure
             let actions: [Subscriber.Action]
             switch failure.kind {
             case .absent: actions = upstream.subscriber.receiveAnswer(status: 404, at: now)

@@ -24,11 +24,11 @@ struct NextHopResolver {
     var cache: NameCache
     var health: TargetHealth
     var random: TokenGenerator
-    var known: [HopGoal: Known] = [:]
-    private var ends = DeadlineQueue<HopGoal>()
-    var lookups: [HopGoal: Lookup] = [:]
-    /// Open questions with the goals that need them.
-    var asking: [NameQuestion: Set<HopGoal>] = [:]
+    var known: [HopTarget: Known] = [:]
+    private var ends = DeadlineQueue<HopTarget>()
+    var lookups: [HopTarget: Lookup] = [:]
+    /// Open questions with the hop targets that need them.
+    var asking: [NameQuestion: Set<HopTarget>] = [:]
     /// Questions that the edge has not taken yet.
     var questions: [NameQuestion] = []
     var waiting = 0
@@ -43,16 +43,16 @@ struct NextHopResolver {
         self.random = random
     }
 
-    /// The valid result for a goal; nil: none.
-    func result(for goal: HopGoal, at now: Instant) -> Result<HopPlan, HopFailure>? {
-        guard let known = known[goal], now < known.until else { return nil }
+    /// The valid result for a hop target; nil: none.
+    func result(for hopTarget: HopTarget, at now: Instant) -> Result<HopPlan, HopFailure>? {
+        guard let known = known[hopTarget], now < known.until else { return nil }
         return known.result
     }
 
     /// Stores the result of a lookup; after a DNS failure the servers known before stay in use.
     /// - Returns: the result to use now.
     mutating func keep(
-        _ result: Result<HopPlan, HopFailure>, for goal: HopGoal, _ naming: NamingConfiguration, at now: Instant
+        _ result: Result<HopPlan, HopFailure>, for hopTarget: HopTarget, _ naming: NamingConfiguration, at now: Instant
     ) -> Result<HopPlan, HopFailure> {
         var entry: Known
         switch result {
@@ -63,9 +63,9 @@ struct NextHopResolver {
             entry.transport = transports.contains(.tls) ? .tls : transports.first
             if plan.timeToLive != nil { entry.last = (plan, until + naming.staleness) }
         case .failure(let failure):
-            let last = known[goal]?.last
+            let last = known[hopTarget]?.last
             entry = Known(result: result, until: now + (failure.timeToLive ?? naming.cache.failure))
-            entry.transport = known[goal]?.transport
+            entry.transport = known[hopTarget]?.transport
             if failure.kind == .unknown, let last, now < last.until {
                 entry.result = .success(last.plan)
                 // A repeated lookup may block for as long as a request waits, so do not repeat it sooner.
@@ -73,12 +73,12 @@ struct NextHopResolver {
                 entry.last = last
             }
         }
-        if known[goal] == nil, known.count >= naming.goals, let first = ends.popDue(at: .init(nanosecondsSince1970: .max)) {
+        if known[hopTarget] == nil, known.count >= naming.hopTargets, let first = ends.popDue(at: .init(nanosecondsSince1970: .max)) {
             known[first] = nil
         }
-        guard naming.goals > 0 else { return entry.result }
-        known[goal] = entry
-        ends.set(goal, at: entry.last?.until ?? entry.until)
+        guard naming.hopTargets > 0 else { return entry.result }
+        known[hopTarget] = entry
+        ends.set(hopTarget, at: entry.last?.until ?? entry.until)
         return entry.result
     }
 
@@ -88,10 +88,10 @@ struct NextHopResolver {
         health.failed(target, reason, retryAfter: retryAfter, at: now, using: &random)
     }
 
-    /// Removes a goal from the open questions.
-    mutating func forget(_ questions: Set<NameQuestion>, of goal: HopGoal) {
+    /// Removes a hop target from the open questions.
+    mutating func forget(_ questions: Set<NameQuestion>, of hopTarget: HopTarget) {
         for question in questions {
-            asking[question]?.remove(goal)
+            asking[question]?.remove(hopTarget)
             if asking[question]?.isEmpty ?? false { asking[question] = nil }
         }
     }

@@ -22,10 +22,10 @@ struct OwnAddresses {
         self.lookup = lookup
         fixed = Set(
             configuration.listeners.compactMap { listener in
-                let place =
+                let own =
                     configuration.advertised[listener] ?? HostPort(configuration.advertisedHost ?? listener.host, listener.port)
-                guard !TransportAddress.wildcardHosts.contains(place.host) else { return nil }
-                return Via(listener.transport, host: place.host, port: place.port, branch: "").sentBy
+                guard !TransportAddress.wildcardHosts.contains(own.host) else { return nil }
+                return Via(listener.transport, host: own.host, port: own.port, branch: "").sentBy
             })
     }
 
@@ -36,7 +36,7 @@ struct OwnAddresses {
     func address(_ transport: TransportProtocol, toward remote: TransportAddress?, local: TransportAddress? = nil) -> HostPort {
         let family = remote?.family ?? local?.family
         guard let listener = listener(transport, family) else { return HostPort(advertisedHost ?? nodeName, transport.defaultPort) }
-        if let place = advertised[listener] { return place }
+        if let own = advertised[listener] { return own }
         if let advertisedHost { return HostPort(advertisedHost, listener.port) }
         guard listener.isWildcard else { return HostPort(listener.host, listener.port) }
         // Connections know their local end; for a datagram the system's routes decide.
@@ -63,10 +63,10 @@ extension Gateway {
     func contact(_ transport: TransportProtocol) -> String { Self.contact(transport, ownAddresses.address(transport, toward: nil)) }
 
     /// The Contact of a request by this route.
-    func contact(by way: Way) -> String {
-        switch way {
+    func contact(by requestRoute: RequestRoute) -> String {
+        switch requestRoute {
         case .direct(_, let transport, let own): Self.contact(transport, own)
-        case .located(let goal): contact(NextHop.located(goal).transport)
+        case .located(let hopTarget): contact(NextHop.located(hopTarget).transport)
         }
     }
 

@@ -31,14 +31,14 @@ extension Gateway {
         var request = SIPRequest(.service, uri: bridge.uri)
         let epid = publisherEPID
         address(&request, of: bridge.uri, &bridge.passage, epid: epid)
-        let way = way(by: hop)
-        var contact = NameAddr(contact(by: way)) ?? NameAddr(bridge.uri)
+        let requestRoute = requestRoute(by: hop)
+        var contact = NameAddr(contact(by: requestRoute)) ?? NameAddr(bridge.uri)
         contact.parameters.set("+sip.instance", "<urn:uuid:\(EndpointID(epid: epid))>", isQuoted: true)
         request.headers.set(.contact, contact.description)
         request.headers.set(.contentType, ServiceKind.categoryPublish.rawValue)
         request.body = document.encoded()
         keep(.bridge(bridge.key))
-        send(request, by: way, for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
+        send(request, by: requestRoute, for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
     }
 
     // MARK: answers

@@ -74,9 +74,9 @@ final class RequestScreening {
     /// Throws 482 if the request has passed this node and was not retargeted since (RFC 3261 16.3, item 4): a lower Via has a sent-by of
     /// this node. Hop marks detect the same unless they were removed.
     /// - Parameter places: sent-by values of this node.
-    func checkVia(_ request: SIPRequest, places: Set<String>) throws(Refusal) {
+    func checkVia(_ request: SIPRequest, addresses: Set<String>) throws(Refusal) {
         guard request.headers.toTag == nil, let to = request.headers.to?.uri,
-            request.headers.vias.dropFirst().contains(where: { places.contains($0.sentBy) }),
+            request.headers.vias.dropFirst().contains(where: { addresses.contains($0.sentBy) }),
             routes.identities.identity(of: to).key == routes.identities.identity(of: request.uri).key
         else { return }
         throw .loop

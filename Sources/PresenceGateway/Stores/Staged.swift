@@ -5,9 +5,9 @@ enum Staged {
     /// 2xx response.
     case answer(SIPResponse, ServerTransactionID)
     /// Request that gets a response.
-    case request(SIPRequest, Way, Gateway.Awaiting)
+    case request(SIPRequest, RequestRoute, Gateway.Awaiting)
     /// BENOTIFY (MS-SIP 3.5) in the dialog with this local tag.
-    case unanswered(SIPRequest, Way, tag: String)
+    case unanswered(SIPRequest, RequestRoute, tag: String)
 }
 
 /// State between the gateway and its store.

@@ -115,7 +115,7 @@ extension Gateway {
     func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal) {
         guard let next = request.headers.recordRoutes.first?.uri else { return }
         let host = next.maddr ?? next.domainKey
-        if peerTable.isPlace(host, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: commitLog.now) { return }
+        if peerTable.isAddress(host, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: commitLog.now) { return }
         var refusal = Refusal.forbidden("RFC 3261 12.1.1: Record-Route leads to somebody else", errorID: 1_002)
         refusal.detail = "\(flow.remote.host) sent a Record-Route that leads to \(next.host), which is no peer of \(user.domainKey)"
         throw refusal
@@ -140,7 +140,7 @@ extension Gateway {
 
 extension PeerTable {
     /// Whether responses to a sender may go to another host: only to a server of the same partner.
-    var isAnswerPlace: @Sendable (String, MessageSource) -> Bool {
+    var isAnswerAddress: @Sendable (String, MessageSource) -> Bool {
         { isServer($0, beside: peer(at: $1.remote, proving: $1.peer)) }
     }
 }

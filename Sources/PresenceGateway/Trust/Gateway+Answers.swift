@@ -16,7 +16,7 @@ extension Gateway {
             if subscription.flow.remote.transport == .udp, subscription.flow.remote.host == host { return true }
         case .subscribe, .publication, .categoryPublication, .keepAlive: break
         }
-        if let goal = hops.deliveries[transaction]?.goal, case .success(let plan)? = hops.known[goal]?.result,
+        if let hopTarget = hops.deliveries[transaction]?.hopTarget, case .success(let plan)? = hops.known[hopTarget]?.result,
             plan.servers.contains(where: { $0.addresses.contains { $0.transport == .udp && $0.host == host } })
         {
             return true

@@ -16,19 +16,19 @@ extension Gateway {
     /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, of upstream: UpstreamSubscription, at now: Instant) -> Bool {
         guard Self.isRedirection(response), upstream.dialog == nil, var request = upstream.request, var cSeq = request.headers.cSeq,
-            let (uri, way) = redirection(
+            let (uri, requestRoute) = redirection(
                 response, from: request.requestURI, visited: &upstream.redirections, of: upstream.domain.name, by: upstream.domain.hop)
         else { return false }
         cSeq.number += 1
         request.headers.cSeq = cSeq
         request.requestURI = Self.requestURI(uri)
-        request.headers.set(.contact, contact(by: way))
+        request.headers.set(.contact, contact(by: requestRoute))
         upstream.request = request
         keep(upstream)
         for resource in upstream.resources {
             note(.redirected, upstream, resource, rule: "RFC 3261 8.1.3.4: \(response.status.rawValue) to \(uri)", at: now)
         }
-        send(request, by: way, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
         return true
     }
 
@@ -43,19 +43,19 @@ extension Gateway {
         let domain = configuration.identities.identity(of: watcher.watcher).uri.domainKey
         let redirect = watcher.redirect ?? NotifyRedirect(from: Self.requestURI(watcher.dialog.remoteTarget))
         guard
-            let (uri, way) = redirection(
+            let (uri, requestRoute) = redirection(
                 response, from: redirect.requestURI, visited: &redirect.visited, of: domain, by: hop, beside: watcher.flow)
         else { return false }
         redirect.requestURI = Self.requestURI(uri)
-        redirect.way = watcher.dialog.routeSet.isEmpty ? way : nil
+        redirect.requestRoute = watcher.dialog.routeSet.isEmpty ? requestRoute : nil
         watcher.redirect = redirect
         perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now)
         return true
     }
 
     /// The route of a NOTIFY without redirection.
-    func way(of watcher: WatcherDialog) -> Way {
-        way(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
+    func requestRoute(of watcher: WatcherDialog) -> RequestRoute {
+        requestRoute(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
     }
 
     // MARK: PUBLISH and SERVICE
@@ -64,7 +64,7 @@ extension Gateway {
     /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, to awaited: Awaited, at now: Instant) -> Bool {
         guard Self.isRedirection(response), var request = awaited.repeatable?.request else { return false }
-        let target: (uri: SIPURI, way: Way)?
+        let target: (uri: SIPURI, requestRoute: RequestRoute)?
         switch awaited.purpose {
         case .publication(let bridge, let attempt):
             guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .simple) else { return false }
@@ -81,11 +81,11 @@ extension Gateway {
         request.requestURI = Self.requestURI(target.uri)
         request.headers.remove(.authorization)
         request.headers.remove(.proxyAuthorization)
-        if let before = request.headers.contact, var contact = NameAddr(contact(by: target.way)) {
+        if let before = request.headers.contact, var contact = NameAddr(contact(by: target.requestRoute)) {
             contact.parameters = before.parameters
             request.headers.set(.contact, contact.description)
         }
-        send(request, by: target.way, for: awaited.purpose, at: now)
+        send(request, by: target.requestRoute, for: awaited.purpose, at: now)
         return true
     }
 
@@ -102,14 +102,14 @@ extension Gateway {
     private func redirection(
         _ response: SIPResponse, from requestURI: String, visited: inout Set<String>, of domain: String, by hop: NextHop,
         beside flow: Flow? = nil
-    ) -> (uri: SIPURI, way: Way)? {
+    ) -> (uri: SIPURI, requestRoute: RequestRoute)? {
         let contacts = response.headers.contacts.map(\.uri)
         visited.insert(requestURI)
-        var next: (uri: SIPURI, way: Way)?
+        var next: (uri: SIPURI, requestRoute: RequestRoute)?
         for uri in contacts where next == nil && !visited.contains(Self.requestURI(uri)) {
-            next = way(redirectedTo: uri, of: domain, by: hop, beside: flow).map { (uri, $0) }
+            next = requestRoute(redirectedTo: uri, of: domain, by: hop, beside: flow).map { (uri, $0) }
         }
-        let obstacle: String? =
+        let refusal: String? =
             if contacts.isEmpty {
                 "it names no Contact"
             } else if next == nil {
@@ -122,12 +122,12 @@ extension Gateway {
         let contact = (next?.uri ?? contacts.first)?.host ?? ""
         let method = response.headers.cSeq?.method.rawValue ?? ""
         let status = String(response.status.rawValue)
-        if let obstacle {
+        if let refusal {
             log(
                 .notice, "redirect not followed",
                 [
                     "call-id": response.headers.callID ?? "", "partner": domain, "method": method, "status": status, "contact": contact,
-                    "reason": obstacle,
+                    "reason": refusal,
                 ])
             return nil
         }
@@ -144,7 +144,7 @@ extension Gateway {
     }
 
     /// The route to a Contact; nil if it does not belong to the partner or would leave TLS.
-    private func way(redirectedTo uri: SIPURI, of domain: String, by hop: NextHop, beside flow: Flow?) -> Way? {
+    private func requestRoute(redirectedTo uri: SIPURI, of domain: String, by hop: NextHop, beside flow: Flow?) -> RequestRoute? {
         guard uri.scheme.hasHost, !uri.host.isEmpty else { return nil }
         let origin = SIPURI(host: domain)
         let partner = partnerName(ofDomain: domain)
@@ -154,14 +154,15 @@ extension Gateway {
         guard TransportAddress.isNumeric(uri.host) else {
             let isOfDomain = partner != nil && partnerName(ofDomain: configuration.identities.domain(uri.domainKey)) == partner
             guard
-                isOfDomain || peerTable.isPlace(uri.host, of: origin, beside: peer(at: .init(.udp, "", 0), proving: nil), at: commitLog.now)
+                isOfDomain
+                    || peerTable.isAddress(uri.host, of: origin, beside: peer(at: .init(.udp, "", 0), proving: nil), at: commitLog.now)
             else { return nil }
-            return way(by: hop)
+            return requestRoute(by: hop)
         }
         let transport = uri.transport ?? usual
         let address = TransportAddress(transport, uri.host, uri.port ?? transport.defaultPort)
-        if isSecure { return transport == .tls ? proving(address, by: hop, flow).map { way(to: $0, flow: nil) } : nil }
-        return isPlace(uri.host, of: origin, flow, hop) ? way(to: address, flow: nil) : nil
+        if isSecure { return transport == .tls ? proving(address, by: hop, flow).map { requestRoute(to: $0, flow: nil) } : nil }
+        return isAddress(uri.host, of: origin, flow, hop) ? requestRoute(to: address, flow: nil) : nil
     }
 }
 
@@ -172,7 +173,7 @@ final class NotifyRedirect {
     /// Request-URI of the newest redirection.
     fileprivate(set) var requestURI: String
     /// Route to the newest redirection; nil: the dialog's route set applies.
-    fileprivate(set) var way: Way?
+    fileprivate(set) var requestRoute: RequestRoute?
 
     fileprivate init(from requestURI: String) { self.requestURI = requestURI }
 }

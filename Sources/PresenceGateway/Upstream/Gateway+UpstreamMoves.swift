@@ -10,11 +10,11 @@ extension Gateway {
         _ subscriptions: inout [UpstreamSubscription],
         at now: Instant
     ) {
-        let goal = UpstreamTarget(poolFqdn: poolFqdn) ?? .presentity(resource.uri)
+        let target = UpstreamTarget(poolFqdn: poolFqdn) ?? .presentity(resource.uri)
         upstream.drop(resource)
         guard resource.hasSink else { return }
         var trail = resource.trail ?? RedirectTrail()
-        let decision = redirects.decide(&trail, from: upstream.place, to: goal, at: now)
+        let decision = redirects.decide(&trail, from: upstream.address, to: target, at: now)
         resource.trail = trail
         let order = upstream.order(poll: nil)
         switch decision {
@@ -24,9 +24,9 @@ extension Gateway {
                 .info, "far side names another pool",
                 ["call-id": upstream.callID, "pool": poolFqdn ?? "", "wait-ms": String(wait.nanoseconds / 1_000_000)])
             guard wait > .zero, order.poll == nil else {
-                return move(resource, to: subscription(at: goal, order, at: now), &subscriptions, at: now)
+                return move(resource, to: subscription(at: target, order, at: now), &subscriptions, at: now)
             }
-            move(resource, to: restingUpstream(at: goal, order, for: wait, &subscriptions, at: now), &subscriptions, at: now)
+            move(resource, to: restingUpstream(at: target, order, for: wait, &subscriptions, at: now), &subscriptions, at: now)
         case .rest(let pause, let isLoop):
             if isLoop { counters.redirectLoops += 1 }
             counters.redirectsDelayed += 1
@@ -74,14 +74,14 @@ extension Gateway {
 
     /// Returns a resting subscription that only presentities of the same message join, one per pool.
     private func restingUpstream(
-        at place: UpstreamTarget, _ order: UpstreamOrder, for pause: TimeSpan, _ subscriptions: inout [UpstreamSubscription],
+        at address: UpstreamTarget, _ order: UpstreamOrder, for pause: TimeSpan, _ subscriptions: inout [UpstreamSubscription],
         at now: Instant
     ) -> UpstreamSubscription {
-        if case .pool = place, let subscription = subscriptions.first(where: { $0.restsUntil != nil && $0.place == place }) {
+        if case .pool = address, let subscription = subscriptions.first(where: { $0.restsUntil != nil && $0.address == address }) {
             subscription.restsUntil = max(subscription.restsUntil ?? now, now + pause)
             return subscription
         }
-        let subscription = makeUpstream(at: place, order, form: nil, at: now)
+        let subscription = makeUpstream(at: address, order, form: nil, at: now)
         subscription.restsUntil = now + pause
         return subscription
     }
@@ -114,7 +114,7 @@ extension Gateway {
     /// Ends a rest: starts the subscription, or moves its presentities into a batch that the watcher has there by now.
     func wakeUp(_ upstream: UpstreamSubscription, at now: Instant) {
         upstream.restsUntil = nil
-        guard case .pool(let pool) = upstream.place else { return proceed(upstream, at: now) }
+        guard case .pool(let pool) = upstream.address else { return proceed(upstream, at: now) }
         let order = upstream.order(poll: nil)
         var subscriptions: [UpstreamSubscription] = []
         if batches[UpstreamBatchKey(order, pool: pool)] == nil {
@@ -123,7 +123,7 @@ extension Gateway {
         }
         for resource in upstream.resources {
             upstream.drop(resource)
-            move(resource, to: subscription(at: upstream.place, order, at: now), &subscriptions, at: now)
+            move(resource, to: subscription(at: upstream.address, order, at: now), &subscriptions, at: now)
         }
         forget(upstream)
         for subscription in subscriptions { proceed(subscription, at: now) }
@@ -165,9 +165,9 @@ extension Gateway {
         for resource in upstream.resources {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
-            let place = next == .batch ? upstream.domain.origin(of: resource.uri, at: now) : .presentity(resource.uri)
+            let address = next == .batch ? upstream.domain.origin(of: resource.uri, at: now) : .presentity(resource.uri)
             let subscription =
-                next == .batch ? self.subscription(at: place, order, at: now) : makeUpstream(at: place, order, form: next, at: now)
+                next == .batch ? self.subscription(at: address, order, at: now) : makeUpstream(at: address, order, form: next, at: now)
             subscription.tried.formUnion(upstream.tried)
             subscription.isFallback = next != .batch && !isFollowed
             pace(subscription, after: subscriptions.count, at: now)
@@ -202,7 +202,7 @@ extension Gateway {
         var subscriptions: [UpstreamSubscription] = []
         for resource in others.dropFirst(kept) {
             upstream.drop(resource)
-            let subscription = subscription(at: upstream.place, order, at: now)
+            let subscription = subscription(at: upstream.address, order, at: now)
             subscription.capacity = min(subscription.capacity, upstream.capacity)
             move(resource, to: subscription, &subscriptions, at: now)
         }

@@ -81,7 +81,7 @@ extension Gateway {
         resource.isOld = false
         resource.isResumed = false
         resource.staleAt = nil
-        redirects.arrived(&resource.trail, at: upstream.place, now: now)
+        redirects.arrived(&resource.trail, at: upstream.address, now: now)
         show(source, in: resource, isGranted: isGranted, at: now)
         return true
     }
@@ -233,7 +233,7 @@ extension Gateway {
         note(.farEnded, upstream, failure, at: now)
         log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
         for (watcher, watched) in sinks {
-            pass(UpstreamTermination(failure, obstacle: upstream.obstacle), of: watched, to: watcher, at: now)
+            pass(UpstreamTermination(failure, routingFailure: upstream.routingFailure), of: watched, to: watcher, at: now)
         }
     }
 

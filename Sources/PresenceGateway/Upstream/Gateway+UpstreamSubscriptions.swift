@@ -29,30 +29,30 @@ extension Gateway {
 
     /// Returns the subscription at a place: the watcher's batch there if it has room, otherwise a new one.
     /// - Parameter form: form of a single subscription; nil: the form of its domain.
-    func subscription(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat? = nil, at now: Instant)
+    func subscription(at address: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat? = nil, at now: Instant)
         -> UpstreamSubscription
     {
-        guard case .pool(let pool) = place else { return makeUpstream(at: place, order, form: form, at: now) }
+        guard case .pool(let pool) = address else { return makeUpstream(at: address, order, form: form, at: now) }
         let key = UpstreamBatchKey(order, pool: pool)
         for subscription in batches[key] ?? []
         where subscription.resources.count < min(subscription.capacity, configuration.limits.resourcesPerBatch) { return subscription }
-        let subscription = makeUpstream(at: place, order, form: .batch, at: now)
+        let subscription = makeUpstream(at: address, order, form: .batch, at: now)
         open(subscription, as: key)
         return subscription
     }
 
     /// Creates a subscription that other presentities cannot join before it is opened.
-    func makeUpstream(at place: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
+    func makeUpstream(at address: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
         let timing = configuration.timing
         var shape = UpstreamSubscription.Shape.single
-        if case .pool = place { shape = .batch }
-        if case .list = place { shape = .list }
+        if case .pool = address { shape = .batch }
+        if case .list = address { shape = .list }
         let wanted = order.domain.form(at: now)
         var format = form ?? wanted
         if shape == .batch || format == .batch { format = .categories }
         lastUpstream += 1
         let subscription = UpstreamSubscription(
-            id: lastUpstream, order, shape: shape, target: place.uri, format: format,
+            id: lastUpstream, order, shape: shape, target: address.uri, format: format,
             subscriber: Subscriber(
                 .init(
                     expires: order.poll == nil ? configuration.expires(order.domain.configuration).standard : 0,

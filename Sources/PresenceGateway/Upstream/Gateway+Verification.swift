@@ -177,7 +177,7 @@ extension Gateway {
 
     /// Servers of a hop from the last lookup.
     func servers(of hop: NextHop) -> [TransportAddress] {
-        guard case .located(let goal) = hop, case .success(let plan)? = hops.known[goal]?.result else { return [] }
+        guard case .located(let hopTarget) = hop, case .success(let plan)? = hops.known[hopTarget]?.result else { return [] }
         return plan.servers.flatMap(\.addresses)
     }
 
@@ -199,7 +199,7 @@ extension Gateway {
 
     /// Moves the dialog at the old server, which may still exist, into a subscription that is ended there (RFC 6665 4.1.2.3).
     private func predecessor(of subscription: UpstreamSubscription, _ dialog: Dialog, at now: Instant) -> UpstreamSubscription {
-        let old = makeUpstream(at: subscription.place, subscription.order(poll: nil), form: subscription.format, at: now)
+        let old = makeUpstream(at: subscription.address, subscription.order(poll: nil), form: subscription.format, at: now)
         let policy = old.subscriber.configuration
         old.subscriber = Subscriber(
             resuming: policy, expiry: subscription.subscriber.lapsesAt ?? now + policy.timerN, refreshAt: now + policy.timerN)

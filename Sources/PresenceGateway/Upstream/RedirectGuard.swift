@@ -27,13 +27,13 @@ struct RedirectGuard {
         var shortestRest = TimeSpan.seconds(10)
         var longestRest = TimeSpan.seconds(3_600)
         /// Longest pause before other presentities are sent to a place that caused a loop.
-        var longestPlacePause = TimeSpan.seconds(60)
+        var longestAddressPause = TimeSpan.seconds(60)
         /// Most presentities sent to one place per second; others are delayed.
         var rush = 50
         /// Time without a rest after which the number of rests is forgotten, once state is shown. A place that shows state has no pause.
         var settled = TimeSpan.seconds(600)
         /// Most places with remembered pauses.
-        var places = 1_000
+        var addresses = 1_000
     }
 
     enum Decision: Hashable {
@@ -41,7 +41,7 @@ struct RedirectGuard {
         case rest(TimeSpan, isLoop: Bool)
     }
 
-    private struct Place {
+    private struct Address {
         /// Earliest time of the next subscription there.
         var notBefore: Instant
         var rushStart: Instant
@@ -49,7 +49,7 @@ struct RedirectGuard {
     }
 
     let policy: Policy
-    private var places: [UpstreamTarget: Place] = [:]
+    private var addresses: [UpstreamTarget: Address] = [:]
     private var random: TokenGenerator
 
     init(random: TokenGenerator, policy: Policy = Policy()) {
@@ -57,21 +57,22 @@ struct RedirectGuard {
         self.random = random
     }
 
-    /// Decides about a redirection from `source` to `goal`.
-    mutating func decide(_ trail: inout RedirectTrail, from source: UpstreamTarget, to goal: UpstreamTarget, at now: Instant) -> Decision {
+    /// Decides about a redirection from `source` to `target`.
+    mutating func decide(_ trail: inout RedirectTrail, from source: UpstreamTarget, to target: UpstreamTarget, at now: Instant) -> Decision
+    {
         trail.followed.removeAll { now - $0 >= policy.span }
         if trail.visited.last != source { trail.visited.append(source) }
-        let isLoop = trail.visited.contains(goal)
+        let isLoop = trail.visited.contains(target)
         if isLoop || trail.followed.count >= policy.follows {
             let pause = rest(&trail, at: now)
-            note(goal, at: now)
-            places[goal]?.notBefore = now + min(pause, policy.longestPlacePause)
+            note(target, at: now)
+            addresses[target]?.notBefore = now + min(pause, policy.longestAddressPause)
             return .rest(pause, isLoop: isLoop)
         }
-        trail.visited.append(goal)
+        trail.visited.append(target)
         trail.followed.append(now)
-        note(goal, at: now)
-        return .follow(after: wait(for: goal, at: now))
+        note(target, at: now)
+        return .follow(after: wait(for: target, at: now))
     }
 
     /// Counts a failed redirection; returns the rest before the presentity is subscribed at its origin.
@@ -85,8 +86,8 @@ struct RedirectGuard {
     }
 
     /// Ends the redirections of a presentity after its state was shown.
-    mutating func arrived(_ trail: inout RedirectTrail?, at place: UpstreamTarget, now: Instant) {
-        places[place]?.notBefore = now
+    mutating func arrived(_ trail: inout RedirectTrail?, at address: UpstreamTarget, now: Instant) {
+        addresses[address]?.notBefore = now
         guard trail != nil else { return }
         trail?.visited = []
         trail?.followed.removeAll { now - $0 >= policy.span }
@@ -96,25 +97,25 @@ struct RedirectGuard {
         if trail?.followed.isEmpty ?? false { trail = nil }
     }
 
-    private mutating func wait(for goal: UpstreamTarget, at now: Instant) -> TimeSpan {
-        guard var place = places[goal] else { return .zero }
-        defer { places[goal] = place }
-        if now - place.rushStart >= .seconds(1) {
-            place.rushStart = now
-            place.rushCount = 0
+    private mutating func wait(for target: UpstreamTarget, at now: Instant) -> TimeSpan {
+        guard var address = addresses[target] else { return .zero }
+        defer { addresses[target] = address }
+        if now - address.rushStart >= .seconds(1) {
+            address.rushStart = now
+            address.rushCount = 0
         }
-        place.rushCount += 1
-        var wait = place.notBefore > now ? place.notBefore - now + jitter(.seconds(1)) : .zero
-        let later = (place.rushCount - 1) / max(policy.rush, 1)
+        address.rushCount += 1
+        var wait = address.notBefore > now ? address.notBefore - now + jitter(.seconds(1)) : .zero
+        let later = (address.rushCount - 1) / max(policy.rush, 1)
         if later > 0 { wait = max(wait, .seconds(later) + jitter(.seconds(1))) }
         return wait
     }
 
-    private mutating func note(_ goal: UpstreamTarget, at now: Instant) {
-        guard places[goal] == nil else { return }
-        if places.count >= policy.places { places = places.filter { $0.value.notBefore > now } }
-        if places.count >= policy.places { places = [:] }
-        places[goal] = Place(notBefore: now, rushStart: now)
+    private mutating func note(_ target: UpstreamTarget, at now: Instant) {
+        guard addresses[target] == nil else { return }
+        if addresses.count >= policy.addresses { addresses = addresses.filter { $0.value.notBefore > now } }
+        if addresses.count >= policy.addresses { addresses = [:] }
+        addresses[target] = Address(notBefore: now, rushStart: now)
     }
 
     /// A random span between half of a span and the whole.

@@ -75,7 +75,7 @@ final class UpstreamSubscription {
     /// Whether it is restarted at another server when its turn comes (``startsAt``).
     var isMoving = false
     /// Routing failure of the last SUBSCRIBE; nil: it was sent.
-    var obstacle: HopFailure?
+    var routingFailure: HopFailure?
 
     /// Form in which the SUBSCRIBE names its presentities.
     enum Shape: String, Hashable {
@@ -120,7 +120,7 @@ final class UpstreamSubscription {
     }
 
     /// Address and shape of the subscription.
-    var place: UpstreamTarget {
+    var address: UpstreamTarget {
         switch shape {
         case .single: .presentity(target)
         case .batch: .pool(target)
@@ -131,7 +131,7 @@ final class UpstreamSubscription {
     /// Whether it is sent to a pool that the remote domain named.
     func isFollowed(at now: Instant) -> Bool {
         guard shape == .batch, let first = resources.first else { return false }
-        return domain.origin(of: first.uri, at: now) != place
+        return domain.origin(of: first.uri, at: now) != address
     }
 
     var nextDeadline: Instant? {

@@ -4,7 +4,7 @@ import SIPCore
 /// only.
 struct UpstreamTable {
     /// The address of a server, without its certificate name.
-    private struct Place: Hashable {
+    private struct Server: Hashable {
         var transport: TransportProtocol
         var host: String
         var port: Int
@@ -14,7 +14,7 @@ struct UpstreamTable {
 
     private var subscriptions: [UInt64: UpstreamSubscription] = [:]
     private var ofDomain: [String: Set<UInt64>] = [:]
-    private var ofServer: [Place: Set<UInt64>] = [:]
+    private var ofServer: [Server: Set<UInt64>] = [:]
 
     var count: Int { subscriptions.count }
     var isEmpty: Bool { subscriptions.isEmpty }
@@ -38,20 +38,20 @@ struct UpstreamTable {
     func numbers(ofDomain name: String) -> Set<UInt64> { ofDomain[name] ?? [] }
 
     /// Numbers of subscriptions with a last SUBSCRIBE accepted by this server.
-    func numbers(atServer address: TransportAddress) -> Set<UInt64> { ofServer[Place(address)] ?? [] }
+    func numbers(atServer address: TransportAddress) -> Set<UInt64> { ofServer[Server(address)] ?? [] }
 
     /// Notes the server that accepted a SUBSCRIBE.
     mutating func note(_ subscription: UpstreamSubscription, acceptedBy server: TransportAddress) {
         guard subscriptions[subscription.id] === subscription, subscription.server != server else { return }
         leave(subscription)
         subscription.server = server
-        ofServer[Place(server), default: []].insert(subscription.id)
+        ofServer[Server(server), default: []].insert(subscription.id)
     }
 
     private mutating func leave(_ subscription: UpstreamSubscription) {
-        guard let place = subscription.server.map(Place.init) else { return }
-        ofServer[place]?.remove(subscription.id)
-        if ofServer[place]?.isEmpty ?? false { ofServer[place] = nil }
+        guard let address = subscription.server.map(Server.init) else { return }
+        ofServer[address]?.remove(subscription.id)
+        if ofServer[address]?.isEmpty ?? false { ofServer[address] = nil }
         subscription.server = nil
     }
 }

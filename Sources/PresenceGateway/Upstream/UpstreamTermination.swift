@@ -10,11 +10,11 @@ struct UpstreamTermination {
     var word: String?
     var statusCode: Int?
     /// Routing failure that prevented the SUBSCRIBE; nil: it was sent.
-    var obstacle: HopFailure?
+    var routingFailure: HopFailure?
 
-    init(_ failure: Subscriber.Failure, obstacle: HopFailure? = nil) {
+    init(_ failure: Subscriber.Failure, routingFailure: HopFailure? = nil) {
         self.failure = failure
-        self.obstacle = obstacle
+        self.routingFailure = routingFailure
         reason = TerminationReason(failure)
     }
 
@@ -69,8 +69,8 @@ extension Refusal {
     /// The response to a poll that the remote domain refused.
     init(passing termination: UpstreamTermination, retryAfter: Int) {
         let (failure, reason) = (termination.failure, termination.reason)
-        if let obstacle = termination.obstacle {
-            self.init(unlocated: obstacle)
+        if let routingFailure = termination.routingFailure {
+            self.init(unlocated: routingFailure)
         } else if case .silent = failure {
             self.init(.serverTimeout, "the presentity's side did not answer")
         } else if case .refused(480) = failure {

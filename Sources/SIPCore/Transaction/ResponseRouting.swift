@@ -26,22 +26,22 @@ extension SIPRequest {
     /// Records the packet's source in the top Via: `received` if sent-by differs, `received` and `rport` if `rport` is present (RFC
     /// 3261 18.2.1, RFC 3581 4). Clients of MS-SIPRE without `rport` also get their port and connection.
     ///
-    /// - Parameter isPlace: Whether responses to this sender may go to the host that `maddr` names; if not, `maddr` is removed.
-    public mutating func noteReception(from source: MessageSource, isPlace: ((String, MessageSource) -> Bool)? = nil) {
-        if let via = headers.topVia { noteReception(via, from: source, isPlace: isPlace) }
+    /// - Parameter isAddress: Whether responses to this sender may go to the host that `maddr` names; if not, `maddr` is removed.
+    public mutating func noteReception(from source: MessageSource, isAddress: ((String, MessageSource) -> Bool)? = nil) {
+        if let via = headers.topVia { noteReception(via, from: source, isAddress: isAddress) }
     }
 
     /// Same, with the top Via already parsed; returns the new one.
     @discardableResult
     mutating func noteReception(
-        _ received: Via, from source: MessageSource, isPlace: ((String, MessageSource) -> Bool)? = nil
+        _ received: Via, from source: MessageSource, isAddress: ((String, MessageSource) -> Bool)? = nil
     ) -> Via {
         var via = received
         let isSame = ASCII.equal(via.sentByHost, source.remote.host)
         // Remove `received` that the sender wrote: it is not trustworthy.
         var changed = via.parameters.contains("received")
         if changed { via.received = nil }
-        if let isPlace, let maddr = via.maddr, maddr != source.remote.host, !isPlace(maddr, source) {
+        if let isAddress, let maddr = via.maddr, maddr != source.remote.host, !isAddress(maddr, source) {
             via.parameters.remove("maddr")
             changed = true
         }

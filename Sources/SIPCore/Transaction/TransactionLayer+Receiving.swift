@@ -28,7 +28,7 @@ extension TransactionLayer {
         case .success(let message):
             return receive(message, from: source, at: now, asking: doorkeeper, believing: judge)
         case .failure(var error):
-            error.request?.noteReception(from: source, isPlace: configuration.isAnswerPlace)
+            error.request?.noteReception(from: source, isAddress: configuration.isAnswerAddress)
             guard let response = error.response(toTag: error.request.map { tokens.repeatableTag(for: $0) } ?? "") else {
                 return [.refused(error, source)]
             }
@@ -137,7 +137,8 @@ extension TransactionLayer {
     ) -> [TransactionAction] {
         guard let via = received.headers.topVia else { return [.dropped(.strayResponse)] }
         var request = received
-        let destination = request.noteReception(via, from: source, isPlace: configuration.isAnswerPlace).responseDestination(from: source)
+        let destination = request.noteReception(via, from: source, isAddress: configuration.isAnswerAddress).responseDestination(
+            from: source)
         if request.method == .benotify {
             switch doorkeeper(request, source) {
             case .admitted, .stranger: return [.deliverUnanswered(request, source)]

@@ -58,7 +58,7 @@ public struct TransactionLayer: Sendable {
         /// Whether the Via over TLS offers connection reuse (RFC 5923 4).
         public var announcesReuse = false
         /// Whether responses to a sender may go to the host that it names (`maddr` of Via, RFC 3261 18.2.2); nil: always.
-        public var isAnswerPlace: (@Sendable (String, MessageSource) -> Bool)?
+        public var isAnswerAddress: (@Sendable (String, MessageSource) -> Bool)?
         /// Called for each response of the layer itself to a whole request, just before it is sent, to sign it.
         public var finish: (@Sendable (SIPRequest, inout SIPResponse, Instant) -> Void)?
 

@@ -49,8 +49,8 @@ struct RightsText {
         if !speakers.addresses.isEmpty {
             lines.append("over UDP and TCP from \(speakers.addresses.map(\.description).joined(separator: ", "))")
         }
-        if !speakers.goals.isEmpty {
-            lines.append("over UDP and TCP from where the DNS leads: \(speakers.goals.map(\.description).joined(separator: "; "))")
+        if !speakers.hopTargets.isEmpty {
+            lines.append("over UDP and TCP from where the DNS leads: \(speakers.hopTargets.map(\.description).joined(separator: "; "))")
         }
         if !speakers.names.isEmpty {
             lines.append("over TLS with a certificate of \(speakers.names.joined(separator: " or "))")

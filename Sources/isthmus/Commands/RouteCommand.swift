@@ -38,8 +38,8 @@ struct RouteCommand: AsyncParsableCommand {
         let decision = table.decide(uri)
         Terminal.write("\(name)\(decision)\n")
         if let watcher { Terminal.write(RightsText(configuration).lines(watcher: watcher, presentity: uri)) }
-        guard dns, case .forward(_, .located(let goal)) = decision.outcome else { return }
-        Terminal.write(try await Self.servers(of: goal, configuration))
+        guard dns, case .forward(_, .located(let hopTarget)) = decision.outcome else { return }
+        Terminal.write(try await Self.servers(of: hopTarget, configuration))
     }
 
     private static func read(_ text: String) throws -> SIPURI {
@@ -50,11 +50,11 @@ struct RouteCommand: AsyncParsableCommand {
     }
 
     /// Servers found by DNS now, one line each.
-    private static func servers(of goal: HopGoal, _ configuration: ProgramConfiguration) async throws -> String {
+    private static func servers(of hopTarget: HopTarget, _ configuration: ProgramConfiguration) async throws -> String {
         let lookup = try HopLookup(configuration)
         defer { lookup.stop() }
         do throws(HopFailure) {
-            return text(of: try await lookup.plan(of: goal), limit: configuration.naming.targetsPerRequest)
+            return text(of: try await lookup.plan(of: hopTarget), limit: configuration.naming.targetsPerRequest)
         } catch {
             throw CommandFailure(.unreachable, "cannot be located: \(error)")
         }

@@ -20,8 +20,8 @@ struct HopLookup {
 
     /// Looks up the servers of a next hop.
     /// - Throws: `HopFailure` when there is no server.
-    func plan(of goal: HopGoal) async throws(HopFailure) -> HopPlan {
-        var locator = HopLocator(goal, prefersIPv6: naming.prefersIPv6)
+    func plan(of hopTarget: HopTarget) async throws(HopFailure) -> HopPlan {
+        var locator = HopLocator(hopTarget, prefersIPv6: naming.prefersIPv6)
         while true {
             switch locator.step() {
             case .ask(let questions):

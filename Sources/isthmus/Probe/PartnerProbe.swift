@@ -10,14 +10,14 @@ struct ProbeReport: Sendable {
     /// Domain name; for a route of single users their pattern and the domain.
     var name: String
     /// Reason why no server could be located; nil otherwise.
-    var obstacle: String?
+    var routingFailure: String?
     var servers: [ServerProbe.Result] = []
 
     var isUp: Bool { servers.contains(where: \.isUp) }
 
     /// One line for each server.
     var text: String {
-        if let obstacle { return "\(name) down: \(obstacle)\n" }
+        if let routingFailure { return "\(name) down: \(routingFailure)\n" }
         return servers.map { "\(name) \(Self.text(of: $0))\n" }.joined()
     }
 
@@ -72,7 +72,7 @@ struct PartnerProbe {
             if let hop = domain.nextHop(toward: name) { ways.append(Way(name: name, domain: name, hop: hop)) }
             for route in domain.userRoutes {
                 ways.append(
-                    Way(name: "\(route.pattern)@\(name)", domain: name, hop: .located(HopGoal(name, .listed(route.hops)))))
+                    Way(name: "\(route.pattern)@\(name)", domain: name, hop: .located(HopTarget(name, .listed(route.hops)))))
             }
             return ways
         }
@@ -111,12 +111,12 @@ struct PartnerProbe {
         var servers: [TransportAddress]
         switch way.hop {
         case .fixed(let address): servers = [address]
-        case .located(let goal):
+        case .located(let hopTarget):
             do throws(HopFailure) {
                 var random = SystemRandomNumberGenerator()
-                servers = try await lookup.plan(of: goal).targets(using: &random)
+                servers = try await lookup.plan(of: hopTarget).targets(using: &random)
             } catch {
-                report.obstacle = "cannot be located: \(error)"
+                report.routingFailure = "cannot be located: \(error)"
                 return report
             }
         }

@@ -62,9 +62,9 @@ struct ReplyWriter {
         #expect(
             reply.answer.outcome == .records([.service(ServiceRecord(priority: 1, weight: 2, port: 5_060, host: "a.example.org"))]))
         let start = reply.bytes.count - 22
-        for goal in [start, start + 4] {
+        for hopTarget in [start, start + 4] {
             var circle = ReplyWriter()
-            circle.add([0xC0, UInt8(goal)], type: 33, timeToLive: 60, data: [0, 1, 0, 2, 0x13, 0xC4, 1, 0x61, 0])
+            circle.add([0xC0, UInt8(hopTarget)], type: 33, timeToLive: 60, data: [0, 1, 0, 2, 0x13, 0xC4, 1, 0x61, 0])
             #expect(circle.answer.outcome == .failed(.malformed))
         }
     }
@@ -109,8 +109,8 @@ struct ReplyWriter {
             var reply = ReplyWriter()
             for place in 0..<length {
                 let owner = place == 0 ? reply.question.name : "n\(place).example.org"
-                let goal = closed && place == length - 1 ? reply.question.name : "n\(place + 1).example.org"
-                reply.add(ReplyWriter.name(owner), type: 5, timeToLive: 100 - place, data: ReplyWriter.name(goal))
+                let hopTarget = closed && place == length - 1 ? reply.question.name : "n\(place + 1).example.org"
+                reply.add(ReplyWriter.name(owner), type: 5, timeToLive: 100 - place, data: ReplyWriter.name(hopTarget))
             }
             reply.srv("n\(length).example.org", 1, 1, 5060, "h.example.org")
             return reply

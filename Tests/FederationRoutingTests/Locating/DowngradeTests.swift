@@ -4,7 +4,7 @@ import Testing
 
 /// What an answer that does not come may not do: lead from TLS into the clear.
 @Suite struct DowngradeTests {
-    private let goal = HopGoal("example.org", .standard(transport: nil, port: nil))
+    private let hopTarget = HopTarget("example.org", .standard(transport: nil, port: nil))
 
     /// A domain with servers for TLS and for TCP, by NAPTR or by SRV alone.
     private func zone(naptr: Bool) -> Zone {
@@ -30,11 +30,11 @@ import Testing
     func failing(naptr: Bool, question: NameQuestion) {
         for reason in [NameFailure.serverFailure, .timeout] {
             var zone = zone(naptr: naptr)
-            #expect(zone.targets(goal) == ["tls:192.0.2.3:5061"])
+            #expect(zone.targets(hopTarget) == ["tls:192.0.2.3:5061"])
             zone.set(question.kind, question.name, .failed(reason), nil)
             if question.kind == .naptr { zone.set(.srv, "_sips._tcp.example.org", .noSuchName) }
-            guard case .failed(let failure) = zone.locate(goal) else {
-                Issue.record("found \(zone.targets(goal)) without \(question)")
+            guard case .failed(let failure) = zone.locate(hopTarget) else {
+                Issue.record("found \(zone.targets(hopTarget)) without \(question)")
                 continue
             }
             #expect(failure.kind == .unknown)
@@ -45,7 +45,7 @@ import Testing
     func oneFamily() {
         var zone = zone(naptr: false)
         zone.set(.aaaa, "tls.example.org", .failed(.timeout), nil)
-        #expect(zone.targets(goal) == ["tls:192.0.2.3:5061"])
+        #expect(zone.targets(hopTarget) == ["tls:192.0.2.3:5061"])
     }
 
     @Test("what fails beside the way to TLS takes nothing away; behind what the domain prefers, only where its order counts")
@@ -53,18 +53,18 @@ import Testing
         var zone = zone(naptr: false)
         zone.set(.srv, "_sips._tcp.example.org", .noSuchName)
         zone.set(.srv, "_sip._udp.example.org", .failed(.serverFailure), nil)
-        #expect(zone.targets(goal) == ["tcp:192.0.2.1:5060"])
+        #expect(zone.targets(hopTarget) == ["tcp:192.0.2.1:5060"])
         zone.naptr("example.org", Self.clearFirst)
         zone.set(.srv, "_sips._tcp.example.org", .failed(.serverFailure), nil)
         #expect(zone.targets(goalInItsOrder) == ["tcp:192.0.2.1:5060"])
-        guard case .failed(let failure) = zone.locate(goal) else {
-            Issue.record("found \(zone.targets(goal))")
+        guard case .failed(let failure) = zone.locate(hopTarget) else {
+            Issue.record("found \(zone.targets(hopTarget))")
             return
         }
         #expect(failure.kind == .unknown)
     }
 
-    private let goalInItsOrder = HopGoal("example.org", .standard(transport: nil, port: nil), allowsWeaker: true)
+    private let goalInItsOrder = HopTarget("example.org", .standard(transport: nil, port: nil), allowsWeaker: true)
     private static let clearFirst: [(UInt16, UInt16, String, String)] = [
         (10, 10, "SIP+D2T", "_sip._tcp.example.org"), (20, 10, "SIPS+D2T", "_sips._tcp.example.org"),
     ]
@@ -73,7 +73,7 @@ import Testing
     func clearFirst() {
         var zone = zone(naptr: false)
         zone.naptr("example.org", Self.clearFirst)
-        #expect(zone.targets(goal) == ["tls:192.0.2.3:5061"])
+        #expect(zone.targets(hopTarget) == ["tls:192.0.2.3:5061"])
         #expect(zone.targets(goalInItsOrder) == ["tcp:192.0.2.1:5060", "tls:192.0.2.3:5061"])
     }
 
@@ -82,8 +82,8 @@ import Testing
         var zone = zone(naptr: true)
         zone.set(.a, "tls.example.org", .noSuchName)
         zone.set(.aaaa, "tls.example.org", .noSuchName)
-        guard case .failed(let failure) = zone.locate(goal) else {
-            Issue.record("found \(zone.targets(goal))")
+        guard case .failed(let failure) = zone.locate(hopTarget) else {
+            Issue.record("found \(zone.targets(hopTarget))")
             return
         }
         #expect(failure.kind == .absent && failure.description.contains("offers TLS"))

@@ -5,8 +5,8 @@ import Testing
 @Suite struct HopLocatorTests {
     private func standard(
         _ host: String, _ transport: TransportProtocol? = nil, _ port: Int? = nil, isSecure: Bool = false
-    ) -> HopGoal {
-        HopGoal(host, .standard(transport: transport, port: port), isSecure: isSecure)
+    ) -> HopTarget {
+        HopTarget(host, .standard(transport: transport, port: port), isSecure: isSecure)
     }
 
     @Test("RFC 3263 4.1: an address is taken as it is, UDP for sip, TLS for sips, nobody is asked")
@@ -116,10 +116,10 @@ import Testing
         zone.srv("_sip._udp.example.org", [(20, 0, 5062, "b.example.org"), (10, 0, 5061, "a.example.org")])
         zone.host("a.example.org", "192.0.2.1", "192.0.2.2", "2001:db8::1")
         zone.host("b.example.org", "192.0.2.3")
-        let goal = standard("example.org", .udp)
+        let hopTarget = standard("example.org", .udp)
         #expect(
-            zone.targets(goal) == ["udp:192.0.2.1:5061", "udp:[2001:db8::1]:5061", "udp:192.0.2.2:5061", "udp:192.0.2.3:5062"])
-        #expect(zone.targets(goal, prefersIPv6: true).first == "udp:[2001:db8::1]:5061")
+            zone.targets(hopTarget) == ["udp:192.0.2.1:5061", "udp:[2001:db8::1]:5061", "udp:192.0.2.2:5061", "udp:192.0.2.3:5062"])
+        #expect(zone.targets(hopTarget, prefersIPv6: true).first == "udp:[2001:db8::1]:5061")
     }
 
     @Test("a target without addresses is left out, the others are used")
@@ -179,8 +179,8 @@ import Testing
         var zone = Zone()
         zone.srv("_sipfederationtls._tcp.fabrikam.com", [(0, 0, 5061, "sip.fabrikam.com")])
         zone.host("sip.fabrikam.com", "192.0.2.8")
-        let goal = HopGoal("Fabrikam.com", .enterprise)
-        guard case .found(let plan) = zone.locate(goal) else {
+        let hopTarget = HopTarget("Fabrikam.com", .enterprise)
+        guard case .found(let plan) = zone.locate(hopTarget) else {
             Issue.record("found no server")
             return
         }
@@ -195,7 +195,7 @@ import Testing
             var zone = Zone()
             zone.srv("_sipfederationtls._tcp.fabrikam.com", [(0, 0, 5061, host)])
             zone.host(host, "192.0.2.8")
-            guard case .failed(let failure) = zone.locate(HopGoal("fabrikam.com", .enterprise)) else {
+            guard case .failed(let failure) = zone.locate(HopTarget("fabrikam.com", .enterprise)) else {
                 Issue.record("found \(host)")
                 continue
             }
@@ -220,13 +220,13 @@ import Testing
     func listed() {
         var zone = Zone()
         zone.host("edge1.fabrikam.com", "192.0.2.1")
-        let goal = HopGoal(
+        let hopTarget = HopTarget(
             "fabrikam.com",
             .listed([
                 ListedHop(TransportAddress(.tls, "192.0.2.2", 5061, proving: "edge2.fabrikam.com"), priority: 20),
                 ListedHop(TransportAddress(.tls, "edge1.fabrikam.com", 5061), priority: 10),
             ]))
-        guard case .found(let plan) = zone.locate(goal) else {
+        guard case .found(let plan) = zone.locate(hopTarget) else {
             Issue.record("found no server")
             return
         }

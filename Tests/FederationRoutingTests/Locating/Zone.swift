@@ -38,8 +38,8 @@ struct Zone {
     }
 
     /// Runs a locator to its end against the zone.
-    mutating func locate(_ goal: HopGoal, prefersIPv6: Bool = false) -> HopLocator.Step {
-        var locator = HopLocator(goal, prefersIPv6: prefersIPv6)
+    mutating func locate(_ hopTarget: HopTarget, prefersIPv6: Bool = false) -> HopLocator.Step {
+        var locator = HopLocator(hopTarget, prefersIPv6: prefersIPv6)
         for _ in 0..<20 {
             guard case .ask(let questions) = locator.step() else { break }
             for question in questions {
@@ -51,8 +51,8 @@ struct Zone {
     }
 
     /// What would be tried, as `tls:192.0.2.1:5061`, or the reason.
-    mutating func targets(_ goal: HopGoal, prefersIPv6: Bool = false, seed: UInt64 = 1) -> [String] {
-        switch locate(goal, prefersIPv6: prefersIPv6) {
+    mutating func targets(_ hopTarget: HopTarget, prefersIPv6: Bool = false, seed: UInt64 = 1) -> [String] {
+        switch locate(hopTarget, prefersIPv6: prefersIPv6) {
         case .found(let plan):
             var random = TokenGenerator(seed: seed)
             return plan.targets(using: &random).map(\.description)

@@ -165,10 +165,10 @@ import Testing
         let peer = table.peer(at: TransportAddress(.udp, "192.0.2.20", 5060), proving: nil)
         let user = try #require(SIPURI("sip:a@example.com"))
         for host in ["192.0.2.20", "example.com", "p1.example.com"] {
-            #expect(table.isPlace(host, of: user, beside: peer, at: Instant(secondsSince1970: 0)), "\(host)")
+            #expect(table.isAddress(host, of: user, beside: peer, at: Instant(secondsSince1970: 0)), "\(host)")
         }
         for host in ["192.0.2.21", "192.0.2.1", "example.net", "evilexample.com"] {
-            #expect(!table.isPlace(host, of: user, beside: peer, at: Instant(secondsSince1970: 0)), "\(host)")
+            #expect(!table.isAddress(host, of: user, beside: peer, at: Instant(secondsSince1970: 0)), "\(host)")
         }
     }
 
@@ -178,12 +178,12 @@ import Testing
         let table = PeerTable(routes)
         #expect(table.speakers(for: "example.com").addresses.map(\.description) == ["192.0.2.20"])
         #expect(table.speakers(for: "example.com").names == ["example.com"])
-        #expect(table.speakers(for: "example.net").goals.map(\.description) == ["tcp:proxy.example.net:5060"])
+        #expect(table.speakers(for: "example.net").hopTargets.map(\.description) == ["tcp:proxy.example.net:5060"])
         #expect(table.speakers(for: "fabrikam.com").names == ["edge.fabrikam.net", "fabrikam.com"])
-        #expect(table.speakers(for: "fabrikam.com").addresses.isEmpty && table.speakers(for: "fabrikam.com").goals.isEmpty)
+        #expect(table.speakers(for: "fabrikam.com").addresses.isEmpty && table.speakers(for: "fabrikam.com").hopTargets.isEmpty)
         #expect(table.speakers(for: "contoso.com").isAnywhere)
         let nobody = table.speakers(for: "nobody.example")
-        #expect(nobody.addresses.isEmpty && nobody.goals.isEmpty && nobody.names.isEmpty && !nobody.isAnywhere)
+        #expect(nobody.addresses.isEmpty && nobody.hopTargets.isEmpty && nobody.names.isEmpty && !nobody.isAnywhere)
         #expect(table.speakers(for: "refused.example") == nobody)
     }
 }

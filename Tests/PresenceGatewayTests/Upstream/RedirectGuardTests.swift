@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test("who is sent to a place that sent somebody in circles waits for it, until it shows state")
-    func pausedPlace() {
+    func pausedAddress() {
         var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
         var (one, other, third) = (RedirectTrail(), RedirectTrail(), RedirectTrail())
         _ = guardian.decide(&one, from: home, to: pool(1), at: start)

@@ -1,9 +1,9 @@
 import SIPCore
 
 /// The input of ``HopLocator``: locate the next hop toward a domain, a named host, or one of several listed hops.
-public struct HopGoal: Hashable, Sendable, CustomStringConvertible {
+public struct HopTarget: Hashable, Sendable, CustomStringConvertible {
     /// The procedure.
-    public enum Way: Hashable, Sendable {
+    public enum Lookup: Hashable, Sendable {
         /// RFC 3263 4: transport and port of the URI; absent ones are found by NAPTR and SRV.
         case standard(transport: TransportProtocol?, port: Int?)
         /// Enterprise partner: SRV of `_sipfederationtls._tcp`, TLS only, with targets inside the partner's domain.
@@ -15,24 +15,24 @@ public struct HopGoal: Hashable, Sendable, CustomStringConvertible {
     /// The domain or host in lower case.
     public var host: String
     /// The procedure.
-    public var way: Way
+    public var lookup: Lookup
     /// Whether only TLS is allowed: for `sips` (RFC 3261 26.2.2), or by configuration.
     public var isSecure: Bool
     /// Whether the domain's order of transports applies even if it offers TLS (RFC 3263 4.1); false: only TLS is used for a
     /// domain that offers it.
     public var allowsWeaker: Bool
 
-    /// Creates a goal; ``isSecure`` overrides ``allowsWeaker``.
-    public init(_ host: String, _ way: Way, isSecure: Bool = false, allowsWeaker: Bool = false) {
+    /// Creates a hop target; ``isSecure`` overrides ``allowsWeaker``.
+    public init(_ host: String, _ lookup: Lookup, isSecure: Bool = false, allowsWeaker: Bool = false) {
         self.host = SIPURI(host: host).domainKey
-        self.way = way
+        self.lookup = lookup
         self.isSecure = isSecure
         self.allowsWeaker = allowsWeaker && !isSecure
     }
 
     /// The host and the procedure, for an operator.
     public var description: String {
-        switch way {
+        switch lookup {
         case .standard(nil, nil): return isSecure ? "DNS for \(host), TLS only (RFC 3263)" : "DNS for \(host) (RFC 3263)"
         case .standard(let transport, let port):
             return "DNS for \(transport.map { $0.rawValue + ":" } ?? "")\(host)\(port.map { ":\($0)" } ?? "") (RFC 3263)"
