@@ -79,7 +79,7 @@ extension Gateway {
             counters.commitsFailed += 1
             log(.error, "the store cannot keep changes", ["reason": error.description, "changes": String(changes.count)])
             commitLog.failingUntil = commitLog.now + CommitLog.pause
-            wakes.set(.store, at: commitLog.failingUntil)
+            timers.set(.store, at: commitLog.failingUntil)
             return false
         }
         if commitLog.failingUntil != nil { log(.notice, "the store keeps changes again", ["changes": String(changes.count)]) }
@@ -127,7 +127,7 @@ extension Gateway {
         case .request(_, _, .keepAlive(let name, _)):
             keepAliveEnded(name)
         case .request(_, _, let purpose):
-            handleSilence(of: Awaited(purpose: purpose, sentAt: now), Self.notKeptReason, .transport, at: now)
+            handleSilence(of: PendingRequest(purpose: purpose, sentAt: now), Self.notKeptReason, .transport, at: now)
         case .unanswered(_, _, let tag):
             if let watcher = dialogs[tag] { notSent(watcher, at: now) }
             if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }

@@ -20,29 +20,37 @@ extension Gateway {
                     heard(transaction)
                     continue
                 }
-                guard answered(transaction, response, at: now), let awaited = awaiting.removeValue(forKey: transaction) else { continue }
-                noteAnswer(response.status, to: awaited, at: now)
-                if meetChallenge(response, to: awaited, at: now) || followRedirect(response, to: awaited, at: now) { continue }
-                if case .subscribe(let subscription, let attempt) = awaited.purpose, response.status.isSuccess,
+                guard answered(transaction, response, at: now), let pendingRequest = pendingRequests.removeValue(forKey: transaction) else {
+                    continue
+                }
+                noteAnswer(response.status, to: pendingRequest, at: now)
+                if meetChallenge(response, to: pendingRequest, at: now) || followRedirect(response, to: pendingRequest, at: now) {
+                    continue
+                }
+                if case .subscribe(let subscription, let attempt) = pendingRequest.purpose, response.status.isSuccess,
                     subscription.subscriber.attempt == attempt,
                     upstreams[subscription.id] === subscription
                 {
                     noteVerified(subscription, by: source, at: now)
                 }
-                if case .keepAlive(let name, _) = awaited.purpose { watchConnection(source.connection, ofDomain: name) }
-                handle(response, of: awaited.purpose, at: now)
+                if case .keepAlive(let name, _) = pendingRequest.purpose { watchConnection(source.connection, ofDomain: name) }
+                handle(response, of: pendingRequest.purpose, at: now)
             case .timeout(let transaction):
-                guard failed(transaction, "no answer", .silence, at: now), let awaited = awaiting.removeValue(forKey: transaction) else {
+                guard failed(transaction, "no answer", .silence, at: now),
+                    let pendingRequest = pendingRequests.removeValue(forKey: transaction)
+                else {
                     continue
                 }
-                noteSilence(of: awaited.purpose, "no answer", .silence, at: now)
-                handleSilence(of: awaited, "no answer", .silence, at: now)
+                noteSilence(of: pendingRequest.purpose, "no answer", .silence, at: now)
+                handleSilence(of: pendingRequest, "no answer", .silence, at: now)
             case .transportFailed(let transaction, let reason):
-                guard failed(transaction, reason, .transport, at: now), let awaited = awaiting.removeValue(forKey: transaction) else {
+                guard failed(transaction, reason, .transport, at: now),
+                    let pendingRequest = pendingRequests.removeValue(forKey: transaction)
+                else {
                     continue
                 }
-                noteSilence(of: awaited.purpose, reason, .transport, at: now)
-                handleSilence(of: awaited, reason, .transport, at: now)
+                noteSilence(of: pendingRequest.purpose, reason, .transport, at: now)
+                handleSilence(of: pendingRequest, reason, .transport, at: now)
             case .refused(let error, let source):
                 counters.malformedReceived += 1
                 log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])
@@ -88,7 +96,7 @@ extension Gateway {
         }
     }
 
-    private func handle(_ response: SIPResponse, of purpose: Awaiting, at now: Instant) {
+    private func handle(_ response: SIPResponse, of purpose: RequestPurpose, at now: Instant) {
         switch purpose {
         case .notify(let dialog):
             guard dialogs[dialog.localTag] === dialog else { return }
@@ -121,10 +129,10 @@ extension Gateway {
         }
     }
 
-    func handleSilence(of awaited: Awaited, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
-        switch awaited.purpose {
+    func handleSilence(of pendingRequest: PendingRequest, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+        switch pendingRequest.purpose {
         case .notify(let dialog):
-            notDelivered(dialog, failure, reason, over: awaited.connection, at: now)
+            notDelivered(dialog, failure, reason, over: pendingRequest.connection, at: now)
         case .homeNotify(let subscription):
             notDelivered(subscription, failure, reason, at: now)
         case .subscribe(let upstream, let attempt):

@@ -169,7 +169,7 @@ extension Gateway {
         let endpoints = presentity.endpoints
         guard !endpoints.isEmpty else { return }
         returning[presentity.key] = endpoints
-        wakes.set(.returning(presentity.key), at: now + configuration.timing.restartGrace)
+        timers.set(.returning(presentity.key), at: now + configuration.timing.restartGrace)
     }
 
     /// Ends the endpoints that have not come back in time (MS-PRES 3.2.5.5).

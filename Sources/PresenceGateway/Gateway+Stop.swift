@@ -39,7 +39,7 @@ extension Gateway {
 
     /// Whether nothing is left to be sent, stored or awaited after ``shutdown(at:)``.
     public var isDrained: Bool {
-        guard isShuttingDown, output.isEmpty, commitLog.isIdle, awaiting.values.allSatisfy(\.isKeepAlive) else { return false }
+        guard isShuttingDown, output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive) else { return false }
         return keepsDialogs || (dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty)
     }
 
@@ -47,6 +47,6 @@ extension Gateway {
     public var answersMissing: Int? {
         guard isShuttingDown, output.isEmpty, commitLog.isIdle else { return nil }
         let dialogs = keepsDialogs ? 0 : dialogs.count + home.dialogs.count + upstreams.count
-        return max(1, awaiting.count + dialogs)
+        return max(1, pendingRequests.count + dialogs)
     }
 }

@@ -332,7 +332,7 @@ extension Gateway {
         detach(watcher.resources, from: watcher, at: now)
         watcher.resources = []
         keep(.dialog(watcher.localTag))
-        wakes.set(.dialog(watcher.localTag), at: nil)
+        timers.set(.dialog(watcher.localTag), at: nil)
     }
 
     func detach(_ resources: [WatchedResource], from watcher: WatcherDialog, at now: Instant) {

@@ -171,7 +171,7 @@ extension Gateway {
     }
 
     /// Sends a request in a transaction; with a store, after the commit.
-    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: Awaiting, at now: Instant) {
+    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: RequestPurpose, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
         guard store == nil else { return commitLog.staged.append(.request(request, requestRoute, purpose)) }
@@ -179,7 +179,7 @@ extension Gateway {
     }
 
     /// Sends a request, once the changes that it depends on are stored.
-    func begin(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: Awaiting, at now: Instant) {
+    func begin(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: RequestPurpose, at now: Instant) {
         counters.requestsSent += 1
         switch purpose {
         case .notify, .homeNotify: counters.notificationsSent += 1
@@ -199,7 +199,7 @@ extension Gateway {
     ///   - delivery: the delivery that this is one attempt of.
     func begin(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
-        for purpose: Awaiting, as delivery: Delivery? = nil, at now: Instant
+        for purpose: RequestPurpose, as delivery: Delivery? = nil, at now: Instant
     ) {
         var request = request
         let repeatable = authorize(&request, to: destination, over: transport, own: own, for: purpose)
@@ -211,8 +211,8 @@ extension Gateway {
             request, to: destination, over: transport, sentBy: own, isBrief: isBrief, connectPatience: connectPatience(of: delivery),
             at: now)
         counters.limitsReached += transactions.takeTurnedAway()
-        awaiting[transaction] = Awaited(purpose: purpose, sentAt: now, repeatable: repeatable)
-        if case .connection(let connection, _) = destination { awaiting[transaction]?.connection = connection }
+        pendingRequests[transaction] = PendingRequest(purpose: purpose, sentAt: now, repeatable: repeatable)
+        if case .connection(let connection, _) = destination { pendingRequests[transaction]?.connection = connection }
         if let delivery { follow(delivery, transaction, at: now) }
         perform(actions, at: now)
     }

@@ -117,8 +117,8 @@ public final class Gateway: SansIOEndpoint {
     /// Locations and availability of next hops.
     var hops: NextHopResolver
     /// Purpose of each request that awaits its response.
-    var awaiting: [ClientTransactionID: Awaited] = [:]
-    var wakes = DeadlineQueue<Sleeper>()
+    var pendingRequests: [ClientTransactionID: PendingRequest] = [:]
+    var timers = DeadlineQueue<TimerKey>()
     /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
     /// Upstream subscriptions, by the connections over which their messages arrive.
@@ -126,7 +126,7 @@ public final class Gateway: SansIOEndpoint {
     /// BENOTIFYs that the transport may report as not sent.
     var unanswered = UnansweredNotifications()
     /// Remaining cleanup after closed connections.
-    var losses: ArraySlice<Loss> = []
+    var connectionCleanup: ArraySlice<ConnectionCleanup> = []
     var output: [OutboundMessage] = []
     var work = WorkMeasure()
     var logs: [GatewayLog] = []
@@ -137,7 +137,7 @@ public final class Gateway: SansIOEndpoint {
     private var nextSpinReport = Instant(nanosecondsSince1970: 0)
 
     /// Purpose of a request that awaits its response.
-    enum Awaiting {
+    enum RequestPurpose {
         case notify(WatcherDialog)
         case homeNotify(HomeDialog)
         case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
@@ -148,7 +148,7 @@ public final class Gateway: SansIOEndpoint {
     }
 
     /// Owner of a timer, by the key of its table.
-    enum Sleeper: Hashable {
+    enum TimerKey: Hashable {
         case dialog(String)
         case upstream(UInt64)
         case presentity(String)
@@ -167,7 +167,7 @@ public final class Gateway: SansIOEndpoint {
         /// Next OPTIONS to a domain.
         case keepAlive(String)
         /// Remaining cleanup after closed connections.
-        case losses
+        case connectionCleanup
         /// Upstream subscriptions to verify.
         case doubts
         /// Next attempt after a failed commit.
@@ -263,25 +263,25 @@ public final class Gateway: SansIOEndpoint {
     public func advance(to now: Instant) {
         commitLog.now = now
         perform(transactions.advance(to: now), at: now)
-        var turns = Self.turnsPerSleeper * wakes.count + Self.leastTurns
-        while turns > 0, let sleeper = wakes.popDue(at: now) {
-            wake(sleeper, at: now)
+        var turns = Self.turnsPerTimer * timers.count + Self.leastTurns
+        while turns > 0, let key = timers.popDue(at: now) {
+            fire(key, at: now)
             turns -= 1
         }
         if turns == 0, now >= nextSpinReport {
             nextSpinReport = now + .seconds(60)
-            log(.error, "timers do not come to an end", ["timers": String(wakes.count)])
+            log(.error, "timers do not come to an end", ["timers": String(timers.count)])
         }
     }
 
     /// Limits of timers fired in one call, per scheduled timer and at least: a timer that is set for the same moment again and again is
     /// logged and does not block the event loop.
-    private static let turnsPerSleeper = 16
+    private static let turnsPerTimer = 16
     private static let leastTurns = 10_000
 
     /// Time at which ``advance(to:)`` must be called; nil: no timer runs.
     public var nextDeadline: Instant? {
-        switch (transactions.nextDeadline, wakes.next) {
+        switch (transactions.nextDeadline, timers.next) {
         case (let one?, let other?): min(one, other)
         case (let one, let other): one ?? other
         }
@@ -313,7 +313,7 @@ public final class Gateway: SansIOEndpoint {
         counts.homeDialogs = home.dialogs.count
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
-        counts.timers = wakes.count
+        counts.timers = timers.count
         counts.watchedResources = watchedResources
         counts.pendingOutput = output.count + commitLog.staged.count
         counts.latenessMilliseconds = Int(work.lateness.nanoseconds / 1_000_000)
@@ -330,11 +330,11 @@ public final class Gateway: SansIOEndpoint {
 
     // MARK: time
 
-    private func wake(_ sleeper: Sleeper, at now: Instant) {
-        switch sleeper {
+    private func fire(_ key: TimerKey, at now: Instant) {
+        switch key {
         case .dialog(let tag):
             guard let dialog = dialogs[tag] else { return }
-            dialog.wakesAt = nil
+            dialog.timerAt = nil
             advance(dialog, at: now)
             schedule(dialog)
         case .upstream(let id):
@@ -350,9 +350,9 @@ public final class Gateway: SansIOEndpoint {
         case .undeliverable:
             reportUndeliverable(at: now)
         case .keepAlive(let name):
-            wakeKeepAlive(name, at: now)
-        case .losses:
-            workOffLosses(at: now)
+            advanceKeepAlive(name, at: now)
+        case .connectionCleanup:
+            continueConnectionCleanup(at: now)
         case .doubts:
             workOffDoubts(at: now)
         case .store:
@@ -376,19 +376,19 @@ public final class Gateway: SansIOEndpoint {
 
     func schedule(_ dialog: WatcherDialog) {
         let next = dialog.nextDeadline
-        guard next != dialog.wakesAt, dialogs[dialog.localTag] === dialog else { return }
-        dialog.wakesAt = next
-        wakes.set(.dialog(dialog.localTag), at: next)
+        guard next != dialog.timerAt, dialogs[dialog.localTag] === dialog else { return }
+        dialog.timerAt = next
+        timers.set(.dialog(dialog.localTag), at: next)
     }
 
     func schedule(_ upstream: UpstreamSubscription) {
         guard upstreams[upstream.id] != nil else { return }
-        wakes.set(.upstream(upstream.id), at: upstream.nextDeadline)
+        timers.set(.upstream(upstream.id), at: upstream.nextDeadline)
     }
 
     func schedule(_ presentity: HostedPresentity) {
         guard presentities[presentity.key] === presentity else { return }
-        wakes.set(.presentity(presentity.key), at: presentity.nextDeadline)
+        timers.set(.presentity(presentity.key), at: presentity.nextDeadline)
     }
 
     // MARK: log

@@ -322,7 +322,7 @@ final class Border {
         #expect(try border.show(watcher) == "at the second")
         watcher.unsubscribe(at: border.network.now)
         try border.network.run(for: .seconds(120))
-        for table in ["lookups", "deliveries", "questions", "undeliverable", "awaiting", "wakes", "upstreams"] {
+        for table in ["lookups", "deliveries", "questions", "undeliverable", "pendingRequests", "timers", "upstreams"] {
             #expect(border.gateway.tableSizes[table] == 0, "\(table)")
         }
     }

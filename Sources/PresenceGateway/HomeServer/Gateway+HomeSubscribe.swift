@@ -138,7 +138,7 @@ extension Gateway {
 
     func schedule(_ subscription: HomeDialog) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
-        wakes.set(.homeDialog(subscription.localTag), at: subscription.nextDeadline)
+        timers.set(.homeDialog(subscription.localTag), at: subscription.nextDeadline)
     }
 
     func advance(_ subscription: HomeDialog, at now: Instant) {
@@ -153,7 +153,7 @@ extension Gateway {
         keep(.dialog(subscription.localTag))
         counters.subscriptionsEnded += 1
         unanswered.forget(subscription.localTag)
-        wakes.set(.homeDialog(subscription.localTag), at: nil)
+        timers.set(.homeDialog(subscription.localTag), at: nil)
     }
 
     /// Removes the dialogs of an endpoint after its registration ended, without a last notification.
@@ -178,7 +178,7 @@ extension Gateway {
 
     /// Detaches the dialogs of a closed connection until their endpoints return. An endpoint without a registration has
     /// ``GatewayTiming/connectionGrace`` for that.
-    func homeDialogsLost(_ connection: ConnectionID, at now: Instant) {
+    func homeConnectionEnded(_ connection: ConnectionID, at now: Instant) {
         for subscription in home.dialogs.over(connection) {
             let isRegistered = subscription.endpoint.map { home.registrar.binding(of: subscription.user, endpoint: $0) != nil } ?? false
             // An endpoint that uses NOTIFY without a registration is reachable at its Contact.

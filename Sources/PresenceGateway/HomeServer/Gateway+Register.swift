@@ -108,7 +108,7 @@ extension Gateway {
     }
 
     /// Starts the grace period of the bindings of a closed connection.
-    func bindingsLost(_ connection: ConnectionID, at now: Instant) {
+    func registrationConnectionEnded(_ connection: ConnectionID, at now: Instant) {
         home.registrar.connectionClosed(connection, at: now)
         scheduleRegistrar()
     }
@@ -123,7 +123,7 @@ extension Gateway {
         scheduleRegistrar()
     }
 
-    func scheduleRegistrar() { wakes.set(.registrar, at: home.registrar.nextDeadline) }
+    func scheduleRegistrar() { timers.set(.registrar, at: home.registrar.nextDeadline) }
 }
 
 extension Refusal {

@@ -21,7 +21,7 @@ enum RequestRoute {
 /// last one only.
 final class Delivery {
     enum Purpose {
-        case answered(Gateway.Awaiting)
+        case answered(Gateway.RequestPurpose)
         /// A BENOTIFY in the dialog with this local tag, without a response.
         case unanswered(tag: String)
     }

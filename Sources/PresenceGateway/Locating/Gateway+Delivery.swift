@@ -54,13 +54,13 @@ extension Gateway {
     func follow(_ delivery: Delivery, _ transaction: ClientTransactionID, at now: Instant) {
         hops.deliveries[transaction] = delivery
         // Each remaining target gets an equal share.
-        wakes.set(.delivery(transaction), at: now + (delivery.end - now) / (delivery.targets.count + 1))
+        timers.set(.delivery(transaction), at: now + (delivery.end - now) / (delivery.targets.count + 1))
     }
 
     /// Gives a server the remaining time after a provisional response.
     func heard(_ transaction: ClientTransactionID) {
         guard let delivery = hops.deliveries[transaction] else { return }
-        wakes.set(.delivery(transaction), at: delivery.end)
+        timers.set(.delivery(transaction), at: delivery.end)
     }
 
     /// Handles a final response.
@@ -95,14 +95,14 @@ extension Gateway {
         noteDown(target, reason, failure, at: now)
         transactions.forget(transaction)
         if moveOn(delivery, from: transaction, at: now) { return }
-        guard let awaited = awaiting.removeValue(forKey: transaction) else { return }
-        noteSilence(of: awaited.purpose, reason, failure, at: now)
-        handleSilence(of: awaited, reason, failure, at: now)
+        guard let pendingRequest = pendingRequests.removeValue(forKey: transaction) else { return }
+        noteSilence(of: pendingRequest.purpose, reason, failure, at: now)
+        handleSilence(of: pendingRequest, reason, failure, at: now)
     }
 
     private func takeDelivery(_ transaction: ClientTransactionID) -> Delivery? {
         guard !hops.deliveries.isEmpty, let delivery = hops.deliveries.removeValue(forKey: transaction) else { return nil }
-        wakes.set(.delivery(transaction), at: nil)
+        timers.set(.delivery(transaction), at: nil)
         return delivery
     }
 
@@ -144,7 +144,7 @@ extension Gateway {
     /// - Returns: whether another target is left and time remains.
     private func moveOn(_ delivery: Delivery, from transaction: ClientTransactionID, at now: Instant) -> Bool {
         guard !delivery.targets.isEmpty, now < delivery.end, isLatest(delivery) else { return false }
-        awaiting[transaction] = nil
+        pendingRequests[transaction] = nil
         counters.hopFailovers += 1
         goOn(delivery, at: now)
         return true

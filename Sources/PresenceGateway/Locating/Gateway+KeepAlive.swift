@@ -41,13 +41,13 @@ extension Gateway {
                 let most = min(Self.spread, interval).nanoseconds
                 let due = now + TimeSpan(nanoseconds: .random(in: 0...most, using: &hops.random))
                 plan[name] = KeepAlive(interval: interval, open: keepAlives[name]?.open ?? 0, dueAt: due)
-                wakes.set(.keepAlive(name), at: due)
+                timers.set(.keepAlive(name), at: due)
             }
         }
         for (name, state) in keepAlives where state.isDefault && plan[name] == nil {
             if configuration.domain(name)?.keepAlive == nil { plan[name] = state }
         }
-        for name in keepAlives.keys where plan[name] == nil { wakes.set(.keepAlive(name), at: nil) }
+        for name in keepAlives.keys where plan[name] == nil { timers.set(.keepAlive(name), at: nil) }
         keepAlives = plan
     }
 
@@ -57,7 +57,7 @@ extension Gateway {
             && ShardRouter(shards: shards).shard(ofKey: name) == shard
     }
 
-    func wakeKeepAlive(_ name: String, at now: Instant) {
+    func advanceKeepAlive(_ name: String, at now: Instant) {
         guard !isShuttingDown, var state = keepAlives[name] else { return }
         let subscribed =
             state.isDefault || configuration.naming != nil
@@ -73,7 +73,7 @@ extension Gateway {
         // Up to a tenth earlier, so that partners do not stay synchronized.
         let sooner = TimeSpan(nanoseconds: .random(in: 0...(state.interval.nanoseconds / 10), using: &hops.random))
         keepAlives[name]?.dueAt = now + (state.interval - sooner)
-        wakes.set(.keepAlive(name), at: now + (state.interval - sooner))
+        timers.set(.keepAlive(name), at: now + (state.interval - sooner))
         guard state.open == 0, let hop = hop(toward: SIPURI(host: name)) else { return }
         // While the partner is down, a response of any server shows its return.
         let known = isDown ? [] : servers(of: hop)
@@ -142,7 +142,7 @@ extension Gateway {
             let soon = now + TimeSpan(nanoseconds: Self.keepAliveIntervalDown.nanoseconds - sooner)
             guard soon < state.dueAt else { continue }
             keepAlives[name]?.dueAt = soon
-            wakes.set(.keepAlive(name), at: soon)
+            timers.set(.keepAlive(name), at: soon)
         }
     }
 
@@ -155,6 +155,6 @@ extension Gateway {
         let sooner = Int64(chance % UInt64(Self.keepAliveInterval.nanoseconds / 10))
         let due = now + TimeSpan(nanoseconds: Self.keepAliveInterval.nanoseconds - sooner)
         keepAlives[name] = KeepAlive(interval: Self.keepAliveInterval, isDefault: true, dueAt: due)
-        wakes.set(.keepAlive(name), at: due)
+        timers.set(.keepAlive(name), at: due)
     }
 }

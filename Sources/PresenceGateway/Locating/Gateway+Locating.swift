@@ -78,7 +78,7 @@ extension Gateway {
     private func lookUp(_ hopTarget: HopTarget, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
         guard hops.lookups[hopTarget] == nil else { return nil }
         hops.lookups[hopTarget] = NextHopResolver.Lookup(locator: HopLocator(hopTarget, prefersIPv6: naming.prefersIPv6))
-        wakes.set(.lookup(hopTarget), at: now + naming.wait)
+        timers.set(.lookup(hopTarget), at: now + naming.wait)
         return pursue(hopTarget, at: now)
     }
 
@@ -153,7 +153,7 @@ extension Gateway {
     @discardableResult
     private func finish(_ hopTarget: HopTarget, _ result: Result<HopPlan, HopFailure>, at now: Instant) -> Result<HopPlan, HopFailure> {
         guard let lookup = hops.lookups.removeValue(forKey: hopTarget), let naming = configuration.naming else { return result }
-        wakes.set(.lookup(hopTarget), at: nil)
+        timers.set(.lookup(hopTarget), at: nil)
         hops.forget(lookup.open, of: hopTarget)
         hops.waiting -= lookup.waiting.count + lookup.held.count
         let result = hops.keep(result, for: hopTarget, naming, at: now)
@@ -169,7 +169,7 @@ extension Gateway {
     /// Reports the failure after the present input, because callers do not expect it while they send.
     private func postpone(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
         hops.undeliverable.append((delivery, failure))
-        wakes.set(.undeliverable, at: now)
+        timers.set(.undeliverable, at: now)
     }
 
     func reportUndeliverable(at now: Instant) {
@@ -202,7 +202,7 @@ extension Gateway {
             }
             perform(actions, on: upstream, at: now)
         case .answered(let purpose):
-            handleSilence(of: Awaited(purpose: purpose, sentAt: now), failure.description, .transport, at: now)
+            handleSilence(of: PendingRequest(purpose: purpose, sentAt: now), failure.description, .transport, at: now)
         }
     }
 }

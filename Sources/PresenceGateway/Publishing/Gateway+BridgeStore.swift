@@ -166,7 +166,7 @@ extension Gateway {
         }
         categoryBridges[bridge.key] = bridge
         wish(bridge, at: now)
-        wakes.set(.categoryBridge(bridge.key), at: nextPaced(at: now))
+        timers.set(.categoryBridge(bridge.key), at: nextPaced(at: now))
         return true
     }
 

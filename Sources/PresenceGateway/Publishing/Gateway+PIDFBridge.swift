@@ -213,7 +213,7 @@ extension Gateway {
 
     func schedule(_ bridge: PIDFBridge) {
         guard pidfBridges[bridge.key] === bridge else { return }
-        wakes.set(.pidfBridge(bridge.key), at: bridge.nextDeadline)
+        timers.set(.pidfBridge(bridge.key), at: bridge.nextDeadline)
     }
 
     /// Drops an idle bridge, or schedules its next deadline.
@@ -222,7 +222,7 @@ extension Gateway {
         guard bridge.isIdle else { return schedule(bridge) }
         pidfBridges[bridge.key] = nil
         bridgeConnections.forget(bridge.key)
-        wakes.set(.pidfBridge(bridge.key), at: nil)
+        timers.set(.pidfBridge(bridge.key), at: nil)
         keep(.bridge(bridge.key))
     }
 }

@@ -5,7 +5,7 @@ enum Staged {
     /// 2xx response.
     case answer(SIPResponse, ServerTransactionID)
     /// Request that gets a response.
-    case request(SIPRequest, RequestRoute, Gateway.Awaiting)
+    case request(SIPRequest, RequestRoute, Gateway.RequestPurpose)
     /// BENOTIFY (MS-SIP 3.5) in the dialog with this local tag.
     case unanswered(SIPRequest, RequestRoute, tag: String)
 }

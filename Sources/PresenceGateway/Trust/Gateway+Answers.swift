@@ -7,7 +7,7 @@ extension Gateway {
     /// Whether a host may answer a request sent to another host: as the source of the dialog, another server located for the request, or a
     /// server of the asked partner.
     func mayAnswer(_ transaction: ClientTransactionID, from source: MessageSource) -> Bool {
-        guard let purpose = awaiting[transaction]?.purpose else { return false }
+        guard let purpose = pendingRequests[transaction]?.purpose else { return false }
         let host = source.remote.host
         switch purpose {
         case .notify(let watcher):

@@ -5,8 +5,8 @@ import SIPEvents
 /// Records the outcome of requests to partners' servers, for operators and for the verification of subscriptions.
 extension Gateway {
     /// A request that waits for its response.
-    struct Awaited {
-        var purpose: Awaiting
+    struct PendingRequest {
+        var purpose: RequestPurpose
         var sentAt: Instant
         /// Connection on which it was sent; nil: it was sent by address.
         var connection: ConnectionID?
@@ -68,7 +68,7 @@ extension Gateway {
     }
 
     /// The partner that a request was sent to; nil: none.
-    func partner(of purpose: Awaiting) -> String? {
+    func partner(of purpose: RequestPurpose) -> String? {
         switch purpose {
         case .notify(let watcher): watcher.partner
         case .homeNotify: nil
@@ -79,7 +79,7 @@ extension Gateway {
         }
     }
 
-    func noteSent(for purpose: Awaiting) {
+    func noteSent(for purpose: RequestPurpose) {
         if let partner = partner(of: purpose) { partners.sent(to: partner) }
     }
 
@@ -89,24 +89,24 @@ extension Gateway {
     }
 
     /// Records a final response.
-    func noteAnswer(_ status: SIPStatus, to awaited: Awaited, at now: Instant) {
-        guard let partner = partner(of: awaited.purpose) else { return }
+    func noteAnswer(_ status: SIPStatus, to pendingRequest: PendingRequest, at now: Instant) {
+        guard let partner = partner(of: pendingRequest.purpose) else { return }
         if status == .requestTimeout || status == .serviceUnavailable {
-            noteFailure("answered \(status.rawValue)", by: partner, isVerdict: awaited.purpose.isVerdict, at: now)
+            noteFailure("answered \(status.rawValue)", by: partner, isVerdict: pendingRequest.purpose.isVerdict, at: now)
             // A request of one user does not affect the subscriptions of others.
-            if awaited.isKeepAlive, awaited.purpose.isVerdict { partnerLeft(partner, .unavailable, at: now) }
+            if pendingRequest.isKeepAlive, pendingRequest.purpose.isVerdict { partnerLeft(partner, .unavailable, at: now) }
         } else {
-            if partners.answered(by: partner, after: now - awaited.sentAt, at: now), partners.isConfigured(partner) {
+            if partners.answered(by: partner, after: now - pendingRequest.sentAt, at: now), partners.isConfigured(partner) {
                 log(.notice, "partner is up again", ["partner": partner])
             }
-            if partners.returned(partner, toOptions: awaited.isKeepAlive) { partnerChanged(partner, isUp: true, at: now) }
+            if partners.returned(partner, toOptions: pendingRequest.isKeepAlive) { partnerChanged(partner, isUp: true, at: now) }
         }
         // Other methods may still be challenged.
-        if status.isSuccess { partners.configurationWorks(at: partner, for: awaited.purpose.method) }
+        if status.isSuccess { partners.configurationWorks(at: partner, for: pendingRequest.purpose.method) }
     }
 
     /// Records that no server answered, was reached, or was located.
-    func noteSilence(of purpose: Awaiting, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+    func noteSilence(of purpose: RequestPurpose, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
         // A full transaction table of the gateway is no fault of the partner.
         guard reason != TransactionLayer.limitReason, let partner = partner(of: purpose) else { return }
         noteFailure(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
@@ -124,7 +124,7 @@ extension Gateway {
 
     /// Whether a failure concerns all users of a domain: an unanswered OPTIONS, or a request outside dialogs by the route of OPTIONS that
     /// reached no server. A dialog or a user may have another route, and one request may be unanswered by itself.
-    private func isOfPartner(_ failure: Notifier.DeliveryFailure, of purpose: Awaiting, in domain: String) -> Bool {
+    private func isOfPartner(_ failure: Notifier.DeliveryFailure, of purpose: RequestPurpose, in domain: String) -> Bool {
         switch purpose {
         case .keepAlive: return true
         case .subscribe(let upstream, _):
@@ -137,7 +137,7 @@ extension Gateway {
         }
     }
 
-    private func domain(of purpose: Awaiting) -> String? {
+    private func domain(of purpose: RequestPurpose) -> String? {
         switch purpose {
         case .notify, .homeNotify: nil
         case .subscribe(let upstream, _): upstream.domain.name
@@ -155,7 +155,7 @@ extension Gateway {
     }
 }
 
-extension Gateway.Awaiting {
+extension Gateway.RequestPurpose {
     var isPublication: Bool {
         switch self {
         case .publication, .categoryPublication: true

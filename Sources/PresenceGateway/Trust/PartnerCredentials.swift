@@ -63,7 +63,7 @@ extension Gateway {
     /// - Returns: the request for repetition; nil: neither credentials nor redirections can require one.
     func authorize(
         _ request: inout SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
-        for purpose: Awaiting
+        for purpose: RequestPurpose
     ) -> RepeatableRequest? {
         guard !signIns.clients.isEmpty || purpose.isPublication else { return nil }
         let name = partner(of: purpose).flatMap { signIns.clients[$0] == nil ? nil : $0 }
@@ -77,12 +77,14 @@ extension Gateway {
 
     /// Answers a challenge by repeating the request with credentials.
     /// - Returns: false if the challenge cannot be met; the response is processed then.
-    func meetChallenge(_ response: SIPResponse, to awaited: Awaited, at now: Instant) -> Bool {
+    func meetChallenge(_ response: SIPResponse, to pendingRequest: PendingRequest, at now: Instant) -> Bool {
         guard response.status == .unauthorized || response.status == .proxyAuthenticationRequired,
-            let partner = partner(of: awaited.purpose)
+            let partner = partner(of: pendingRequest.purpose)
         else { return false }
-        func unmet(_ reason: String) { noteUnmetChallenge(response.status, to: awaited.purpose.method, by: partner, reason, at: now) }
-        guard let sent = awaited.repeatable, signIns.clients[partner] != nil else {
+        func unmet(_ reason: String) {
+            noteUnmetChallenge(response.status, to: pendingRequest.purpose.method, by: partner, reason, at: now)
+        }
+        guard let sent = pendingRequest.repeatable, signIns.clients[partner] != nil else {
             unmet("none are configured (domains.\(partner).credentials)")
             return false
         }
@@ -95,16 +97,16 @@ extension Gateway {
             return false
         }
         var request = sent.request
-        guard renumber(&request, for: awaited.purpose) else { return false }
+        guard renumber(&request, for: pendingRequest.purpose) else { return false }
         signIns.clients[partner]?.authorize(&request)
         log(.debug, "challenge of a partner answered", ["partner": partner, "status": String(response.status.rawValue)])
-        send(request, by: .direct(sent.destination, sent.transport, own: sent.own), for: awaited.purpose, at: now)
+        send(request, by: .direct(sent.destination, sent.transport, own: sent.own), for: pendingRequest.purpose, at: now)
         return true
     }
 
     /// Gives a repeated request the next number of its sequence (RFC 3261 22.2).
     /// - Returns: false if the request is obsolete or cannot be repeated.
-    func renumber(_ request: inout SIPRequest, for purpose: Awaiting) -> Bool {
+    func renumber(_ request: inout SIPRequest, for purpose: RequestPurpose) -> Bool {
         guard var cSeq = request.headers.cSeq else { return false }
         switch purpose {
         case .subscribe(let upstream, let attempt):

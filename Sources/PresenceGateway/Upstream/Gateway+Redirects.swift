@@ -62,10 +62,10 @@ extension Gateway {
 
     /// Sends a publication to the target of a 3xx.
     /// - Returns: false if the redirection is not followed; the response is processed then.
-    func followRedirect(_ response: SIPResponse, to awaited: Awaited, at now: Instant) -> Bool {
-        guard Self.isRedirection(response), var request = awaited.repeatable?.request else { return false }
+    func followRedirect(_ response: SIPResponse, to pendingRequest: PendingRequest, at now: Instant) -> Bool {
+        guard Self.isRedirection(response), var request = pendingRequest.repeatable?.request else { return false }
         let target: (uri: SIPURI, requestRoute: RequestRoute)?
-        switch awaited.purpose {
+        switch pendingRequest.purpose {
         case .publication(let bridge, let attempt):
             guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .simple) else { return false }
             target = redirection(
@@ -77,7 +77,7 @@ extension Gateway {
         case .subscribe, .notify, .homeNotify, .keepAlive:
             return false
         }
-        guard let target, renumber(&request, for: awaited.purpose) else { return false }
+        guard let target, renumber(&request, for: pendingRequest.purpose) else { return false }
         request.requestURI = Self.requestURI(target.uri)
         request.headers.remove(.authorization)
         request.headers.remove(.proxyAuthorization)
@@ -85,7 +85,7 @@ extension Gateway {
             contact.parameters = before.parameters
             request.headers.set(.contact, contact.description)
         }
-        send(request, by: target.requestRoute, for: awaited.purpose, at: now)
+        send(request, by: target.requestRoute, for: pendingRequest.purpose, at: now)
         return true
     }
 

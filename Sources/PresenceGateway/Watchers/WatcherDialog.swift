@@ -29,7 +29,7 @@ final class WatcherDialog {
     /// Key by which the first SUBSCRIBE was assigned to this shard.
     let owner: String
     /// Time of the gateway's timer for this dialog; nil: none.
-    var wakesAt: Instant?
+    var timerAt: Instant?
     /// Time by which a watcher must return after the loss of its only connection, also by a restart; nil: it is not away.
     var returnsBy: Instant?
     var flow: Flow

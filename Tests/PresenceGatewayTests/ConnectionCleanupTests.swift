@@ -4,7 +4,7 @@ import Testing
 @testable import PresenceGateway
 
 /// The end of a connection with many dialogs.
-@Suite struct LossTests {
+@Suite struct ConnectionCleanupTests {
     private static let client = TransportAddress(.tcp, "192.0.2.40", 5060)
     private static let line = ConnectionID(rawValue: 7)
 
@@ -25,8 +25,8 @@ import Testing
         }
         bench.clear()
         bench.gateway.receive(.closed(Self.line), at: bench.now)
-        #expect(bench.gateway.dialogs.values.count(where: \.isAway) == Gateway.lossesPerTurn)
-        #expect(bench.gateway.tableSizes["losses"] == 600 - Gateway.lossesPerTurn)
+        #expect(bench.gateway.dialogs.values.count(where: \.isAway) == Gateway.cleanupsPerTurn)
+        #expect(bench.gateway.tableSizes["connectionCleanup"] == 600 - Gateway.cleanupsPerTurn)
 
         // What comes in between is done in between.
         bench.sendPublish("alice@example.com", Bench.pidf("alice@example.com", activity: "busy"))
@@ -44,7 +44,7 @@ import Testing
         bench.pass(.seconds(31))
         #expect(bench.gateway.counts.watcherDialogs == 2)
         #expect(bench.gateway.dialogs[left] != nil)
-        #expect(bench.gateway.tableSizes["losses"] == 0)
+        #expect(bench.gateway.tableSizes["connectionCleanup"] == 0)
         bench.gateway.receive(.closed(ConnectionID(rawValue: 8)), at: bench.now)
         bench.pass(.seconds(31))
         #expect(bench.gateway.counts.watcherDialogs == 1)
@@ -62,14 +62,14 @@ import Testing
         }
         #expect(bench.gateway.counts.watcherDialogs == 300)
         bench.gateway.receive(.closed(Self.line), at: bench.now)
-        #expect(bench.gateway.tableSizes["losses"] == 300 - Gateway.lossesPerTurn)
+        #expect(bench.gateway.tableSizes["connectionCleanup"] == 300 - Gateway.cleanupsPerTurn)
         bench.pass(.milliseconds(100))
-        #expect(bench.gateway.tableSizes["losses"] == 0)
+        #expect(bench.gateway.tableSizes["connectionCleanup"] == 0)
         // Each is sent again, over a new connection, until the patience is over.
         #expect(bench.gateway.counts.watcherDialogs == 300)
         bench.pass(.seconds(720))
         #expect(bench.gateway.counts.watcherDialogs == 0)
         #expect(bench.gateway.tableSizes["clientTransactions"] == 0)
-        #expect(bench.gateway.tableSizes["awaiting"] == 0)
+        #expect(bench.gateway.tableSizes["pendingRequests"] == 0)
     }
 }
