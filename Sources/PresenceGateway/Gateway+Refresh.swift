@@ -21,13 +21,13 @@ extension Gateway {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
         reached(watcher, over: flow)
-        let wish = request.headers.expires.map { Int(clamping: $0) }
-        if case .tooBrief(let minimum) = watcher.notifier.configuration.expiry.decide(wish) { throw .tooBrief(minimum) }
+        let requestedExpires = request.headers.expires.map { Int(clamping: $0) }
+        if case .tooBrief(let minimum) = watcher.notifier.configuration.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
         var named: [String]?
         if watcher.format == .categories, !request.body.isEmpty, let to = request.headers.to?.uri {
             let change = try categoryRequest(request, isBatch: watcher.isBatch, to: to)
             // Ignore resource changes in an unsubscribe.
-            if wish != 0 {
+            if requestedExpires != 0 {
                 try apply(change, to: watcher, request, at: now)
                 if watcher.isBatch {
                     let parties = try screening.parties(request, presentity: to)
@@ -39,8 +39,8 @@ extension Gateway {
             throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
         }
         let actions = watcher.notifier.receiveSubscribe(
-            expires: wish, piggyback: isPiggyback(request, of: watcher, isPoll: wish == 0), at: now)
-        log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(wish ?? -1)])
+            expires: requestedExpires, piggyback: isPiggyback(request, of: watcher, isPoll: requestedExpires == 0), at: now)
+        log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(requestedExpires ?? -1)])
         perform(actions, on: watcher, answering: (request, transaction), naming: named, isRevocable: true, at: now)
         // The 200 covers only the named resources; send the changes of others.
         if named != nil { notifyChanges(of: watcher, at: now) }
@@ -69,9 +69,9 @@ extension Gateway {
         }
         let known = Dictionary(watcher.resources.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         var parties = try screening.parties(request, presentity: request.headers.to?.uri)
-        var marks: [String: String] = [:]
+        var loopMarkers: [String: String] = [:]
         for wanted in after where known[wanted.key] == nil {
-            marks[wanted.key] = try HopMark(node: configuration.nodeName, presentity: wanted.key).passOn(request.headers)
+            loopMarkers[wanted.key] = try HopMark(node: configuration.nodeName, presentity: wanted.key).passOn(request.headers)
         }
 
         let left = Set(after.map(\.key))
@@ -94,7 +94,7 @@ extension Gateway {
             watcher.rejected.removeAll { $0.uri.aorKey == wanted.key }
             watcher.resources.append(resource)
             countWatched(resource, by: watcher)
-            attach(resource, to: watcher, parties: parties, marks: marks[wanted.key] ?? "", at: now)
+            attach(resource, to: watcher, parties: parties, loopMarkers: loopMarkers[wanted.key] ?? "", at: now)
         }
     }
 

@@ -239,7 +239,7 @@ extension Gateway {
             watcher.endpoint = key
             batchOfEndpoint[key] = watcher.localTag
         }
-        for (resource, marks) in resources {
+        for (resource, loopMarkers) in resources {
             parties.presentity = resource.uri
             parties.presentityKey = resource.key
             if let subscription = subscriptions.subscription(of: resource.key, for: watcher.localTag) {
@@ -247,7 +247,7 @@ extension Gateway {
             } else {
                 attach(
                     resource, to: watcher, parties: parties,
-                    marks: marks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
+                    loopMarkers: loopMarkers ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
                 startLater(resource, at: now)
             }
             if resource.isPending { resource.upstream?.resource(resource.key)?.authorization = .pending }

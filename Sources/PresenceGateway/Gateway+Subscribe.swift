@@ -45,7 +45,7 @@ extension Gateway {
         } else {
             wanted = try wantedResources(request, format, isBatch: isBatch, parties, to: to)
         }
-        let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        let loopMarkers = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
         if !isBatch, !isList { try checkRights(watcher: parties.watcher, presentity: parties.presentity) }
         try checkLimits(parties, isBatch || isList ? [] : wanted)
         if !isBatch, !isList { try checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key)) }
@@ -60,10 +60,12 @@ extension Gateway {
             !isList && parties.watcherDomain.side == .enterprise && parties.watcherDomain.network == .sameEnterprise
             && flow.local.transport.isReliable && request.headers.offers("ms-benotify")
         let policy = notifierConfiguration(parties, bestEffort: isBestEffort)
-        var wish = request.headers.expires.map { Int(clamping: $0) }
-        if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
+        var requestedExpires = request.headers.expires.map { Int(clamping: $0) }
+        if case .tooBrief(let minimum) = policy.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
         try checkUsers(wanted.map(\.uri), isBatch: isBatch || isList)
-        if !isBatch, !isList, let only = wanted.first { try noteSubscriber(request, parties, only, format, isPoll: wish == 0, at: now) }
+        if !isBatch, !isList, let only = wanted.first {
+            try noteSubscriber(request, parties, only, format, isPoll: requestedExpires == 0, at: now)
+        }
         let resources = wanted.map(WatchedResource.init)
         let watcher = WatcherDialog(
             localTag: tag, dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, format: format,
@@ -80,17 +82,19 @@ extension Gateway {
         keep(.dialog(tag))
         ifNotKept { [unowned self] now in takeBack(watcher, at: now) }
         if isList {
-            attachList(watcher, request, parties: parties, isPoll: wish == 0, at: now)
+            attachList(watcher, request, parties: parties, isPoll: requestedExpires == 0, at: now)
         } else {
-            for resource in resources { attach(resource, to: watcher, parties: parties, marks: marks, isPoll: wish == 0, at: now) }
+            for resource in resources {
+                attach(resource, to: watcher, parties: parties, loopMarkers: loopMarkers, isPoll: requestedExpires == 0, at: now)
+            }
         }
-        if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: wish == 0, at: now) }
+        if isBatch { noteSubscriber(request, parties, to: wanted, of: watcher, isPoll: requestedExpires == 0, at: now) }
         // All resources were rejected: the list reports it, and no dialog is created (MS-PRES 4.6).
-        if isBatch, watcher.resources.isEmpty { wish = 0 }
-        if isBatch && wish != 0 { replaceBatch(of: EndpointKey(request, of: parties.watcherKey), by: watcher, at: now) }
+        if isBatch, watcher.resources.isEmpty { requestedExpires = 0 }
+        if isBatch && requestedExpires != 0 { replaceBatch(of: EndpointKey(request, of: parties.watcherKey), by: watcher, at: now) }
         watcher.notifier = Notifier(policy, isAuthorized: !watcher.isWithheld, isReady: watcher.isReady)
-        let isPiggyback = isPiggyback(request, of: watcher, isPoll: wish == 0)
-        if wish == 0, isPiggyback, !watcher.isReady, let transaction {
+        let isPiggyback = isPiggyback(request, of: watcher, isPoll: requestedExpires == 0)
+        if requestedExpires == 0, isPiggyback, !watcher.isReady, let transaction {
             // The 200 must carry the state: it waits for the remote domain, at most ``GatewayTiming/pollWait`` (MS-PRES 3.4.5.1.2).
             watcher.held = WatcherDialog.HeldRequest(
                 transaction: transaction, request: request, until: now + configuration.timing.pollWait)
@@ -98,13 +102,13 @@ extension Gateway {
             schedule(watcher)
             return
         }
-        let actions = watcher.notifier.receiveSubscribe(expires: wish, piggyback: isPiggyback, at: now)
+        let actions = watcher.notifier.receiveSubscribe(expires: requestedExpires, piggyback: isPiggyback, at: now)
         counters.subscriptionsAccepted += 1
         log(
             .debug, "subscription accepted",
             [
                 "call-id": dialog.id.callID, "watcher": parties.watcherKey, "presentity": parties.presentityKey,
-                "format": format.contentType, "expires": String(wish ?? -1),
+                "format": format.contentType, "expires": String(requestedExpires ?? -1),
             ])
         perform(actions, on: watcher, answering: (request, transaction), at: now)
         startUpstreams(of: watcher, at: now)
@@ -213,7 +217,8 @@ extension Gateway {
 
     /// Attaches a resource to its source: this node, an upstream subscription, or none (MS-PRES 3.4.5.1.3.1).
     func attach(
-        _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, marks: String, isPoll: Bool = false,
+        _ resource: WatchedResource, to watcher: WatcherDialog, parties: RequestScreening.Parties, loopMarkers: String,
+        isPoll: Bool = false,
         at now: Instant
     ) {
         let domain = configuration.domain(resource.uri.domainKey)
@@ -244,7 +249,7 @@ extension Gateway {
             }
             if let hop = hop(toward: resource.uri, in: domain, isSecure: resource.entity.isSecure) {
                 joinUpstream(
-                    resource, of: watcher, parties: parties, domain: domain, hop: hop, marks: marks, isPoll: isPoll, at: now)
+                    resource, of: watcher, parties: parties, domain: domain, hop: hop, loopMarkers: loopMarkers, isPoll: isPoll, at: now)
                 return
             }
         }

@@ -88,7 +88,7 @@ public struct Registrar: Sendable {
         _ request: RegistrationRequest, user: String, from source: MessageSource, at now: Instant
     ) throws(RegistrationRefusal) -> Outcome {
         var outcome = Outcome()
-        switch request.wish {
+        switch request.operation {
         case .query:
             break
         case .removeAll:

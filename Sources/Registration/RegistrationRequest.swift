@@ -31,7 +31,7 @@ public struct RegistrationRequest: Hashable, Sendable {
     }
 
     /// The requested operation.
-    public enum Wish: Hashable, Sendable {
+    public enum Operation: Hashable, Sendable {
         /// No Contact: the response lists the bindings.
         case query
         /// `Contact: *` with Expires 0: remove all bindings.
@@ -52,7 +52,7 @@ public struct RegistrationRequest: Hashable, Sendable {
     }
 
     /// The requested operation.
-    public var wish: Wish
+    public var operation: Operation
     /// Call-ID of the request.
     public var callID: String
     /// CSeq number of the request.
@@ -83,7 +83,7 @@ public struct RegistrationRequest: Hashable, Sendable {
         if keepAlive.count > 1 { throw RegistrationRefusal(.badRequest, "MS-CONMGMT 2.2.1: more than one ms-keep-alive") }
         asksKeepAlive = keepAlive.first.map { $0.prefix(3).lowercased() == "uac" } ?? false
         let identity = model == .enterprise ? try Self.identity(headers) : nil
-        wish = try Self.wish(headers, identity: identity, model: model)
+        operation = try Self.operation(headers, identity: identity, model: model)
     }
 
     private static func checkEvent(_ headers: SIPHeaders) throws(RegistrationRefusal) {
@@ -119,7 +119,7 @@ public struct RegistrationRequest: Hashable, Sendable {
         return id
     }
 
-    private static func wish(_ headers: SIPHeaders, identity: EndpointID?, model: Model) throws(RegistrationRefusal) -> Wish {
+    private static func operation(_ headers: SIPHeaders, identity: EndpointID?, model: Model) throws(RegistrationRefusal) -> Operation {
         let expires = headers.expires.map { Int(clamping: $0) }
         if headers.contains(.expires), expires == nil {
             throw RegistrationRefusal(.badRequest, "RFC 3261 20.19: Expires cannot be read")

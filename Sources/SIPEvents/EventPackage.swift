@@ -53,10 +53,10 @@ public struct ExpiryPolicy: Hashable, Sendable {
     }
 
     /// Decides on the requested seconds: nil stands for a request without Expires; 0 or less grants 0.
-    public func decide(_ wished: Int?) -> Decision {
-        guard let wished else { return .grant(min(standard, maximum)) }
-        if wished <= 0 { return .grant(0) }
-        if wished < minimum && wished < 3_600 { return .tooBrief(minimum: minimum) }
-        return .grant(min(wished, maximum))
+    public func decide(_ requested: Int?) -> Decision {
+        guard let requested else { return .grant(min(standard, maximum)) }
+        if requested <= 0 { return .grant(0) }
+        if requested < minimum && requested < 3_600 { return .tooBrief(minimum: minimum) }
+        return .grant(min(requested, maximum))
     }
 }

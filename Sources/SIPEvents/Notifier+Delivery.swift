@@ -90,7 +90,7 @@ extension Notifier {
     ///   - chance: Random value that shortens a growing pause by up to a quarter, so that watchers lost together are not retried
     ///     together.
     public mutating func notifyFailed(
-        _ failure: DeliveryFailure, pause wish: TimeSpan? = nil, chance: UInt64 = 0, at now: Instant
+        _ failure: DeliveryFailure, pause requestedPause: TimeSpan? = nil, chance: UInt64 = 0, at now: Instant
     ) -> [Action] {
         isOutstanding = false
         guard phase != .over else { return [] }
@@ -106,7 +106,7 @@ extension Notifier {
             if failure == .silence, case .ending(let reason) = phase, isLastSent { return close(reason) }
             if phase == .live, now - since >= configuration.patience { return close(failure.end) }
         }
-        if let wish { return retry(from: now + max(wish, Self.firstPause), at: now) }
+        if let requestedPause { return retry(from: now + max(requestedPause, Self.firstPause), at: now) }
         let doublings = min(undelivered - 1, 5)
         var pause = min(Self.firstPause * (1 << doublings), Self.longestPause)
         if failure == .silence { pause = max(pause, Self.settling) }

@@ -169,11 +169,11 @@ public struct Notifier: Hashable, Sendable {
 
     // MARK: SUBSCRIBE
 
-    /// Handles the initial SUBSCRIBE, a refresh or an unsubscribe; `wish` is the Expires value in seconds, nil without one. Returns
-    /// no action when the request is too late (see ``isRefreshable``): the owner answers 481.
-    public mutating func receiveSubscribe(expires wish: Int?, piggyback: Bool = false, at now: Instant) -> [Action] {
+    /// Handles the initial SUBSCRIBE, a refresh or an unsubscribe; `requestedExpires` is the Expires value in seconds, nil without one.
+    /// Returns no action when the request is too late (see ``isRefreshable``): the owner answers 481.
+    public mutating func receiveSubscribe(expires requestedExpires: Int?, piggyback: Bool = false, at now: Instant) -> [Action] {
         guard isRefreshable else { return [] }
-        guard case .grant(let granted) = configuration.expiry.decide(wish) else {
+        guard case .grant(let granted) = configuration.expiry.decide(requestedExpires) else {
             if phase == .initial { phase = .over }
             return [.refuse(minimumExpires: configuration.expiry.minimum)]
         }

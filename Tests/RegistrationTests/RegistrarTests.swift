@@ -93,7 +93,7 @@ import Testing
 
     @Test("RFC 3261 10.2.2: Contact * stands alone with Expires 0", arguments: [nil, 60])
     func wildcard(expires: Int?) throws {
-        #expect(try Self.request(epid: "1", contact: "*", expires: 0).wish == .removeAll)
+        #expect(try Self.request(epid: "1", contact: "*", expires: 0).operation == .removeAll)
         #expect(throws: RegistrationRefusal.self) { try Self.request(epid: "1", contact: "*", expires: expires) }
         #expect(throws: RegistrationRefusal.self) {
             try Self.request(epid: "1", contact: "*", expires: 0, extra: [(.contact, "<sip:192.0.2.9>")])

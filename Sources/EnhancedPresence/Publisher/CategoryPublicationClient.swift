@@ -5,16 +5,16 @@ import XMLCore
 /// The publisher for one user's categories at a remote home server (MS-PRES 3.2.4): publishes the wanted instances with the versions
 /// that the server expects, and removes the others.
 ///
-/// Level-triggered: ``wishes`` are the wanted instances, ``standings`` the known state of the server; each request covers the whole
-/// difference. One request is outstanding at a time.
+/// Level-triggered: ``requestedPublications`` are the wanted instances, ``standings`` the known state of the server; each request covers
+/// the whole difference. One request is outstanding at a time.
 ///
-///     wishes, standings --next--> publish request --200--> standings follow
+///     wanted, standings --next--> publish request --200--> standings follow
 ///                          ^                      | 409: versions from the fault, again, at most `conflictLimit` times
 ///                          |                      | 408, 480, 5xx, silence: again after a pause; what arrived is unknown
 ///                          +----------------------+ other refusals: nothing was committed (MS-PRES 3.2.5.4)
 public struct CategoryPublicationClient: Hashable, Sendable {
     /// A wanted instance with its lifetime.
-    public struct Wish: Hashable, Sendable {
+    public struct RequestedPublication: Hashable, Sendable {
         /// The content.
         public let body: XMLFragment
         /// Requested lifetime in seconds; expireType is `time`, so that the instance ends even if this publisher disappears.
@@ -62,7 +62,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
     /// URI of the user, with scheme.
     public let uri: String
     /// The wanted instances; call ``next(at:)`` after a change.
-    public var wishes: [PublicationID: Wish] = [:]
+    public var requestedPublications: [PublicationID: RequestedPublication] = [:]
     /// The known state of the server, without the request in flight.
     public private(set) var standings: [PublicationID: Standing]
     private var inFlight: [CategoryPublication] = []
@@ -91,7 +91,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
     /// Whether a request is in flight.
     public var isAsking: Bool { !inFlight.isEmpty }
     /// Whether nothing is wanted, and nothing is known to exist at the server.
-    public var isIdle: Bool { wishes.isEmpty && standings.isEmpty && !isAsking }
+    public var isIdle: Bool { requestedPublications.isEmpty && standings.isEmpty && !isAsking }
     /// Whether the server has the wanted instances, and no request is in flight.
     public func isSettled(at now: DateTime) -> Bool { !isAsking && gap(at: now).isEmpty }
 
@@ -102,22 +102,23 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         return kept
     }
 
-    /// Time at which ``next(at:)`` has work; nil: only after a change of ``wishes``, or after the response to the request in flight.
+    /// Time at which ``next(at:)`` has work; nil: only after a change of ``requestedPublications``, or after the response to the request in
+    /// flight.
     public var nextDeadline: DateTime? {
         guard !isAsking else { return nil }
         var earliest: DateTime?
         func consider(_ moment: DateTime) { earliest = earliest.map { min($0, moment) } ?? moment }
         for (id, standing) in standings {
-            guard let wish = wishes[id] else {
+            guard let requested = requestedPublications[id] else {
                 consider(min(pausedUntil ?? standing.until, standing.until))
                 continue
             }
-            if isDue(standing, for: wish, at: standing.renewAt) {
+            if isDue(standing, for: requested, at: standing.renewAt) {
                 consider(pausedUntil.map { max($0, standing.renewAt) } ?? standing.renewAt)
             }
-            if standing.isUncertain || standing.digest != wish.digest, let pausedUntil { consider(pausedUntil) }
+            if standing.isUncertain || standing.digest != requested.digest, let pausedUntil { consider(pausedUntil) }
         }
-        if let pausedUntil, wishes.keys.contains(where: { standings[$0] == nil }) { consider(pausedUntil) }
+        if let pausedUntil, requestedPublications.keys.contains(where: { standings[$0] == nil }) { consider(pausedUntil) }
         return earliest
     }
 
@@ -126,7 +127,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
     /// The next request; nil if nothing differs, a request is in flight, or a pause is not over.
     public mutating func next(at now: DateTime) -> CategoryPublishDocument? {
         guard !isAsking else { return nil }
-        for (id, standing) in standings where wishes[id] == nil && standing.until <= now { standings[id] = nil }
+        for (id, standing) in standings where requestedPublications[id] == nil && standing.until <= now { standings[id] = nil }
         if let pausedUntil, now < pausedUntil { return nil }
         pausedUntil = nil
         inFlight = gap(at: now)
@@ -136,13 +137,13 @@ public struct CategoryPublicationClient: Hashable, Sendable {
 
     private func gap(at now: DateTime) -> [CategoryPublication] {
         var publications: [CategoryPublication] = []
-        for id in Set(wishes.keys).union(standings.keys).sorted() {
+        for id in Set(requestedPublications.keys).union(standings.keys).sorted() {
             let standing = standings[id]
-            if let wish = wishes[id] {
-                if let standing, !standing.isUncertain, standing.digest == wish.digest, !isDue(standing, for: wish, at: now) {
+            if let requested = requestedPublications[id] {
+                if let standing, !standing.isUncertain, standing.digest == requested.digest, !isDue(standing, for: requested, at: now) {
                     continue
                 }
-                publications.append(publication(id, standing?.version ?? 0, expires: wish.expires, body: wish.body))
+                publications.append(publication(id, standing?.version ?? 0, expires: requested.expires, body: requested.body))
             } else if let standing, standing.until > now {
                 publications.append(publication(id, standing.version, expires: 0, body: nil))
             }
@@ -150,9 +151,9 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         return publications
     }
 
-    /// Whether the granted lifetime ends before ``Wish/until`` and the time of renewal has come.
-    private func isDue(_ standing: Standing, for wish: Wish, at now: DateTime) -> Bool {
-        standing.until < wish.until && now >= standing.renewAt
+    /// Whether the granted lifetime ends before ``RequestedPublication/until`` and the time of renewal has come.
+    private func isDue(_ standing: Standing, for requested: RequestedPublication, at now: DateTime) -> Bool {
+        standing.until < requested.until && now >= standing.renewAt
     }
 
     private func publication(_ id: PublicationID, _ version: UInt32, expires: UInt32, body: XMLFragment?) -> CategoryPublication {
@@ -198,7 +199,9 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         conflicts += 1
         let operations = (fault?.operations ?? []).filter { $0.index >= 1 && Int($0.index) <= batch.count }
         if operations.isEmpty {
-            for publication in batch { standings[publication.id] = wishes[publication.id] == nil ? nil : lost(publication, at: now) }
+            for publication in batch {
+                standings[publication.id] = requestedPublications[publication.id] == nil ? nil : lost(publication, at: now)
+            }
         }
         for operation in operations {
             let publication = batch[Int(operation.index) - 1]

@@ -16,7 +16,7 @@ public struct TargetHealth: Sendable {
         /// Longest pause without Retry-After.
         public var longestPause: TimeSpan = .seconds(300)
         /// Longest pause that a peer can request by Retry-After.
-        public var longestWish: TimeSpan = .seconds(3_600)
+        public var longestRetryAfter: TimeSpan = .seconds(3_600)
         /// Time after which an attempt without a result no longer blocks the next one.
         public var trial: TimeSpan = .seconds(32)
         /// Largest number of failed hops remembered.
@@ -101,12 +101,12 @@ public struct TargetHealth: Sendable {
     /// - Returns: whether the hop was up before.
     @discardableResult
     public mutating func failed(
-        _ target: TransportAddress, _ reason: String, retryAfter wish: Int? = nil, at now: Instant,
+        _ target: TransportAddress, _ reason: String, retryAfter requestedPause: Int? = nil, at now: Instant,
         using random: inout some RandomNumberGenerator
     ) -> Bool {
         let known = entries[target]
         // Requests sent before the hop went down carry no new information.
-        if let known, now < known.until, wish == nil { return false }
+        if let known, now < known.until, requestedPause == nil { return false }
         let isNews = known.map { now >= $0.until } ?? true
         let failures = (known?.failures ?? 0) + (isNews ? 1 : 0)
         var pause = policy.shortestPause
@@ -114,7 +114,7 @@ public struct TargetHealth: Sendable {
         pause = min(pause, policy.longestPause)
         let tenth = pause.nanoseconds / 10
         if tenth > 0 { pause = pause + TimeSpan(nanoseconds: Int64.random(in: -tenth...tenth, using: &random)) }
-        if let wish { pause = max(pause, min(.seconds(max(wish, 0)), policy.longestWish)) }
+        if let requestedPause { pause = max(pause, min(.seconds(max(requestedPause, 0)), policy.longestRetryAfter)) }
         let until = max(now + pause, known?.until ?? now)
         if known == nil, entries.count >= policy.entries, let first = ends.popDue(at: .init(nanosecondsSince1970: .max)) {
             entries[first] = nil

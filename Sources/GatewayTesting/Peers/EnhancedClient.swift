@@ -167,11 +167,11 @@ public final class EnhancedClient: SIPPeer {
                 phase = .out
                 return
             }
-            registered(response, wish: expires, at: now)
+            registered(response, requestedExpires: expires, at: now)
         }
     }
 
-    private func registered(_ response: SIPResponse, wish: UInt32?, at now: Instant) {
+    private func registered(_ response: SIPResponse, requestedExpires: UInt32?, at now: Instant) {
         granted = response.headers.expires
         let own = response.headers.contacts.first { $0.uri.port == address.port && $0.uri.host == address.host }
         gruu = own?.parameters["gruu"]
@@ -184,7 +184,8 @@ public final class EnhancedClient: SIPPeer {
         }
         cancel(alarm)
         guard staysRegistered, let granted else { return }
-        alarm = schedule(at: now + .seconds(max(1, Int(granted) / 2))) { [unowned self] now in register(expires: wish, at: now) }
+        alarm = schedule(at: now + .seconds(max(1, Int(granted) / 2))) { [unowned self] now in register(expires: requestedExpires, at: now)
+        }
     }
 
     private static let roamingList = """

@@ -73,12 +73,12 @@ public final class ScriptedCompositor {
             fault("PUBLISH with neither body nor entity-tag (RFC 3903 4)")
             return response(.badRequest)
         }
-        let wish = request.headers.expires ?? 3_600
-        if wish > 0, wish < shortestExpiry {
+        let requestedExpires = request.headers.expires ?? 3_600
+        if requestedExpires > 0, requestedExpires < shortestExpiry {
             tooBrief += 1
             return response(.intervalTooBrief, [.minExpires: String(shortestExpiry)])
         }
-        let granted = min(wish, max(longestExpiry, shortestExpiry))
+        let granted = min(requestedExpires, max(longestExpiry, shortestExpiry))
         lastTag += 1
         let tag = "tag\(lastTag)"
         let document = request.body.isEmpty ? index.map { list[$0].document } ?? [] : request.body

@@ -219,8 +219,10 @@ public class ScriptedWatcher: SIPPeer {
             if phase == .live { end("expired") }
         }
         if refreshesItself {
-            let wish = max(wanted, 60)
-            refreshAlarm = schedule(at: now + .seconds(max(1, Int(expires) / 2))) { [unowned self] now in refresh(expires: wish, at: now) }
+            let requestedExpires = max(wanted, 60)
+            refreshAlarm = schedule(at: now + .seconds(max(1, Int(expires) / 2))) { [unowned self] now in
+                refresh(expires: requestedExpires, at: now)
+            }
         }
     }
 

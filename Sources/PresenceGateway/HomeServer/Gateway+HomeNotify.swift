@@ -70,11 +70,13 @@ extension Gateway {
         resolveGRUU(&request, of: subscription.user)
         request.headers.set(.contact, contact(by: requestRoute))
         request.headers.append(.event, subscription.event.description)
-        request.headers.append("subscription-state", subscription.farewell == nil ? status.headerValue : "terminated;expires=0")
+        request.headers.append(
+            "subscription-state", subscription.terminationDiagnostic == nil ? status.headerValue : "terminated;expires=0")
         if subscription.package.requiresEventList { request.headers.append(.require, "eventlist") }
         if status.isTerminated { request.headers.append(.expires, "0") }
-        if let farewell = subscription.farewell {
-            let diagnostics = MSDiagnostics(UInt32(clamping: farewell.id), reason: farewell.reason, source: configuration.nodeName)
+        if let terminationDiagnostic = subscription.terminationDiagnostic {
+            let diagnostics = MSDiagnostics(
+                UInt32(clamping: terminationDiagnostic.id), reason: terminationDiagnostic.reason, source: configuration.nodeName)
             request.headers.append("ms-diagnostics-public", diagnostics.description)
         }
         if let body {

@@ -39,17 +39,18 @@ extension Gateway {
         }
         let policy = homeNotifierConfiguration(
             bestEffort: flow.local.transport.isReliable && request.headers.offers("ms-benotify"))
-        let wish = request.headers.expires.map { Int(clamping: $0) }
-        if case .tooBrief(let minimum) = policy.expiry.decide(wish) { throw .tooBrief(minimum) }
+        let requestedExpires = request.headers.expires.map { Int(clamping: $0) }
+        if case .tooBrief(let minimum) = policy.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
         let subscription = HomeDialog(
             localTag: tag, package: package, parties: parties, endpoint: EndpointID(of: request.headers), event: event,
             followsRegistration: request.headers.offers("com.microsoft.autoextend"), dialog: dialog,
             notifier: Notifier(policy, isReady: true), flow: flow, subject: subject)
-        let former = wish == 0 ? [] : replaced(by: subscription)
+        let former = requestedExpires == 0 ? [] : replaced(by: subscription)
         home.dialogs.insert(subscription)
         keep(.dialog(tag))
         ifNotKept { [unowned self] _ in remove(subscription) }
-        let actions = subscription.notifier.receiveSubscribe(expires: wish, piggyback: Self.isPiggybackOffered(request), at: now)
+        let actions = subscription.notifier.receiveSubscribe(
+            expires: requestedExpires, piggyback: Self.isPiggybackOffered(request), at: now)
         counters.subscriptionsAccepted += 1
         log(.debug, "home subscription accepted", ["call-id": dialog.id.callID, "user": parties.presentityKey, "event": package.rawValue])
         perform(actions, on: subscription, answering: (request, transaction), at: now)
@@ -124,8 +125,9 @@ extension Gateway {
         if case .reject(let status) = subscription.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
-        let wish = request.headers.expires.map { Int(clamping: $0) }
-        let actions = subscription.notifier.receiveSubscribe(expires: wish, piggyback: Self.isPiggybackOffered(request), at: now)
+        let requestedExpires = request.headers.expires.map { Int(clamping: $0) }
+        let actions = subscription.notifier.receiveSubscribe(
+            expires: requestedExpires, piggyback: Self.isPiggybackOffered(request), at: now)
         if case .refuse(let minimum)? = actions.first { throw .tooBrief(minimum) }
         keep(.dialog(tag))
         if let subject { subscription.subject = subject }

@@ -25,10 +25,11 @@ extension Gateway {
         let outcome: Registrar.Outcome
         let asksKeepAlive: Bool
         do throws(RegistrationRefusal) {
-            let wish = try RegistrationRequest(request, model: parties.presentityDomain.side == .enterprise ? .enterprise : .simple)
-            asksKeepAlive = wish.asksKeepAlive
+            let registration = try RegistrationRequest(request, model: parties.presentityDomain.side == .enterprise ? .enterprise : .simple)
+            asksKeepAlive = registration.asksKeepAlive
             outcome = try home.registrar.register(
-                wish, user: parties.presentityKey, from: MessageSource(local: flow.local, remote: flow.remote, connection: flow.connection),
+                registration, user: parties.presentityKey,
+                from: MessageSource(local: flow.local, remote: flow.remote, connection: flow.connection),
                 at: now)
         } catch {
             if error.status == .serviceUnavailable || error.status == .forbidden { counters.limitsReached += 1 }

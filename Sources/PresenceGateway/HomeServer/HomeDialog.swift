@@ -72,7 +72,7 @@ final class HomeDialog {
     /// Time by which an endpoint without a registration must return; nil: no such limit.
     var returnsBy: Instant?
     /// Diagnostic for the last notification, if this server ended the dialog.
-    var farewell: Diagnostic?
+    var terminationDiagnostic: Diagnostic?
 
     init(
         localTag: String, package: HomePackage, parties: RequestScreening.Parties, endpoint: EndpointID?, event: Event,

@@ -58,8 +58,8 @@ extension Gateway {
             parties.presentity = resource.uri
             parties.presentityKey = resource.key
             do throws(Refusal) {
-                let marks = try HopMark(node: configuration.nodeName, presentity: resource.key).passOn(request.headers)
-                attach(resource, to: watcher, parties: parties, marks: marks, isPoll: isPoll, at: now)
+                let loopMarkers = try HopMark(node: configuration.nodeName, presentity: resource.key).passOn(request.headers)
+                attach(resource, to: watcher, parties: parties, loopMarkers: loopMarkers, isPoll: isPoll, at: now)
             } catch {
                 // The request passed this gateway before: forwarding it again would loop.
                 reject(resource, of: watcher, state: "terminated", reason: TerminationReason.noresource.rawValue)

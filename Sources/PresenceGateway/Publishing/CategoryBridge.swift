@@ -25,7 +25,7 @@ final class CategoryBridge {
     var current: Change?
     /// Number of the newest request; responses to earlier ones are ignored.
     var attempt: UInt64 = 0
-    var passage = BridgePassage()
+    var dialogContext = DialogContext()
     /// Next time at which an element of the composed document begins or ends; nil: none does.
     var nextTimedMoment: Instant?
     /// Whether the home server returned a state of its own in a container for watchers (MS-PRES 3.8.5.1.2.7).
@@ -79,12 +79,14 @@ final class CategoryBridge {
 
     /// Instances for the home server, with the remaining lifetime of the longest-lived source.
     /// - Parameter atLeast: minimum lifetime in seconds, so that short lifetimes do not cause frequent requests.
-    func wishes(
+    func requestedPublications(
         _ elements: [PublicationID: XMLFragment], of sources: [String: Source], atLeast: Int, at now: Instant
-    ) -> [PublicationID: CategoryPublicationClient.Wish] {
+    ) -> [PublicationID: CategoryPublicationClient.RequestedPublication] {
         guard let until = sources.values.map(\.until).max() else { return [:] }
         let life = max((until - now).seconds + Self.margin, atLeast)
-        return elements.mapValues { CategoryPublicationClient.Wish(body: $0, expires: UInt32(clamping: life), until: DateTime(until)) }
+        return elements.mapValues {
+            CategoryPublicationClient.RequestedPublication(body: $0, expires: UInt32(clamping: life), until: DateTime(until))
+        }
     }
 
     /// Seconds by which an instance outlives its source, so that it is removed explicitly rather than by expiry.

@@ -16,13 +16,13 @@ extension Gateway {
             advance(bridge, at: now)
         }
         for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) where concerns(bridge.uri) {
-            let wished = bridge.client.wishes.mapValues(\.body)
+            let requested = bridge.client.requestedPublications.mapValues(\.body)
             bridge.sources = renewed(bridge.sources)
             if let sources = bridge.current?.sources { bridge.current?.sources = renewed(sources) }
-            wish(bridge, at: now)
+            requestPublications(bridge, at: now)
             // The home server's pause continues unless the instances or the domain's configuration changed.
             let isSamePlace = configuration.domain(bridge.uri.domainKey) == before.domain(bridge.uri.domainKey)
-            if !isSamePlace || bridge.client.wishes.mapValues(\.body) != wished { bridge.client.tryNow() }
+            if !isSamePlace || bridge.client.requestedPublications.mapValues(\.body) != requested { bridge.client.tryNow() }
             work(bridge, at: now)
         }
     }

@@ -50,7 +50,7 @@ extension Gateway {
             giveUp(bridge, refusal, at: now)
             guard store == nil else { continue }
             bridge.sources = [:]
-            bridge.client.wishes = [:]
+            bridge.client.requestedPublications = [:]
             work(bridge, at: now)
         }
     }
@@ -59,7 +59,7 @@ extension Gateway {
 
     private func stored(_ bridge: PIDFBridge) -> StoredBridge? {
         guard !bridge.isIdle else { return nil }
-        var details = [Detail.hopMarks: bridge.passage.hopMarks]
+        var details = [Detail.hopMarks: bridge.dialogContext.hopMarks]
         if let standing = bridge.client.standing {
             details[Detail.tag] = standing.tag.value
             details[Detail.lapse] = String(standing.lapsesAt.nanosecondsSince1970)
@@ -93,7 +93,7 @@ extension Gateway {
             if standing.isUncertain { details[Detail.isUncertain] = "yes" }
             return StoredBridge.Item(kind: Kind.standing, name: id.stored, details: details)
         }
-        var details = [Detail.hopMarks: bridge.passage.hopMarks]
+        var details = [Detail.hopMarks: bridge.dialogContext.hopMarks]
         if bridge.homeComputesState { details[Detail.computesState] = "yes" }
         return StoredBridge(
             user: bridge.key, way: .service, uri: bridge.uri.description, details: details,
@@ -126,8 +126,8 @@ extension Gateway {
         }
         let bridge = PIDFBridge(
             key: stored.user, uri: uri, enhanced: carriedPresentity(uri, stored: (data, Set(computed))), client: client)
-        bridge.passage.callID = tokens.callID()
-        bridge.passage.hopMarks = stored.details[Detail.hopMarks] ?? ""
+        bridge.dialogContext.callID = tokens.callID()
+        bridge.dialogContext.hopMarks = stored.details[Detail.hopMarks] ?? ""
         bridge.acceptedDigest = stored.details[Detail.digest].flatMap { UInt64($0) }
         for endpoint in (stored.details[Detail.endpoints] ?? "").split(separator: ",") {
             bridge.leaving[String(endpoint)] = now + timing.restartGrace
@@ -153,7 +153,7 @@ extension Gateway {
                 renewAt: DateTime(nanosecondsSince1970: renew), isUncertain: item.details[Detail.isUncertain] != nil)
         }
         let bridge = makeCategoryBridge(stored.user, uri, standings: standings)
-        bridge.passage.hopMarks = stored.details[Detail.hopMarks] ?? ""
+        bridge.dialogContext.hopMarks = stored.details[Detail.hopMarks] ?? ""
         bridge.homeComputesState = stored.details[Detail.computesState] != nil
         for item in stored.items where item.kind == Kind.source {
             let until = item.details[Detail.until].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
@@ -165,7 +165,7 @@ extension Gateway {
             bridge.table.restore(EntityTag(item.name), until: source.until)
         }
         categoryBridges[bridge.key] = bridge
-        wish(bridge, at: now)
+        requestPublications(bridge, at: now)
         timers.set(.categoryBridge(bridge.key), at: nextPaced(at: now))
         return true
     }

@@ -16,13 +16,13 @@ extension Gateway {
         }
         try checkPublication(request, parties)
         guard request.body.count <= configuration.limits.publicationBytes else { throw .bodyTooLarge }
-        let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        let loopMarkers = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
         let bridge = try categoryBridge(parties)
         guard bridge.queue.count < CategoryBridge.queueLimit else {
             counters.limitsReached += 1
             throw .unavailable("too many publications of this presentity at once", retryAfter: configuration.timing.retryAfter)
         }
-        bridge.passage.follow(marks, parties)
+        bridge.dialogContext.follow(loopMarkers, parties)
         bridge.queue.append(
             CategoryBridge.Held(request: request, transaction: transaction, until: now + configuration.timing.publishWait))
         work(bridge, at: now)
@@ -48,7 +48,7 @@ extension Gateway {
             client: CategoryPublicationClient(
                 uri: uri.description, standings: standings, shortestPause: Int64(max(1, configuration.timing.retryMinimum.seconds)),
                 longestPause: Int64(max(1, configuration.timing.retryMaximum.seconds))))
-        bridge.passage.callID = tokens.callID()
+        bridge.dialogContext.callID = tokens.callID()
         return bridge
     }
 
@@ -65,7 +65,7 @@ extension Gateway {
                 refuse(held.request, held.transaction, error, at: now)
                 continue
             }
-            wish(bridge, at: now)
+            requestPublications(bridge, at: now)
             bridge.client.tryNow()
             reconcile(bridge, at: now)
         }
@@ -139,7 +139,7 @@ extension Gateway {
         if let current = bridge.current { bridge.queue.insert(current.held, at: 0) }
         bridge.current = nil
         categoryBridges[bridge.key] = bridge
-        wish(bridge, at: now)
+        requestPublications(bridge, at: now)
         work(bridge, at: now)
     }
 
@@ -149,14 +149,14 @@ extension Gateway {
         guard let change = bridge.current else { return }
         if change.expires == 0 { return commit(bridge, change, at: now) }
         bridge.current = nil
-        wish(bridge, at: now)
+        requestPublications(bridge, at: now)
         refuse(change.held.request, change.held.transaction, refusal, at: now)
     }
 
     /// Passes the wanted instances to the publication client, those of the request in progress first.
-    func wish(_ bridge: CategoryBridge, at now: Instant) {
+    func requestPublications(_ bridge: CategoryBridge, at now: Instant) {
         let sources = bridge.current?.sources ?? bridge.sources
-        bridge.client.wishes = bridge.wishes(
+        bridge.client.requestedPublications = bridge.requestedPublications(
             compose(sources, of: bridge, at: now), of: sources, atLeast: configuration.timing.publication.standard, at: now)
     }
 
@@ -169,7 +169,7 @@ extension Gateway {
         guard !lapsed.isEmpty else { return }
         for tag in lapsed { bridge.sources[tag.value] = nil }
         keep(.bridge(bridge.key))
-        wish(bridge, at: now)
+        requestPublications(bridge, at: now)
         bridge.client.tryNow()
     }
 
@@ -182,7 +182,7 @@ extension Gateway {
         for held in late {
             refuse(held.request, held.transaction, Refusal(.serverTimeout, "the identity's home server did not answer in time"), at: now)
         }
-        if let moment = bridge.nextTimedMoment, moment <= now { wish(bridge, at: now) }
+        if let moment = bridge.nextTimedMoment, moment <= now { requestPublications(bridge, at: now) }
         work(bridge, at: now)
     }
 

@@ -30,7 +30,7 @@ extension Gateway {
         }
         var request = SIPRequest(.service, uri: bridge.uri)
         let epid = publisherEPID
-        address(&request, of: bridge.uri, &bridge.passage, epid: epid)
+        address(&request, of: bridge.uri, &bridge.dialogContext, epid: epid)
         let requestRoute = requestRoute(by: hop)
         var contact = NameAddr(contact(by: requestRoute)) ?? NameAddr(bridge.uri)
         contact.parameters.set("+sip.instance", "<urn:uuid:\(EndpointID(epid: epid))>", isQuoted: true)
@@ -51,7 +51,7 @@ extension Gateway {
 
     func serviceFailed(_ bridge: CategoryBridge, attempt: UInt64, _ reason: String, at now: Instant) {
         guard bridge.attempt == attempt else { return }
-        log(.notice, "SERVICE not delivered", ["call-id": bridge.passage.callID, "reason": reason])
+        log(.notice, "SERVICE not delivered", ["call-id": bridge.dialogContext.callID, "reason": reason])
         answered(bridge, .requestTimeout, nil, retryAfter: nil, at: now)
         work(bridge, at: now)
     }
@@ -68,13 +68,15 @@ extension Gateway {
         case 409:
             counters.publicationConflicts += 1
             let fault = body.flatMap { try? parser.parse($0).root }.flatMap { try? FaultDocument(reading: $0) }
-            log(.info, "far side has other versions", ["call-id": bridge.passage.callID, "stale": String(fault?.operations.count ?? 0)])
+            log(
+                .info, "far side has other versions",
+                ["call-id": bridge.dialogContext.callID, "stale": String(fault?.operations.count ?? 0)])
             bridge.client.conflicted(fault, at: moment)
         case 408, 480, 500..<600:
             bridge.client.failed(retryAfter: retryAfter, at: moment)
         default:
             counters.publicationsRefusedUpstream += 1
-            log(.notice, "far side refused SERVICE", ["call-id": bridge.passage.callID, "status": String(status.rawValue)])
+            log(.notice, "far side refused SERVICE", ["call-id": bridge.dialogContext.callID, "status": String(status.rawValue)])
             bridge.client.refused(isChallenge: [401, 407].contains(status.rawValue), at: moment)
             giveUp(bridge, Refusal(remotePublication: status.rawValue), at: now)
         }

@@ -101,7 +101,7 @@ extension Gateway {
         guard isComputed else { return }
         bridge.homeComputesState = true
         keep(.bridge(bridge.key))
-        log(.info, "home server computes states, input containers are published", ["call-id": bridge.passage.callID])
-        wish(bridge, at: now)
+        log(.info, "home server computes states, input containers are published", ["call-id": bridge.dialogContext.callID])
+        requestPublications(bridge, at: now)
     }
 }

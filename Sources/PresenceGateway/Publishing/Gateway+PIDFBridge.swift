@@ -14,7 +14,7 @@ extension Gateway {
         guard !isShuttingDown else {
             throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
         }
-        let marks = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        let loopMarkers = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
         let endpoint = EndpointID(of: request.headers)
         let document: CategoryPublishDocument
         do throws(DocumentError) {
@@ -48,7 +48,7 @@ extension Gateway {
             bridgeConnections.note(id, of: bridge.key, over: connection)
             bridge.leaving[id] = nil
         }
-        bridge.passage.follow(marks, parties)
+        bridge.dialogContext.follow(loopMarkers, parties)
         var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
         response.headers.append(.contentType, WatcherFormat.roamingSelfType)
         response.body = bridge.enhanced.publishAnswer(after: change, at: moment).encoded()
@@ -78,7 +78,7 @@ extension Gateway {
             key: parties.presentityKey, uri: parties.presentity, enhanced: carriedPresentity(parties.presentity, stored: nil),
             client: PublicationClient(
                 expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum))
-        bridge.passage.callID = tokens.callID()
+        bridge.dialogContext.callID = tokens.callID()
         pidfBridges[bridge.key] = bridge
         return bridge
     }

@@ -44,13 +44,13 @@ extension Gateway {
             return perform(bridge.client.receiveAnswer(status: 404, tag: nil, expires: nil, at: now), on: bridge, at: now)
         }
         var request = SIPRequest(.publish, uri: bridge.uri)
-        address(&request, of: bridge.uri, &bridge.passage)
+        address(&request, of: bridge.uri, &bridge.dialogContext)
         request.headers.set(.event, EventPackage.presence.token)
         request.headers.set(.expires, String(expires))
         if let tag { request.headers.set(.sipIfMatch, tag.value) }
         if hasBody || expires == 0 {
             bridge.sent = PIDFBridge.Sent(
-                generation: bridge.generation, digest: hasBody ? bridge.document.map(BridgePassage.digest) : nil)
+                generation: bridge.generation, digest: hasBody ? bridge.document.map(DialogContext.digest) : nil)
         }
         if hasBody, let document = bridge.document {
             request.headers.set(.contentType, WatcherFormat.pidfType)
@@ -60,17 +60,17 @@ extension Gateway {
     }
 
     /// Sets the headers common to requests of both kinds of bridge.
-    func address(_ request: inout SIPRequest, of uri: SIPURI, _ passage: inout BridgePassage, epid: String? = nil) {
-        passage.cSeq += 1
-        passage.redirections = []
-        request.headers.maxForwards = passage.maxForwards
+    func address(_ request: inout SIPRequest, of uri: SIPURI, _ dialogContext: inout DialogContext, epid: String? = nil) {
+        dialogContext.cSeq += 1
+        dialogContext.redirections = []
+        request.headers.maxForwards = dialogContext.maxForwards
         var parameters = SIPParameters([.init("tag", tokens.tag())])
         if let epid { parameters.set("epid", epid) }
         request.headers.from = NameAddr(uri, parameters: parameters)
         request.headers.to = NameAddr(uri)
-        request.headers.callID = passage.callID
-        request.headers.cSeq = CSeq(passage.cSeq, request.method)
-        request.headers.append(HopMark.header, passage.hopMarks)
+        request.headers.callID = dialogContext.callID
+        request.headers.cSeq = CSeq(dialogContext.cSeq, request.method)
+        request.headers.append(HopMark.header, dialogContext.hopMarks)
         vouch(for: uri, on: &request, toward: configuration.domain(of: uri))
     }
 
@@ -98,14 +98,14 @@ extension Gateway {
 
     func publishFailed(_ bridge: PIDFBridge, attempt: UInt64, _ reason: String, at now: Instant) {
         guard bridge.attempt == attempt else { return }
-        log(.notice, "PUBLISH not delivered", ["call-id": bridge.passage.callID, "reason": reason])
+        log(.notice, "PUBLISH not delivered", ["call-id": bridge.dialogContext.callID, "reason": reason])
         perform(bridge.client.publishFailed(at: now), on: bridge, at: now)
         settle(bridge)
     }
 
     /// Undoes a publication that could not be stored: no request was sent, and the compositor has the previous state.
     func notCarried(_ bridge: PIDFBridge, at now: Instant) {
-        log(.notice, "PUBLISH not delivered", ["call-id": bridge.passage.callID, "reason": "not kept"])
+        log(.notice, "PUBLISH not delivered", ["call-id": bridge.dialogContext.callID, "reason": "not kept"])
         bridge.sent = nil
         refuseHeld(
             bridge, .unavailable("this node cannot keep any change now", retryAfter: configuration.timing.retryAfter), at: now)
@@ -129,7 +129,7 @@ extension Gateway {
         let tried = bridge.sent?.generation
         bridge.sent = nil
         counters.publicationsRefusedUpstream += 1
-        log(.notice, "far side refused PUBLISH", ["call-id": bridge.passage.callID, "status": String(status)])
+        log(.notice, "far side refused PUBLISH", ["call-id": bridge.dialogContext.callID, "status": String(status)])
         if bridge.client.entityTag == nil { bridge.acceptedDigest = nil }
         if !bridge.held.isEmpty {
             refuseHeld(bridge, Refusal(remotePublication: status), at: now)

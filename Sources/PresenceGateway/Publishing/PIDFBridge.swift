@@ -35,7 +35,7 @@ final class PIDFBridge {
     var leaving: [String: Instant] = [:]
     /// Time of the next attempt after a refusal or a restart.
     var retryAt: Instant?
-    var passage = BridgePassage()
+    var dialogContext = DialogContext()
 
     struct Sent {
         var generation: UInt64
@@ -71,7 +71,7 @@ final class PIDFBridge {
     var isPublished: Bool { enhanced.pairs.contains { enhanced.instances(of: $0).contains { !$0.isComputed } } }
 
     /// Whether the compositor has the current document.
-    var isShown: Bool { acceptedDigest == document.map(BridgePassage.digest) }
+    var isShown: Bool { acceptedDigest == document.map(DialogContext.digest) }
 
     /// Whether the compositor has the wanted state, and no request is outstanding.
     var isSettled: Bool { isShown && !client.isAsking && client.isWanted == (document != nil) }
@@ -126,7 +126,7 @@ final class PIDFBridge {
 }
 
 /// Properties common to the upstream requests of a bridge.
-struct BridgePassage {
+struct DialogContext {
     var callID = ""
     var cSeq: UInt32 = 0
     var hopMarks = ""
@@ -135,8 +135,8 @@ struct BridgePassage {
     var redirections: Set<String> = []
 
     /// Takes the loop markers and Max-Forwards of the newest client request.
-    mutating func follow(_ marks: String, _ parties: RequestScreening.Parties) {
-        hopMarks = marks
+    mutating func follow(_ loopMarkers: String, _ parties: RequestScreening.Parties) {
+        hopMarks = loopMarkers
         maxForwards = parties.maxForwards
     }
 

@@ -157,18 +157,18 @@ struct HopMark {
     }
 
     /// Removes this mark and the node's batch mark from a list of marks.
-    func others(in marks: String) -> String {
-        marks.split(separator: ",").map { $0.filter { $0 != " " } }.filter { $0 != token && $0 != batchToken }.joined(separator: ", ")
+    func others(in loopMarkers: String) -> String {
+        loopMarkers.split(separator: ",").map { $0.filter { $0 != " " } }.filter { $0 != token && $0 != batchToken }.joined(separator: ", ")
     }
 
     /// Marks for the upstream request; throws 482 if this mark is present already, 483 if there are ``limit`` marks.
     func passOn(_ headers: SIPHeaders) throws(Refusal) -> String {
-        var marks: [String] = []
+        var loopMarkers: [String] = []
         for line in headers.values(Self.header) {
-            for mark in line.split(separator: ",") { marks.append(String(mark.filter { $0 != " " })) }
+            for mark in line.split(separator: ",") { loopMarkers.append(String(mark.filter { $0 != " " })) }
         }
-        if marks.contains(token) || marks.contains(batchToken) { throw .loop }
-        if marks.count >= Self.limit { throw .tooManyHops }
-        return (marks + [token]).joined(separator: ", ")
+        if loopMarkers.contains(token) || loopMarkers.contains(batchToken) { throw .loop }
+        if loopMarkers.count >= Self.limit { throw .tooManyHops }
+        return (loopMarkers + [token]).joined(separator: ", ")
     }
 }

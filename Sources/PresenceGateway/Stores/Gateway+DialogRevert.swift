@@ -99,7 +99,7 @@ extension Gateway {
     private func revert(_ subscription: HomeDialog, to before: HomeDialogBefore, at now: Instant) {
         subscription.dialog.revert(to: before.dialog)
         subscription.subject = before.subject
-        subscription.farewell = before.farewell
+        subscription.terminationDiagnostic = before.terminationDiagnostic
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         subscription.notifier.revert(to: before.notifier, from: before.ends, retryIn: pause, at: now)
         commitLog.unsent.insert(subscription.localTag)
@@ -133,13 +133,13 @@ struct HomeDialogBefore {
     fileprivate let dialog: Dialog
     fileprivate let notifier: Notifier
     fileprivate let subject: HomeDialog.Subject
-    fileprivate let farewell: Diagnostic?
+    fileprivate let terminationDiagnostic: Diagnostic?
     fileprivate var ends: Set<Notifier.EndReason> = []
 
     fileprivate init(_ subscription: HomeDialog) {
         dialog = subscription.dialog
         notifier = subscription.notifier
         subject = subscription.subject
-        farewell = subscription.farewell
+        terminationDiagnostic = subscription.terminationDiagnostic
     }
 }

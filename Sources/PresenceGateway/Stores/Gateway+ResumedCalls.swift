@@ -38,9 +38,9 @@ extension Gateway {
             !watcher.notifier.isEnding, isRemoteEnd(watcher.watcherKey, request, flow)
         else { return false }
         reached(watcher, over: flow)
-        let wish = request.headers.expires.map { Int(clamping: $0) }
+        let requestedExpires = request.headers.expires.map { Int(clamping: $0) }
         let actions = watcher.notifier.receiveSubscribe(
-            expires: wish, piggyback: isPiggyback(request, of: watcher, isPoll: wish == 0), at: now)
+            expires: requestedExpires, piggyback: isPiggyback(request, of: watcher, isPoll: requestedExpires == 0), at: now)
         log(.debug, "subscription of an earlier process answered again", ["call-id": watcher.dialog.callID])
         perform(actions, on: watcher, answering: (request, transaction), isRevocable: true, at: now)
         schedule(watcher)

@@ -122,12 +122,12 @@ extension Gateway {
             cSeq.number = watcher.dialog.nextNumber()
         case .publication(let bridge, let attempt):
             guard bridge.attempt == attempt else { return false }
-            bridge.passage.cSeq += 1
-            cSeq.number = bridge.passage.cSeq
+            bridge.dialogContext.cSeq += 1
+            cSeq.number = bridge.dialogContext.cSeq
         case .categoryPublication(let bridge, let attempt):
             guard bridge.attempt == attempt else { return false }
-            bridge.passage.cSeq += 1
-            cSeq.number = bridge.passage.cSeq
+            bridge.dialogContext.cSeq += 1
+            cSeq.number = bridge.dialogContext.cSeq
         case .keepAlive: cSeq.number += 1
         case .homeNotify: return false
         }

@@ -69,11 +69,11 @@ extension Gateway {
         case .publication(let bridge, let attempt):
             guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .simple) else { return false }
             target = redirection(
-                response, from: request.requestURI, visited: &bridge.passage.redirections, of: bridge.uri.domainKey, by: hop)
+                response, from: request.requestURI, visited: &bridge.dialogContext.redirections, of: bridge.uri.domainKey, by: hop)
         case .categoryPublication(let bridge, let attempt):
             guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .enterprise) else { return false }
             target = redirection(
-                response, from: request.requestURI, visited: &bridge.passage.redirections, of: bridge.uri.domainKey, by: hop)
+                response, from: request.requestURI, visited: &bridge.dialogContext.redirections, of: bridge.uri.domainKey, by: hop)
         case .subscribe, .notify, .homeNotify, .keepAlive:
             return false
         }

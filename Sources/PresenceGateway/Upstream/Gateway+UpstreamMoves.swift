@@ -13,9 +13,9 @@ extension Gateway {
         let target = UpstreamTarget(poolFqdn: poolFqdn) ?? .presentity(resource.uri)
         upstream.drop(resource)
         guard resource.hasSink else { return }
-        var trail = resource.trail ?? RedirectTrail()
-        let decision = redirects.decide(&trail, from: upstream.address, to: target, at: now)
-        resource.trail = trail
+        var redirectHistory = resource.redirectHistory ?? RedirectHistory()
+        let decision = redirects.decide(&redirectHistory, from: upstream.address, to: target, at: now)
+        resource.redirectHistory = redirectHistory
         let order = upstream.order(poll: nil)
         switch decision {
         case .follow(let wait):
@@ -33,7 +33,7 @@ extension Gateway {
             log(
                 .warning, "far side sends a presentity in circles, or too often",
                 [
-                    "call-id": upstream.callID, "pool": poolFqdn ?? "", "loop": String(isLoop), "rests": String(trail.setbacks),
+                    "call-id": upstream.callID, "pool": poolFqdn ?? "", "loop": String(isLoop), "rests": String(redirectHistory.setbacks),
                     "retry-in": String(pause.seconds),
                 ])
             rest(resource, order, for: pause, &subscriptions, at: now)
@@ -47,9 +47,9 @@ extension Gateway {
         for resource in upstream.resources {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
-            var trail = resource.trail ?? RedirectTrail()
-            let pause = redirects.rest(&trail, at: now)
-            resource.trail = trail
+            var redirectHistory = resource.redirectHistory ?? RedirectHistory()
+            let pause = redirects.rest(&redirectHistory, at: now)
+            resource.redirectHistory = redirectHistory
             counters.redirectsDelayed += 1
             rest(resource, order, for: pause, &subscriptions, at: now)
         }

@@ -81,7 +81,7 @@ extension Gateway {
         resource.isOld = false
         resource.isResumed = false
         resource.staleAt = nil
-        redirects.arrived(&resource.trail, at: upstream.address, now: now)
+        redirects.arrived(&resource.redirectHistory, at: upstream.address, now: now)
         show(source, in: resource, isGranted: isGranted, at: now)
         return true
     }

@@ -12,7 +12,7 @@ extension Gateway {
     ///   - isPoll: whether the subscription is a poll, which shares nothing (RFC 6665 4.4.3).
     func joinUpstream(
         _ resource: WatchedResource, of watcher: WatcherDialog, parties: RequestScreening.Parties, domain: DomainConfiguration,
-        hop: NextHop, marks: String, isPoll: Bool, at now: Instant
+        hop: NextHop, loopMarkers: String, isPoll: Bool, at now: Instant
     ) {
         let far = upstreamDomain(resource.uri.domainKey, domain, hop)
         let own = HopMark(node: configuration.nodeName, presentity: resource.key)
@@ -20,7 +20,7 @@ extension Gateway {
         let toWatcher = HopMark(node: configuration.nodeName, presentity: parties.presentityKey)
         let order = UpstreamOrder(
             watcher: parties.watcher, network: parties.watcherDomain.network, domain: far, maxForwards: parties.maxForwards,
-            hopMarks: toWatcher.others(in: own.others(in: marks)), poll: isPoll ? watcher.localTag : nil)
+            hopMarks: toWatcher.others(in: own.others(in: loopMarkers)), poll: isPoll ? watcher.localTag : nil)
         let subscription =
             listUpstream(for: resource, of: watcher, order, at: now)
             ?? self.subscription(at: far.origin(of: resource.uri, at: now), order, at: now)

@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Redirections of one presentity since the remote domain last showed its state.
-struct RedirectTrail: Hashable {
+struct RedirectHistory: Hashable {
     /// Addresses of its subscriptions, in order.
     fileprivate(set) var visited: [UpstreamTarget] = []
     /// Times of the redirections followed within the policy's span.
@@ -58,43 +58,44 @@ struct RedirectGuard {
     }
 
     /// Decides about a redirection from `source` to `target`.
-    mutating func decide(_ trail: inout RedirectTrail, from source: UpstreamTarget, to target: UpstreamTarget, at now: Instant) -> Decision
+    mutating func decide(_ redirectHistory: inout RedirectHistory, from source: UpstreamTarget, to target: UpstreamTarget, at now: Instant)
+        -> Decision
     {
-        trail.followed.removeAll { now - $0 >= policy.span }
-        if trail.visited.last != source { trail.visited.append(source) }
-        let isLoop = trail.visited.contains(target)
-        if isLoop || trail.followed.count >= policy.follows {
-            let pause = rest(&trail, at: now)
+        redirectHistory.followed.removeAll { now - $0 >= policy.span }
+        if redirectHistory.visited.last != source { redirectHistory.visited.append(source) }
+        let isLoop = redirectHistory.visited.contains(target)
+        if isLoop || redirectHistory.followed.count >= policy.follows {
+            let pause = rest(&redirectHistory, at: now)
             note(target, at: now)
             addresses[target]?.notBefore = now + min(pause, policy.longestAddressPause)
             return .rest(pause, isLoop: isLoop)
         }
-        trail.visited.append(target)
-        trail.followed.append(now)
+        redirectHistory.visited.append(target)
+        redirectHistory.followed.append(now)
         note(target, at: now)
         return .follow(after: wait(for: target, at: now))
     }
 
     /// Counts a failed redirection; returns the rest before the presentity is subscribed at its origin.
-    mutating func rest(_ trail: inout RedirectTrail, at now: Instant) -> TimeSpan {
-        trail.setbacks += 1
-        trail.lastSetback = now
-        trail.visited = []
+    mutating func rest(_ redirectHistory: inout RedirectHistory, at now: Instant) -> TimeSpan {
+        redirectHistory.setbacks += 1
+        redirectHistory.lastSetback = now
+        redirectHistory.visited = []
         var pause = policy.shortestRest
-        for _ in 1..<min(max(trail.setbacks, 1), 32) { pause = min(pause * 2, policy.longestRest) }
+        for _ in 1..<min(max(redirectHistory.setbacks, 1), 32) { pause = min(pause * 2, policy.longestRest) }
         return jittered(pause)
     }
 
     /// Ends the redirections of a presentity after its state was shown.
-    mutating func arrived(_ trail: inout RedirectTrail?, at address: UpstreamTarget, now: Instant) {
+    mutating func arrived(_ redirectHistory: inout RedirectHistory?, at address: UpstreamTarget, now: Instant) {
         addresses[address]?.notBefore = now
-        guard trail != nil else { return }
-        trail?.visited = []
-        trail?.followed.removeAll { now - $0 >= policy.span }
-        if let last = trail?.lastSetback, now - last < policy.settled { return }
-        trail?.setbacks = 0
-        trail?.lastSetback = nil
-        if trail?.followed.isEmpty ?? false { trail = nil }
+        guard redirectHistory != nil else { return }
+        redirectHistory?.visited = []
+        redirectHistory?.followed.removeAll { now - $0 >= policy.span }
+        if let last = redirectHistory?.lastSetback, now - last < policy.settled { return }
+        redirectHistory?.setbacks = 0
+        redirectHistory?.lastSetback = nil
+        if redirectHistory?.followed.isEmpty ?? false { redirectHistory = nil }
     }
 
     private mutating func wait(for target: UpstreamTarget, at now: Instant) -> TimeSpan {

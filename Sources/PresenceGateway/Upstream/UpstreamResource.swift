@@ -31,7 +31,7 @@ final class UpstreamResource {
     /// Copy of the document for partial notifications; nil: none has arrived.
     var partial: PartialPresence?
     /// Redirect history; nil: the presentity was not redirected.
-    var trail: RedirectTrail?
+    var redirectHistory: RedirectHistory?
     /// The first sink; most presentities have only one.
     private var first: UpstreamSink?
     private var others: [UpstreamSink] = []

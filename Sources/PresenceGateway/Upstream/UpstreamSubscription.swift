@@ -216,7 +216,7 @@ final class UpstreamSubscription {
             for sink in resource.sinks { sink.resource.upstream = self }
             return
         }
-        known.trail = known.trail ?? resource.trail
+        known.redirectHistory = known.redirectHistory ?? resource.redirectHistory
         // A pending presentity stays pending for added watchers.
         if known.authorization == .unheard { known.authorization = resource.authorization }
         for sink in resource.sinks {

@@ -150,7 +150,7 @@ import UserDirectory
     }
 
     @Test("a user who is removed hears that his subscriptions are over")
-    func farewell() throws {
+    func terminationDiagnostic() throws {
         bench.use(try Fabrikam.directory(Fabrikam.rob, Fabrikam.user("carl")))
         let rob = SignedInEndpoint(bench, "rob@fabrikam.com", connection: 1)
         rob.register()

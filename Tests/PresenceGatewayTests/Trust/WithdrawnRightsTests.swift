@@ -37,8 +37,8 @@ import Testing
         #expect(last.first?.headers.subscriptionState?.state == .terminated)
         #expect(last.first?.headers.subscriptionState?.reason?.rawValue == "rejected")
         #expect(last.first?.body.isEmpty == true, "no presence goes with it")
-        let farewell = try bench.nextRequest(.subscribe, at: Bench.simple)
-        #expect(farewell.headers.callID == far.headers.callID && farewell.headers.expires == 0)
+        let terminationDiagnostic = try bench.nextRequest(.subscribe, at: Bench.simple)
+        #expect(terminationDiagnostic.headers.callID == far.headers.callID && terminationDiagnostic.headers.expires == 0)
         #expect(bench.gateway.counts.watcherDialogs == 1 && bench.gateway.counters.rightsRefused == 1)
         let entries = bench.gateway.journal(ofCallID: accepted.headers.callID ?? "")
         #expect(entries.contains { $0.rule.contains("deny.users") })
@@ -88,9 +88,9 @@ import Testing
         bench.reconfigure { $0.domains[name] = .refused(403) }
         let last = try bench.takeNotifies()
         #expect(last.map(\.headers.subscriptionState?.reason?.rawValue) == ["rejected"])
-        let farewell = try bench.nextRequest(.subscribe, at: Bench.simple)
-        #expect(farewell.headers.expires == 0)
-        bench.answer(farewell, 200, from: Bench.simple)
+        let terminationDiagnostic = try bench.nextRequest(.subscribe, at: Bench.simple)
+        #expect(terminationDiagnostic.headers.expires == 0)
+        bench.answer(terminationDiagnostic, 200, from: Bench.simple)
         bench.pass(.seconds(40))
         #expect(bench.gateway.counts.watcherDialogs == 0 && bench.gateway.counts.upstreamSubscriptions == 0)
     }

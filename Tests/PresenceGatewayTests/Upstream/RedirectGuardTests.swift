@@ -12,10 +12,10 @@ import Testing
     @Test("a new place is followed at once, a place where the presentity has been is not")
     func loops() {
         var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
-        var trail = RedirectTrail()
-        #expect(guardian.decide(&trail, from: home, to: pool(1), at: start) == .follow(after: .zero))
-        #expect(guardian.decide(&trail, from: pool(1), to: pool(2), at: start) == .follow(after: .zero))
-        guard case .rest(let pause, isLoop: true) = guardian.decide(&trail, from: pool(2), to: home, at: start) else {
+        var redirectHistory = RedirectHistory()
+        #expect(guardian.decide(&redirectHistory, from: home, to: pool(1), at: start) == .follow(after: .zero))
+        #expect(guardian.decide(&redirectHistory, from: pool(1), to: pool(2), at: start) == .follow(after: .zero))
+        guard case .rest(let pause, isLoop: true) = guardian.decide(&redirectHistory, from: pool(2), to: home, at: start) else {
             Issue.record("followed in a circle")
             return
         }
@@ -26,8 +26,8 @@ import Testing
     func growth() {
         func rests(seed: UInt64) -> [TimeSpan] {
             var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(seed)))
-            var trail = RedirectTrail()
-            return (0..<14).map { _ in guardian.rest(&trail, at: start) }
+            var redirectHistory = RedirectHistory()
+            return (0..<14).map { _ in guardian.rest(&redirectHistory, at: start) }
         }
         let one = rests(seed: 1)
         for (index, rest) in one.enumerated() {
@@ -40,14 +40,14 @@ import Testing
     @Test("one presentity is followed six times an hour, however many places are named")
     func rate() {
         var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
-        var trail: RedirectTrail? = RedirectTrail()
+        var redirectHistory: RedirectHistory? = RedirectHistory()
         var followed = 0
         for step in 0..<100 {
             let now = start + .seconds(step)
-            if case .follow = guardian.decide(&trail!, from: pool(step), to: pool(step + 1), at: now) { followed += 1 }
+            if case .follow = guardian.decide(&redirectHistory!, from: pool(step), to: pool(step + 1), at: now) { followed += 1 }
             // Each place shows state and then sends it on.
-            guardian.arrived(&trail, at: pool(step + 1), now: now)
-            if trail == nil { trail = RedirectTrail() }
+            guardian.arrived(&redirectHistory, at: pool(step + 1), now: now)
+            if redirectHistory == nil { redirectHistory = RedirectHistory() }
         }
         #expect(followed == 6)
     }
@@ -55,12 +55,12 @@ import Testing
     @Test("a presentity that stays where it was sent to has a clean slate after a while")
     func settled() {
         var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
-        var trail: RedirectTrail? = RedirectTrail()
-        _ = guardian.rest(&trail!, at: start)
-        guardian.arrived(&trail, at: pool(1), now: start + .seconds(60))
-        #expect(trail?.setbacks == 1)
-        guardian.arrived(&trail, at: pool(1), now: start + .seconds(3_700))
-        #expect(trail == nil)
+        var redirectHistory: RedirectHistory? = RedirectHistory()
+        _ = guardian.rest(&redirectHistory!, at: start)
+        guardian.arrived(&redirectHistory, at: pool(1), now: start + .seconds(60))
+        #expect(redirectHistory?.setbacks == 1)
+        guardian.arrived(&redirectHistory, at: pool(1), now: start + .seconds(3_700))
+        #expect(redirectHistory == nil)
     }
 
     @Test("many presentities that are sent to one place come there spread over time")
@@ -68,8 +68,8 @@ import Testing
         var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
         var waits: [TimeSpan] = []
         for _ in 0..<200 {
-            var trail = RedirectTrail()
-            if case .follow(let wait) = guardian.decide(&trail, from: home, to: pool(1), at: start) { waits.append(wait) }
+            var redirectHistory = RedirectHistory()
+            if case .follow(let wait) = guardian.decide(&redirectHistory, from: home, to: pool(1), at: start) { waits.append(wait) }
         }
         #expect(waits.count == 200 && waits.filter { $0 == .zero }.count == 50)
         #expect(waits.contains { $0 > .seconds(3) } && waits.allSatisfy { $0 <= .seconds(4) })
@@ -78,7 +78,7 @@ import Testing
     @Test("who is sent to a place that sent somebody in circles waits for it, until it shows state")
     func pausedAddress() {
         var guardian = RedirectGuard(random: TokenGenerator(key: .seeded(1)))
-        var (one, other, third) = (RedirectTrail(), RedirectTrail(), RedirectTrail())
+        var (one, other, third) = (RedirectHistory(), RedirectHistory(), RedirectHistory())
         _ = guardian.decide(&one, from: home, to: pool(1), at: start)
         _ = guardian.decide(&one, from: pool(1), to: pool(1), at: start)
         guard case .follow(let wait) = guardian.decide(&other, from: home, to: pool(1), at: start) else {
@@ -86,7 +86,7 @@ import Testing
             return
         }
         #expect(wait > .zero && wait <= .seconds(61))
-        var none: RedirectTrail?
+        var none: RedirectHistory?
         guardian.arrived(&none, at: pool(1), now: start + .seconds(1))
         #expect(guardian.decide(&third, from: home, to: pool(1), at: start + .seconds(2)) == .follow(after: .zero))
     }

@@ -84,7 +84,7 @@ extension Gateway {
         keep(.contacts(user))
         guard succeeded else { return true }
         for subscription in home.dialogs.of(user) where subscription.package == .contacts {
-            subscription.farewell = .contactsMoved
+            subscription.terminationDiagnostic = .contactsMoved
             subscription.subject = .contacts(showsMode: true, pendingChanges: .all)
             perform(subscription.notifier.terminate(.deactivated, content: .full, at: now), on: subscription, at: now)
         }
