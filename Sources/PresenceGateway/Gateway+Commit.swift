@@ -123,7 +123,7 @@ extension Gateway {
             upstream.settle(isAccepted: false)
             perform(upstream.subscriber.subscribeNotSent(at: now), on: upstream, at: now)
         case .request(_, _, .publication(let bridge, _)):
-            notCarried(bridge, at: now)
+            notRelayed(bridge, at: now)
         case .request(_, _, .keepAlive(let name, _)):
             keepAliveEnded(name)
         case .request(_, _, let purpose):

@@ -12,7 +12,7 @@ extension Gateway {
     func receivePublish(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
         let parties = try screening.parties(request)
         if publishingHop(of: parties.presentity, side: .enterprise) != nil {
-            return try carryPIDF(request, transaction, parties, at: now)
+            return try relayPIDF(request, transaction, parties, at: now)
         }
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "RFC 3903 6: this node is not the compositor of that presentity", errorID: 4005)

@@ -3,7 +3,7 @@ import PresenceGateway
 import SIPCore
 import Testing
 
-/// Carried publications through the loss of power at moments that the seed decides.
+/// Relayed publications through the loss of power at moments that the seed decides.
 @Suite struct PublishingRestartTests {
     private static func configure(_ configuration: inout GatewayConfiguration) {
         configuration.domains["example.org"]?.publish = true

@@ -129,7 +129,7 @@ final class StatusPages: Sendable {
             ("subscriptions_ended", \.subscriptionsEnded), ("notifications_sent", \.notificationsSent),
             ("notifications_suppressed", \.notificationsSuppressed), ("notifications_failed", \.notificationsFailed),
             ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
-            ("publications_refused", \.publicationsRefused), ("publications_carried", \.publicationsCarried),
+            ("publications_refused", \.publicationsRefused), ("publications_carried", \.publicationsRelayed),
             ("publications_refused_far", \.publicationsRefusedUpstream), ("publication_conflicts", \.publicationConflicts),
             ("upstream_lost", \.upstreamLost),
             ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),

@@ -4,7 +4,7 @@ import SIPCore
 extension Scenario {
     /// F3 and F4: publications for identities with a home server in another domain.
     public static let publishingScenarios: [Scenario] = [
-        carrying("F4 SERVICE becomes PUBLISH: followed, and over with its time", needsVirtualTime: true, bearsLoss: true) { conversation in
+        relaying("F4 SERVICE becomes PUBLISH: followed, and over with its time", needsVirtualTime: true, bearsLoss: true) { conversation in
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
             let watcher = try await conversation.enhancedWatcher()
             watcher.refreshesItself = true
@@ -22,7 +22,7 @@ extension Scenario {
             try await conversation.expect("over with its time", within: .seconds(400)) { conversation.aliceDocuments.isEmpty }
             try await conversation.act { now in watcher.unsubscribe(at: now) }
         },
-        carrying("F4 a conflict of versions is the client's to settle, and nothing goes on before") { conversation in
+        relaying("F4 a conflict of versions is the client's to settle, and nothing goes on before") { conversation in
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
             try await conversation.act { now in endpoint.publish(availability: 6_500, at: now) }
             try await conversation.expect("answered") { endpoint.lastAnswer?.status == .ok }
@@ -37,7 +37,7 @@ extension Scenario {
             try await conversation.expect("answered") { endpoint.lastAnswer?.status == .ok }
             try await conversation.act { now in conversation.end(endpoint, at: now) }
         },
-        carrying("F4 the compositor restarts: 412, and everything is published anew", needsVirtualTime: true) { conversation in
+        relaying("F4 the compositor restarts: 412, and everything is published anew", needsVirtualTime: true) { conversation in
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
             try await conversation.act { now in endpoint.publish([.lasting(6_500)], at: now) }
             try await conversation.expect("there") { conversation.aliceDocuments.count == 1 }
@@ -50,7 +50,7 @@ extension Scenario {
             try await conversation.act { now in conversation.end(endpoint, at: now) }
             try await conversation.expect("gone", within: .seconds(400)) { conversation.aliceDocuments.isEmpty }
         },
-        carrying("F4 the compositor wants longer lives: 423 is met", needsVirtualTime: true) { conversation in
+        relaying("F4 the compositor wants longer lives: 423 is met", needsVirtualTime: true) { conversation in
             conversation.simple.compositor.shortestExpiry = 7_200
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
             try await conversation.act { now in endpoint.publish(availability: 6_500, at: now) }
@@ -60,7 +60,7 @@ extension Scenario {
             }
             try await conversation.expect("gone all the same", within: .seconds(400)) { conversation.aliceDocuments.isEmpty }
         },
-        carrying("F4 the compositor is silent, then busy, then back: nothing published is lost", needsVirtualTime: true) { conversation in
+        relaying("F4 the compositor is silent, then busy, then back: nothing published is lost", needsVirtualTime: true) { conversation in
             conversation.simple.compositor.answer = .silence
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
             try await conversation.act { now in endpoint.publish([.lasting(6_500)], at: now) }
@@ -81,14 +81,14 @@ extension Scenario {
             try await conversation.act { now in conversation.end(endpoint, at: now) }
             try await conversation.expect("gone", within: .seconds(400)) { conversation.aliceDocuments.isEmpty }
         },
-        carrying("F4 the simple domain refuses: the client is told, and nothing has changed") { conversation in
+        relaying("F4 the simple domain refuses: the client is told, and nothing has changed") { conversation in
             conversation.simple.compositor.answer = .refuse(.forbidden)
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
             try await conversation.act { now in endpoint.publish(availability: 6_500, at: now) }
             try await conversation.expect("refused") { endpoint.lastAnswer?.status == .forbidden }
             try await conversation.require("nothing kept") { conversation.gateway.counts.publicationBridges == 0 }
         },
-        carrying("F3 PUBLISH becomes SERVICE: created, followed, refreshed, removed", bearsLoss: true) { conversation in
+        relaying("F3 PUBLISH becomes SERVICE: created, followed, refreshed, removed", bearsLoss: true) { conversation in
             let source = try await conversation.pidfPublisher(Conversation.bob)
             let watcher = try await conversation.simpleWatcher()
             try await conversation.act { now in
@@ -107,7 +107,7 @@ extension Scenario {
             try await conversation.require("all by one endpoint") { conversation.enterprise.home.endpoints.count == 1 }
             try await conversation.act { now in watcher.unsubscribe(at: now) }
         },
-        carrying("F3 a source that goes without a word takes what it published with it, and no more", needsVirtualTime: true) {
+        relaying("F3 a source that goes without a word takes what it published with it, and no more", needsVirtualTime: true) {
             conversation in
             let desk = try await conversation.pidfPublisher(Conversation.bob)
             let phone = try await conversation.pidfPublisher(Conversation.bob)
@@ -125,7 +125,7 @@ extension Scenario {
             try await conversation.require("the phone is not") { conversation.bobInstances.contains { $0.body.contains("phone") } }
             try await conversation.expect("now it is", within: .seconds(700)) { conversation.bobInstances.isEmpty }
         },
-        carrying("F3 somebody else wrote the same instances, and the home server forgot them: both are reconciled") { conversation in
+        relaying("F3 somebody else wrote the same instances, and the home server forgot them: both are reconciled") { conversation in
             let source = try await conversation.pidfPublisher(Conversation.bob)
             try await conversation.act { now in source.publish(SimpleDocuments.pidf(of: Conversation.bob, "open", note: "1"), at: now) }
             try await conversation.expect("published") { source.entityTags.count == 1 }
@@ -147,7 +147,7 @@ extension Scenario {
             try await conversation.act { now in source.remove(at: now) }
             try await conversation.expect("gone") { conversation.bobInstances.isEmpty }
         },
-        carrying("F3 a home server that never agrees on versions makes no loop", needsVirtualTime: true) { conversation in
+        relaying("F3 a home server that never agrees on versions makes no loop", needsVirtualTime: true) { conversation in
             conversation.enterprise.home.answer = .conflict
             let source = try await conversation.pidfPublisher(Conversation.bob)
             try await conversation.act { now in source.publish(SimpleDocuments.pidf(of: Conversation.bob, "open"), at: now) }
@@ -158,7 +158,7 @@ extension Scenario {
             try await conversation.pass(.seconds(400))
             try await conversation.require("nothing is left there") { conversation.bobInstances.isEmpty }
         },
-        carrying("F3 the home server is silent: 504, and what arrived all the same is taken back", needsVirtualTime: true) { conversation in
+        relaying("F3 the home server is silent: 504, and what arrived all the same is taken back", needsVirtualTime: true) { conversation in
             let source = try await conversation.pidfPublisher(Conversation.bob)
             conversation.enterprise.home.answer = .silence
             try await conversation.act { now in source.publish(SimpleDocuments.pidf(of: Conversation.bob, "open"), at: now) }
@@ -170,7 +170,7 @@ extension Scenario {
             try await conversation.act { now in source.publish(SimpleDocuments.pidf(of: Conversation.bob, "open"), expires: 60, at: now) }
             try await conversation.expect("published") { source.lastAnswer?.status == .ok }
         },
-        carrying("F3 the enterprise refuses: the source is told, and its entity-tag stands for what it did") { conversation in
+        relaying("F3 the enterprise refuses: the source is told, and its entity-tag stands for what it did") { conversation in
             let source = try await conversation.pidfPublisher(Conversation.bob)
             try await conversation.act { now in source.publish(SimpleDocuments.pidf(of: Conversation.bob, "open", note: "kept"), at: now) }
             try await conversation.expect("published") { source.entityTags.count == 1 }
@@ -188,7 +188,7 @@ extension Scenario {
         },
     ]
 
-    private static func carrying(
+    private static func relaying(
         _ name: String, needsVirtualTime: Bool = false, bearsLoss: Bool = false,
         script: @escaping @Sendable (Conversation) async throws -> Void
     ) -> Scenario {

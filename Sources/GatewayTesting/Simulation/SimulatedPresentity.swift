@@ -16,7 +16,7 @@ final class SimulatedPresentity {
     let uri: String
     let home: Home
     /// Whether the gateway relays the publications to the server of the presentity's domain.
-    let isCarried: Bool
+    let isRelayed: Bool
     /// Whether notes reach watchers: an enterprise server with only PIDF writes none.
     let hasNotes: Bool
     /// Watchers that are politely blocked.
@@ -30,10 +30,10 @@ final class SimulatedPresentity {
     /// Time until which orphaned publications (with an unknown entity-tag) may be part of the visible presence.
     private var hauntedUntil: Instant?
 
-    init(_ uri: String, home: Home, isCarried: Bool = false, hasNotes: Bool = true) {
+    init(_ uri: String, home: Home, isRelayed: Bool = false, hasNotes: Bool = true) {
         self.uri = uri
         self.home = home
-        self.isCarried = isCarried
+        self.isRelayed = isRelayed
         self.hasNotes = hasNotes
     }
 
@@ -49,14 +49,14 @@ final class SimulatedPresentity {
     }
 
     /// Whether the gateway is the home server.
-    var isHosted: Bool { isPublishing && !isCarried }
+    var isHosted: Bool { isPublishing && !isRelayed }
 
     /// Whether the home server is another enterprise, so that watchers are redirected there (MS-PRES 3.4.5.1.3.1).
     var isOfEnterprise: Bool {
         switch home {
         case .enterprise: true
         case .simple, .pair, .endpoint: false
-        case .source: isCarried
+        case .source: isRelayed
         }
     }
 
@@ -91,7 +91,7 @@ final class SimulatedPresentity {
     /// Whether orphaned publications may be part of the visible presence, until they expire (RFC 3903 4.1).
     func mayBeHaunted(at now: Instant) -> Bool {
         // A refused publication may have been visible before the gateway withdrew it.
-        if isCarried, number > 0, !isTaken { return true }
+        if isRelayed, number > 0, !isTaken { return true }
         if case .source(let publisher) = home, let last = publisher.lastUnanswered, now < last + Self.haunting { return true }
         return hauntedUntil.map { now < $0 } ?? false
     }
@@ -106,7 +106,7 @@ final class SimulatedPresentity {
 
     /// Refreshes the publication when due.
     func refresh(at now: Instant) {
-        if isCarried, number > 0, isIdle, !isTaken { hauntedUntil = now + Self.haunting }
+        if isRelayed, number > 0, isIdle, !isTaken { hauntedUntil = now + Self.haunting }
         guard case .source(let publisher) = home, isShowing, !publisher.isBusy, let due = refreshAt, now >= due else { return }
         publish(at: now)
     }

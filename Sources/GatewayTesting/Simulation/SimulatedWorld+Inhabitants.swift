@@ -18,12 +18,12 @@ extension SimulatedWorld {
     }
 
     /// Creates presentities with publications that the gateway relays to the other side's servers (F3, F4).
-    func makeCarriedPresentities() {
+    func makeRelayedPresentities() {
         let bea = "sip:bea@contoso.com"
         let amy = "sip:amy@example.org"
         presentities += [
-            SimulatedPresentity(bea, home: source("bea", bea), isCarried: true, hasNotes: partner.forms != [.pidf]),
-            SimulatedPresentity(amy, home: endpoint("amy", amy), isCarried: true),
+            SimulatedPresentity(bea, home: source("bea", bea), isRelayed: true, hasNotes: partner.forms != [.pidf]),
+            SimulatedPresentity(amy, home: endpoint("amy", amy), isRelayed: true),
         ]
     }
 

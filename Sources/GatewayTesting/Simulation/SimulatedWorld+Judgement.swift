@@ -28,7 +28,7 @@ extension SimulatedWorld {
             presentity.change(to: SimulatedMood.allCases.randomElement(using: &random) ?? .busy, at: network.now)
         }
         // Presentities that are not carried, with a last publication accepted before the quiet period, or within its first second.
-        let settled = presentities.filter { !$0.isCarried && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
+        let settled = presentities.filter { !$0.isRelayed && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
         try live(for: .seconds(60))
         try judgeDelivery(of: settled)
         for _ in 0..<3 {

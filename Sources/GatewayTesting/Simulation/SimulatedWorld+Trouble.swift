@@ -170,7 +170,7 @@ extension SimulatedWorld {
 
     /// Changes the behavior of the servers to which publications are relayed.
     private func disturbPublishing() {
-        guard presentities.contains(where: \.isCarried) else { return }
+        guard presentities.contains(where: \.isRelayed) else { return }
         let refusal: SIPStatus = [.serviceUnavailable, .serverInternalError, .forbidden].randomElement(using: &random) ?? .forbidden
         switch Int.random(in: 0..<9, using: &random) {
         case 0..<2:
@@ -192,7 +192,7 @@ extension SimulatedWorld {
             network.remark("the home server starts anew")
             partner.home.restart()
         default:
-            for presentity in presentities where presentity.isCarried && presentity.isOfEnterprise {
+            for presentity in presentities where presentity.isRelayed && presentity.isOfEnterprise {
                 network.remark("somebody else writes the instances of \(presentity.uri)")
                 partner.home.overwrite(presentity.uri)
             }

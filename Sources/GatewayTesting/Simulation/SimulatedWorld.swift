@@ -104,7 +104,7 @@ final class SimulatedWorld {
             standard.lists.beginsWithoutInstances = random.chance(0.3)
         }
         makePresentities()
-        if carries { makeCarriedPresentities() }
+        if carries { makeRelayedPresentities() }
         makeFollowers()
         process.keepPartnersAlive(at: network.now)
     }

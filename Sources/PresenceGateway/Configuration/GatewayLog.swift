@@ -89,7 +89,7 @@ public struct GatewayCounters: Hashable, Sendable {
     /// Presentities redirected to a target that they had before.
     public var redirectLoops: UInt64 = 0
     /// Relayed PUBLISH and SERVICE requests that another domain accepted.
-    public var publicationsCarried: UInt64 = 0
+    public var publicationsRelayed: UInt64 = 0
     /// Relayed PUBLISH and SERVICE requests that another domain refused for good.
     public var publicationsRefusedUpstream: UInt64 = 0
     /// Responses 409 and 412: the other domain has other versions, or no longer the entity-tag.

@@ -16,14 +16,14 @@ public struct Explanation: Codable, Hashable, Sendable {
     /// State of a presentity hosted on this node.
     public var home: HomeReport?
     /// Publications relayed to a home server elsewhere.
-    public var carried: CarriedReport?
+    public var carried: RelayedReport?
     /// Recent journal entries about the two, newest first.
     public var journal: [JournalEntry]
 
     /// Creates an explanation.
     public init(
         watcher: PartyReport, presentity: PartyReport, route: RouteReport, subscriptions: [SubscriptionExplanation] = [],
-        preview: ViewExplanation? = nil, home: HomeReport? = nil, carried: CarriedReport? = nil, journal: [JournalEntry] = []
+        preview: ViewExplanation? = nil, home: HomeReport? = nil, carried: RelayedReport? = nil, journal: [JournalEntry] = []
     ) {
         self.watcher = watcher
         self.presentity = presentity

@@ -22,7 +22,7 @@ extension Gateway {
             explanation.home = presentities[key].map { report(home: $0) }
             if explanation.subscriptions.isEmpty { explanation.preview = preview(watcher, of: presentity, at: now) }
         }
-        explanation.carried = carriedReport(of: key, at: now)
+        explanation.carried = relayedReport(of: key, at: now)
         explanation.journal = Array(
             journal.newestFirst.lazy.filter { $0.isAbout(watcher: watcher.aorKey, presentity: key) }.prefix(10))
         return explanation

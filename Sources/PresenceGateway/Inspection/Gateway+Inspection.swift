@@ -98,8 +98,8 @@ extension Gateway {
             first.offer(key, ())
         }
         for (key, record) in presentities where record.look == nil { offer(key, record.publicationCount > 0 ? .published : .silent) }
-        for key in carriedKeys { offer(key, .carried) }
-        for key in dialogsOfPresentity.keys where presentities[key] == nil && !isCarried(key) { offer(key, .far) }
+        for key in relayedKeys { offer(key, .carried) }
+        for key in dialogsOfPresentity.keys where presentities[key] == nil && !isRelayed(key) { offer(key, .far) }
         return InspectionPage(
             rows: first.rows.map { report(of: $0.key) }, next: first.hasMore ? first.rows.last?.key : nil)
     }
@@ -107,8 +107,8 @@ extension Gateway {
     private func report(of key: String) -> PresentityReport {
         let record = presentities[key]
         return PresentityReport(
-            presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? (isCarried(key) ? .carried : .far),
-            watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? carriedPublications(of: key),
+            presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? (isRelayed(key) ? .carried : .far),
+            watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? relayedPublications(of: key),
             ownDialogs: home.dialogs.of(key).count, endpoints: home.registrar.bindings(of: key).count)
     }
 }

@@ -29,7 +29,7 @@ extension Gateway {
 
     /// The same instances, with the container members of the current tables.
     private func renewed(_ presentity: EnhancedPresentity, of uri: SIPURI) -> EnhancedPresentity {
-        carriedPresentity(uri, stored: (presentity.storedDocument, Set(presentity.computedInstances.map(\.id))))
+        relayedPresentity(uri, stored: (presentity.storedDocument, Set(presentity.computedInstances.map(\.id))))
     }
 
     /// The same documents, parsed under the current limits; one that became unreadable is no longer shown.

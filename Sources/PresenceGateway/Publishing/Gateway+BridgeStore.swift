@@ -38,7 +38,7 @@ extension Gateway {
         for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) {
             promiseHeld(bridge, at: now)
             guard store == nil else { continue }
-            bridge.enhanced = carriedPresentity(bridge.uri, stored: nil)
+            bridge.enhanced = relayedPresentity(bridge.uri, stored: nil)
             compose(bridge, at: now)
             drive(bridge, at: now)
             settle(bridge)
@@ -125,7 +125,7 @@ extension Gateway {
                 retryPause: timing.retryMinimum, longestPause: timing.retryMaximum, at: now)
         }
         let bridge = PIDFBridge(
-            key: stored.user, uri: uri, enhanced: carriedPresentity(uri, stored: (data, Set(computed))), client: client)
+            key: stored.user, uri: uri, enhanced: relayedPresentity(uri, stored: (data, Set(computed))), client: client)
         bridge.dialogContext.callID = tokens.callID()
         bridge.dialogContext.hopMarks = stored.details[Detail.hopMarks] ?? ""
         bridge.acceptedDigest = stored.details[Detail.digest].flatMap { UInt64($0) }

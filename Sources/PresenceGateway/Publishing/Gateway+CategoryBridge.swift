@@ -8,7 +8,7 @@ import XMLCore
 /// PUBLISH of standard clients for users of enterprise domains (RFC 3903 6).
 extension Gateway {
     /// Accepts PIDF for a user of an enterprise domain.
-    func carryPIDF(
+    func relayPIDF(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
     ) throws(Refusal) {
         guard !isShuttingDown else {

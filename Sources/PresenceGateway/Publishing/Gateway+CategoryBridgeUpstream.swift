@@ -61,7 +61,7 @@ extension Gateway {
         keep(.bridge(bridge.key))
         switch status.rawValue {
         case 200..<300:
-            counters.publicationsCarried += 1
+            counters.publicationsRelayed += 1
             let answer = body.flatMap { try? parser.parse($0).root }.flatMap { try? RoamingDataDocument(reading: $0) }
             bridge.client.accepted(answer?.categories, at: moment)
             noteComputedStates(answer?.categories, of: bridge, at: now)

@@ -8,7 +8,7 @@ import SIPEvents
 /// SERVICE of enterprise clients for users of simple domains (MS-PRES 3.2).
 extension Gateway {
     /// Accepts categories for a user of a simple domain.
-    func carryCategories(
+    func relayCategories(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ parties: RequestScreening.Parties, at now: Instant
     ) throws(Refusal) {
         guard !isShuttingDown else {
@@ -75,7 +75,7 @@ extension Gateway {
         try checkBridgeLimit()
         let timing = configuration.timing
         let bridge = PIDFBridge(
-            key: parties.presentityKey, uri: parties.presentity, enhanced: carriedPresentity(parties.presentity, stored: nil),
+            key: parties.presentityKey, uri: parties.presentity, enhanced: relayedPresentity(parties.presentity, stored: nil),
             client: PublicationClient(
                 expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum))
         bridge.dialogContext.callID = tokens.callID()
@@ -92,7 +92,7 @@ extension Gateway {
 
     /// Creates a presentity with the container members of the table `container-policy`; no client manages others for it.
     /// - Parameter stored: the existing instances.
-    func carriedPresentity(
+    func relayedPresentity(
         _ uri: SIPURI, stored: (document: RoamingDataDocument, computed: Set<PublicationID>)?
     ) -> EnhancedPresentity {
         var document = stored?.document ?? RoamingDataDocument()

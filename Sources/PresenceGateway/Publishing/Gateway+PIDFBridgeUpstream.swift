@@ -19,7 +19,7 @@ extension Gateway {
             case .publish(let tag, let hasBody, let expires):
                 publish(bridge, ifMatch: tag, hasBody: hasBody, expires: expires, at: now)
             case .published:
-                counters.publicationsCarried += 1
+                counters.publicationsRelayed += 1
                 published(bridge, at: now)
             case .postponed(let until):
                 // It is unknown whether the last request arrived.
@@ -104,7 +104,7 @@ extension Gateway {
     }
 
     /// Undoes a publication that could not be stored: no request was sent, and the compositor has the previous state.
-    func notCarried(_ bridge: PIDFBridge, at now: Instant) {
+    func notRelayed(_ bridge: PIDFBridge, at now: Instant) {
         log(.notice, "PUBLISH not delivered", ["call-id": bridge.dialogContext.callID, "reason": "not kept"])
         bridge.sent = nil
         refuseHeld(

@@ -50,7 +50,7 @@ extension Gateway {
         if publishingHop(of: parties.presentity, side: .simple) != nil,
             request.body.isEmpty || request.headers.contentType?.essence == ServiceKind.categoryPublish.rawValue
         {
-            return try carryCategories(request, transaction, flow, parties, at: now)
+            return try relayCategories(request, transaction, flow, parties, at: now)
         }
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)

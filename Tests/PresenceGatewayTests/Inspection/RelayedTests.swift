@@ -4,8 +4,8 @@ import Testing
 
 /// What an operator sees of publications for users of other domains.
 @Suite("carried publications in lists and explanations")
-struct CarriedTests {
-    func explain(_ bench: Bench, _ presentity: String) throws -> CarriedReport? {
+struct RelayedTests {
+    func explain(_ bench: Bench, _ presentity: String) throws -> RelayedReport? {
         let (watcher, presentity) = try (#require(SIPURI("sip:ann@example.org")), #require(SIPURI("sip:\(presentity)")))
         return bench.gateway.explain(watcher: watcher, presentity: presentity, at: bench.now).carried
     }
@@ -22,9 +22,9 @@ struct CarriedTests {
         #expect(asked.standing == .asking && asked.waiting == 1 && asked.lapsesAt == nil)
         services.accept(bench, try bench.nextRequest(.publish, at: Bench.simple), tag: "e1", expires: 600)
         _ = try bench.nextResponse(200, at: PIDFBridgeTests.place)
-        let carried = try #require(try explain(bench, alice))
-        #expect(carried.standing == .current && carried.waiting == 0 && carried.lapsesAt != nil && carried.nextAt != nil)
-        #expect(carried.published.map(\.category) == ["state"] && carried.published.map(\.availability) == [6_500])
+        let relayed = try #require(try explain(bench, alice))
+        #expect(relayed.standing == .current && relayed.waiting == 0 && relayed.lapsesAt != nil && relayed.nextAt != nil)
+        #expect(relayed.published.map(\.category) == ["state"] && relayed.published.map(\.availability) == [6_500])
         services.publish(bench, .state(3_500, version: 1))
         bench.answer(try bench.nextRequest(.publish, at: Bench.simple), 503, from: Bench.simple, headers: [(.retryAfter, "40")])
         #expect(try explain(bench, alice)?.standing == .waiting)
@@ -50,10 +50,10 @@ struct CarriedTests {
         #expect(!asked.instances.isEmpty && asked.instances.allSatisfy(\.isUncertain))
         try publishes.accept(bench, first, version: 5)
         _ = try publishes.tag(bench)
-        let carried = try #require(try explain(bench, bob))
-        #expect(carried.standing == .current && carried.waiting == 0 && carried.documents.count == 1)
-        #expect(try carried.instances.count == publishes.publications(first).count)
-        #expect(carried.instances.allSatisfy { $0.version == 5 && !$0.isUncertain })
+        let relayed = try #require(try explain(bench, bob))
+        #expect(relayed.standing == .current && relayed.waiting == 0 && relayed.documents.count == 1)
+        #expect(try relayed.instances.count == publishes.publications(first).count)
+        #expect(relayed.instances.allSatisfy { $0.version == 5 && !$0.isUncertain })
         let rows = bench.gateway.presentities(at: bench.now).rows
         #expect(rows.map(\.state) == [.carried] && rows.map(\.publications) == [1] && rows.map(\.presentity) == ["sip:\(bob)"])
     }

@@ -1,6 +1,6 @@
 import PresenceGateway
 
-extension CarriedReport {
+extension RelayedReport {
     /// Sentences about a relayed publication: local instances, and those at the home server.
     func lines(by time: RelativeTime) -> [String] {
         var lines = ["by \(method) to \(nextHop ?? "nobody: the domain takes no publications over this node any more")"]

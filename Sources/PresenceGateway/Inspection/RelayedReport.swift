@@ -5,7 +5,7 @@ import SIPCore
 import SIPEvents
 
 /// Publications that this node relays to a user's home server, and their state there (RFC 3903, MS-PRES 3.2).
-public struct CarriedReport: Codable, Hashable, Sendable {
+public struct RelayedReport: Codable, Hashable, Sendable {
     /// State of the relay.
     public enum Standing: String, Codable, Hashable, Sendable {
         /// The home server has the current publications.
@@ -54,27 +54,27 @@ public struct CarriedReport: Codable, Hashable, Sendable {
 
 extension Gateway {
     /// Keys of all users with relayed publications, except users hosted on this node.
-    var carriedKeys: some Sequence<String> {
+    var relayedKeys: some Sequence<String> {
         // A user may have both bridges for a while after the domain changed its presence model.
         [Array(pidfBridges.keys), categoryBridges.keys.filter { pidfBridges[$0] == nil }].joined().lazy.filter {
             self.presentities[$0] == nil
         }
     }
 
-    func isCarried(_ key: String) -> Bool { presentities[key] == nil && (pidfBridges[key] != nil || categoryBridges[key] != nil) }
+    func isRelayed(_ key: String) -> Bool { presentities[key] == nil && (pidfBridges[key] != nil || categoryBridges[key] != nil) }
 
     /// Number of relayed publications of either model.
-    func carriedPublications(of key: String) -> Int {
+    func relayedPublications(of key: String) -> Int {
         (pidfBridges[key]?.clientInstances.count ?? 0) + (categoryBridges[key]?.sources.count ?? 0)
     }
 
-    func carriedReport(of key: String, at now: Instant) -> CarriedReport? {
-        guard isCarried(key) else { return nil }
+    func relayedReport(of key: String, at now: Instant) -> RelayedReport? {
+        guard isRelayed(key) else { return nil }
         return pidfBridges[key].map { report($0) } ?? categoryBridges[key].map { report($0, at: now) }
     }
 
-    private func report(_ bridge: PIDFBridge) -> CarriedReport {
-        CarriedReport(
+    private func report(_ bridge: PIDFBridge) -> RelayedReport {
+        RelayedReport(
             method: SIPMethod.publish.rawValue, nextHop: publishingHop(of: bridge.uri, side: .simple)?.description,
             standing: bridge.isSettled ? .current : bridge.client.isAsking ? .asking : .waiting,
             nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.held.count,
@@ -82,15 +82,15 @@ extension Gateway {
             lapsesAt: bridge.client.standing.map { DateTime($0.lapsesAt) }, instances: [])
     }
 
-    private func report(_ bridge: CategoryBridge, at now: Instant) -> CarriedReport {
+    private func report(_ bridge: CategoryBridge, at now: Instant) -> RelayedReport {
         let isSettled = bridge.current == nil && bridge.client.isSettled(at: DateTime(now))
-        return CarriedReport(
+        return RelayedReport(
             method: SIPMethod.service.rawValue, nextHop: publishingHop(of: bridge.uri, side: .enterprise)?.description,
             standing: isSettled ? .current : bridge.client.isAsking ? .asking : .waiting,
             nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.queue.count + (bridge.current == nil ? 0 : 1),
             published: [], documents: bridge.sources.values.map { DateTime($0.until) }.sorted(), lapsesAt: nil,
             instances: bridge.client.keptStandings.sorted { $0.key < $1.key }.map { id, standing in
-                CarriedReport.RemoteInstance(
+                RelayedReport.RemoteInstance(
                     category: id.category.rawValue, container: Int(id.container.rawValue), instance: Int(id.instance),
                     version: Int(standing.version), until: standing.until, isUncertain: standing.isUncertain)
             })
