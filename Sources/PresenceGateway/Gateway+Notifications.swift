@@ -107,7 +107,7 @@ extension Gateway {
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let requestRoute = watcher.redirect?.requestRoute ?? self.requestRoute(of: watcher)
         if !watcher.namesResources, let only = watcher.resources.first {
-            vouch(for: only.uri, on: &request, toward: configuration.domain(of: watcher.watcher))
+            assertIdentity(for: only.uri, on: &request, toward: configuration.domain(of: watcher.watcher))
         }
         resolveGRUU(&request, of: watcher.watcherKey)
         if let redirect = watcher.redirect { request.requestURI = redirect.requestURI }

@@ -65,7 +65,7 @@ extension Gateway {
 
     private func handle(_ received: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         var request = received
-        cleanse(&request, from: flow)
+        stripUntrustedHeaders(&request, from: flow)
         do throws(Refusal) {
             // Authenticate first: clients with a security association discard unsigned responses, including 503.
             try authenticate(request, transaction, flow, at: now)

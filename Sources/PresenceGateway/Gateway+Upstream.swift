@@ -72,7 +72,7 @@ extension Gateway {
         request.headers.set(.contact, contact(by: requestRoute))
         request.headers.append(HopMark.header, hopMarks(of: upstream))
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
-        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
+        assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
         send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
@@ -89,7 +89,7 @@ extension Gateway {
         let requestRoute = requestRoute(of: dialog, flow: nil, hop: upstream.domain.hop, to: SIPURI(host: upstream.domain.name))
         request.headers.set(.contact, contact(by: requestRoute))
         upstream.describe(&request, expires: expires, reliable: requestRoute.transport.isReliable)
-        vouch(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
+        assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         // Its CSeq is committed before it is sent, so that no later process uses it again (RFC 3261 12.2.1.1).
         keep(upstream)
         send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)

@@ -46,7 +46,7 @@ public final class Gateway: SansIOEndpoint {
     /// Cache of peers, by address, identity and located domains.
     var knownPeers: [PeerKey: Peer] = [:]
     /// Unauthorized peers that were reported lately, so that a flood of them fills neither the log nor the journal.
-    var impostors = RecentNotes<ImpostorKey>(limit: 256)
+    var unauthorizedPeers = RecentNotes<UnauthorizedPeerKey>(limit: 256)
     /// Hosts with responses that were refused and logged lately.
     var answerers = RecentNotes<String>(limit: 256)
     /// Counters and availability of partners.

@@ -16,7 +16,7 @@ extension RealSockets {
         private static let (alice, bob, fay) = ("sip:alice@example.org", "sip:bob@contoso.com", "sip:fay@fabrikam.com")
 
         @Test("RFC 5922 7: presence flows between two enterprises and Kamailio over one border, and nobody gets in as one of them")
-        func impostors() async throws {
+        func unauthorizedPeers() async throws {
             let world = try await World("partners")
             try await world.show(world.bob, 3_500)
             try await world.show(world.fay, 3_500)

@@ -126,7 +126,7 @@ extension RealSockets {
         }
 
         @Test("RFC 5922 7.3: a Kamailio that proves another domain is asked nothing, and the log says why")
-        func impostor() async throws {
+        func unauthorizedPeer() async throws {
             let scratch = try ScratchDirectory("tls-impostor")
             defer { scratch.remove() }
             let certificates = try await PartnerCertificates(in: scratch)

@@ -12,8 +12,8 @@ import Testing
     private struct World {
         let network = SimulatedNetwork(seed: 3, transcriptLimit: 10_000)
         let gateway: Gateway
-        let outsider = Impostor(address: TransportAddress(.udp, "203.0.113.9", 5060), target: AmplificationTests.place)
-        let partner = Impostor(address: TransportAddress(.udp, "192.0.2.20", 5060), target: AmplificationTests.place)
+        let outsider = UnauthorizedPeer(address: TransportAddress(.udp, "203.0.113.9", 5060), target: AmplificationTests.place)
+        let partner = UnauthorizedPeer(address: TransportAddress(.udp, "192.0.2.20", 5060), target: AmplificationTests.place)
 
         init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) {
             var configuration = GatewayConfiguration(
@@ -32,9 +32,9 @@ import Testing
         }
 
         /// Octets and datagrams that a request brings upon its source address, until nothing more comes of it.
-        func echo(of text: String, by impostor: Impostor) throws -> (octets: Int, datagrams: Int) {
+        func echo(of text: String, by unauthorizedPeer: UnauthorizedPeer) throws -> (octets: Int, datagrams: Int) {
             let before = network.transcript.entries.count
-            impostor.say(text)
+            unauthorizedPeer.say(text)
             try network.run(for: .seconds(70))
             let sent = network.transcript.entries.dropFirst(before).filter { $0.from == "gateway" && $0.fate == .sent }
             return (sent.reduce(0) { $0 + $1.bytes.count }, sent.count)

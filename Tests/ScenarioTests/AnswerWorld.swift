@@ -38,7 +38,7 @@ final class AnswerWorld {
     let endpoint: CategoryPublisher
     let source: PIDFPublisher
     /// By what they speak.
-    let forgers: [TransportProtocol: Impostor]
+    let forgers: [TransportProtocol: UnauthorizedPeer]
     /// How many forged answers were sent.
     private(set) var forged: UInt64 = 0
 
@@ -77,9 +77,9 @@ final class AnswerWorld {
             name: "endpoint", presentity: Self.alice, address: place("192.0.2.41", .tcp), nextHop: own[1], seed: 9)
         source = PIDFPublisher(name: "source", presentity: Self.bob, address: place("192.0.2.40", .udp), nextHop: own[0], seed: 9)
         forgers = [
-            .udp: Impostor(address: place("192.0.2.67", .udp), target: own[0]),
-            .tcp: Impostor(address: place("192.0.2.68", .tcp), target: own[1]),
-            .tls: Impostor(address: place("192.0.2.66", .tls), target: own[2]),
+            .udp: UnauthorizedPeer(address: place("192.0.2.67", .udp), target: own[0]),
+            .tcp: UnauthorizedPeer(address: place("192.0.2.68", .tcp), target: own[1]),
+            .tls: UnauthorizedPeer(address: place("192.0.2.66", .tls), target: own[2]),
         ]
         network.attach(gateway, name: "gateway", at: own, proving: BorderWorld.certificate("edge1.example.net"))
         network.attach(enterprise, name: "enterprise", at: [enterpriseAddress], proving: BorderWorld.certificate("contoso.com"))

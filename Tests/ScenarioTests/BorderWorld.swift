@@ -17,8 +17,8 @@ final class BorderWorld {
     let server: EnhancedServer
     let carol: SimpleWatcher
     let source: PIDFPublisher
-    let mallory: Impostor
-    let nobody: Impostor
+    let mallory: UnauthorizedPeer
+    let nobody: UnauthorizedPeer
     private var number = 0
 
     init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
@@ -41,8 +41,8 @@ final class BorderWorld {
             name: "carol", watcher: "sip:carol@example.org", presentity: Self.bob, address: carolAddress, nextHop: Self.place, seed: 5)
         source = PIDFPublisher(
             name: "source", presentity: Self.dave, address: TransportAddress(.udp, "192.0.2.40", 5060), nextHop: Self.plain, seed: 5)
-        mallory = Impostor(address: malloryAddress, target: Self.place)
-        nobody = Impostor(address: TransportAddress(.udp, "192.0.2.67", 5060), target: Self.plain)
+        mallory = UnauthorizedPeer(address: malloryAddress, target: Self.place)
+        nobody = UnauthorizedPeer(address: TransportAddress(.udp, "192.0.2.67", 5060), target: Self.plain)
         network.attach(gateway, name: "gateway", at: [Self.place, Self.plain], proving: Self.certificate("edge1.example.net"))
         network.attach(server, name: "server", at: [serverAddress], proving: Self.certificate("contoso.com"))
         network.attach(carol, name: "carol", at: [carolAddress], proving: Self.certificate("example.org"))
@@ -61,7 +61,7 @@ final class BorderWorld {
 
     // MARK: what the victims see
 
-    /// All that anybody but the impostors could notice.
+    /// All that anybody but the unauthorized peers could notice.
     struct Sight: Equatable {
         var atServer: Int
         var atCarol: Int
@@ -82,7 +82,7 @@ final class BorderWorld {
             publications: counts.publications, messagesToVictims: toVictims.count)
     }
 
-    // MARK: what the impostors know
+    // MARK: what the unauthorized peers know
 
     /// The newest message between two stations whose start line begins so.
     func overheard(_ start: String, from: String, to: String) -> SIPMessage? {
@@ -96,34 +96,40 @@ final class BorderWorld {
         return request
     }
 
-    /// A request as an impostor would send it: a Via of his own, and a number that no request before it has.
-    func renewed(_ request: SIPRequest, by impostor: Impostor) -> SIPRequest {
+    /// A request as an unauthorized peer would send it: a Via of his own, and a number that no request before it has.
+    func renewed(_ request: SIPRequest, by unauthorizedPeer: UnauthorizedPeer) -> SIPRequest {
         number += 1
         var request = request
-        let via = Via(impostor.address.transport, host: impostor.address.host, port: impostor.address.port, branch: "z9hG4bKevil\(number)")
+        let via = Via(
+            unauthorizedPeer.address.transport, host: unauthorizedPeer.address.host, port: unauthorizedPeer.address.port,
+            branch: "z9hG4bKevil\(number)")
         request.headers.vias = [via]
         request.headers.cSeq = CSeq(UInt32(9_000 + number), request.method)
         return request
     }
 
-    func subscribe(_ watcher: String, to presentity: String, by impostor: Impostor, extra: [(SIPHeaderName, String)] = []) -> SIPRequest {
+    func subscribe(_ watcher: String, to presentity: String, by unauthorizedPeer: UnauthorizedPeer, extra: [(SIPHeaderName, String)] = [])
+        -> SIPRequest
+    {
         number += 1
         var request = SIPRequest(.subscribe, requestURI: presentity)
         request.headers.append(.maxForwards, "70")
         request.headers.append(.from, "<\(watcher)>;tag=evil\(number)")
         request.headers.append(.to, "<\(presentity)>")
         request.headers.append(.callID, "evil\(number)")
-        request.headers.append(.contact, "<sip:\(impostor.address.host):\(impostor.address.port);transport=\(impostor.address.transport)>")
+        request.headers.append(
+            .contact,
+            "<sip:\(unauthorizedPeer.address.host):\(unauthorizedPeer.address.port);transport=\(unauthorizedPeer.address.transport)>")
         request.headers.append(.event, "presence")
         request.headers.append(.accept, "application/pidf+xml")
         request.headers.append(.expires, "600")
         for (name, value) in extra { request.headers.append(name, value) }
-        return renewed(request, by: impostor)
+        return renewed(request, by: unauthorizedPeer)
     }
 
-    /// Lets an impostor speak and everything settle.
-    func says(_ impostor: Impostor, _ request: SIPRequest) throws {
-        impostor.say(request)
+    /// Lets an unauthorized peer speak and everything settle.
+    func says(_ unauthorizedPeer: UnauthorizedPeer, _ request: SIPRequest) throws {
+        unauthorizedPeer.say(request)
         try network.run(for: .seconds(2))
     }
 }

@@ -30,7 +30,7 @@ import Testing
             border.network.attach(home, name: "home", at: [home.address])
             border.network.attach(clara, name: "clara", at: [place], proving: BorderWorld.certificate("example.org"))
             // Container 100 is for federated watchers; everybody else sees container 0.
-            let helper = Impostor(address: TransportAddress(.udp, "192.0.2.41", 5070), target: border.nobody.target)
+            let helper = UnauthorizedPeer(address: TransportAddress(.udp, "192.0.2.41", 5070), target: border.nobody.target)
             border.network.attach(helper, name: "helper", at: [helper.address])
             try border.says(helper, service(membersType, members("type=\"federated\"", in: 100), as: erin, by: helper))
             #expect(helper.statuses == [200])
@@ -52,7 +52,9 @@ import Testing
                 + "version=\"0\"><member action=\"add\" \(member)/></container></setContainerMembers>"
         }
 
-        func service(_ type: String, _ body: String, as user: String, of presentity: String = erin, by impostor: Impostor) -> SIPRequest {
+        func service(_ type: String, _ body: String, as user: String, of presentity: String = erin, by unauthorizedPeer: UnauthorizedPeer)
+            -> SIPRequest
+        {
             number += 1
             var request = SIPRequest(.service, requestURI: presentity)
             request.headers.append(.maxForwards, "70")
@@ -61,7 +63,7 @@ import Testing
             request.headers.append(.callID, "service\(number)")
             request.headers.append(.contentType, type)
             request.body = Array(body.utf8)
-            return border.renewed(request, by: impostor)
+            return border.renewed(request, by: unauthorizedPeer)
         }
 
         /// What clara and erin's endpoint could notice, besides what the others could.
@@ -97,8 +99,8 @@ import Testing
             "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"\(Self.erin)\"><publication "
             + "categoryName=\"state\" instance=\"1\" container=\"100\" version=\"1\" expireType=\"time\" expires=\"0\"/></publications></publish>"
         let before = world.sight
-        func attempts(as user: String, by impostor: Impostor) -> [SIPRequest] {
-            var own = border.subscribe(user, to: Self.erin, by: impostor)
+        func attempts(as user: String, by unauthorizedPeer: UnauthorizedPeer) -> [SIPRequest] {
+            var own = border.subscribe(user, to: Self.erin, by: unauthorizedPeer)
             own.headers.set(.event, "vnd-microsoft-roaming-self")
             own.headers.set(.accept, "application/vnd-microsoft-roaming-self+xml")
             own.headers.set(.contentType, "application/vnd-microsoft-roaming-self+xml")
@@ -111,14 +113,14 @@ import Testing
             register.headers.remove(.contentType)
             register.body = []
             return [
-                world.service(Self.publishType, publication, as: user, by: impostor),
-                world.service(Self.membersType, world.members("type=\"publicCloud\"", in: 100), as: user, by: impostor),
-                own, border.renewed(register, by: impostor),
+                world.service(Self.publishType, publication, as: user, by: unauthorizedPeer),
+                world.service(Self.membersType, world.members("type=\"publicCloud\"", in: 100), as: user, by: unauthorizedPeer),
+                own, border.renewed(register, by: unauthorizedPeer),
             ]
         }
-        for impostor in [border.mallory, border.nobody] {
-            for request in attempts(as: Self.erin, by: impostor) { try border.says(impostor, request) }
-            #expect(impostor.statuses == [403, 403, 403, 403])
+        for unauthorizedPeer in [border.mallory, border.nobody] {
+            for request in attempts(as: Self.erin, by: unauthorizedPeer) { try border.says(unauthorizedPeer, request) }
+            #expect(unauthorizedPeer.statuses == [403, 403, 403, 403])
         }
         // In her own name she gets as far: she is not erin.
         for request in attempts(as: "sip:mallory@example.com", by: border.mallory) { try border.says(border.mallory, request) }
@@ -126,7 +128,9 @@ import Testing
         #expect(own.count == 4 && own.allSatisfy { (400..<500).contains($0) }, "\(own)")
         // And what erin's endpoint said is not taken once more from anybody else.
         let heard = try #require(border.overheardRequest("SERVICE", from: "home", to: "gateway"))
-        for impostor in [border.mallory, border.nobody] { try border.says(impostor, border.renewed(heard, by: impostor)) }
+        for unauthorizedPeer in [border.mallory, border.nobody] {
+            try border.says(unauthorizedPeer, border.renewed(heard, by: unauthorizedPeer))
+        }
         #expect(border.mallory.statuses.last == 403 && border.nobody.statuses.last == 403)
         #expect(world.sight == before)
         #expect(border.mallory.requests.isEmpty && border.nobody.requests.isEmpty)

@@ -14,7 +14,7 @@ import Testing
         try border.says(border.mallory, border.subscribe("sip:mallory@example.com", to: BorderWorld.bob, by: border.mallory))
         #expect(border.mallory.statuses.first == 200)
         #expect(border.sight.subscriptions == before.subscriptions + 1, "a partner like any other")
-        #expect(border.gateway.counters.impostorsRefused == 0)
+        #expect(border.gateway.counters.unauthorizedPeersRefused == 0)
     }
 
     @Test(
@@ -24,18 +24,18 @@ import Testing
         let border = try BorderWorld()
         try border.network.run(for: .seconds(60))
         let before = border.sight
-        for impostor in [border.mallory, border.nobody] {
+        for unauthorizedPeer in [border.mallory, border.nobody] {
             let transactions = border.gateway.tableSizes["serverTransactions"]
-            try border.says(impostor, border.subscribe(watcher, to: BorderWorld.bob, by: impostor))
-            #expect(impostor.statuses == [403])
+            try border.says(unauthorizedPeer, border.subscribe(watcher, to: BorderWorld.bob, by: unauthorizedPeer))
+            #expect(unauthorizedPeer.statuses == [403])
             #expect(border.gateway.tableSizes["serverTransactions"] == transactions)
-            guard case .response(let response)? = impostor.received.last else { continue }
+            guard case .response(let response)? = unauthorizedPeer.received.last else { continue }
             // A datagram from an unknown host is answered with no more than the status.
-            let isExplained = watcher.hasSuffix("contoso.com") && impostor === border.mallory
+            let isExplained = watcher.hasSuffix("contoso.com") && unauthorizedPeer === border.mallory
             #expect((response.headers.msDiagnostics?.errorID == 1_002) == isExplained)
         }
         #expect(border.sight == before)
-        #expect(border.gateway.counters.impostorsRefused == 2)
+        #expect(border.gateway.counters.unauthorizedPeersRefused == 2)
         #expect(border.gateway.journal(ofCallID: "evil1").first?.status == 403)
     }
 
@@ -102,10 +102,10 @@ import Testing
         var closed = heard
         closed.headers.set(.subscriptionState, "terminated;reason=noresource")
         // As it was, with a number of its own, and in every name that she may and may not use.
-        for impostor in [border.mallory, border.nobody] {
-            impostor.say(heard)
-            impostor.say(border.renewed(heard, by: impostor))
-            impostor.say(border.renewed(closed, by: impostor))
+        for unauthorizedPeer in [border.mallory, border.nobody] {
+            unauthorizedPeer.say(heard)
+            unauthorizedPeer.say(border.renewed(heard, by: unauthorizedPeer))
+            unauthorizedPeer.say(border.renewed(closed, by: unauthorizedPeer))
         }
         var own = closed
         own.headers.from = NameAddr(
@@ -148,7 +148,7 @@ import Testing
             (SIPHeaderName.maxForwards, "70"), (.from, heard.headers.first(.to) ?? ""), (.to, heard.headers.first(.from) ?? ""),
             (.callID, heard.headers.callID ?? ""), (.contact, "<sip:192.0.2.66:5061;transport=tls>"), (.event, "presence"), (.expires, "0"),
         ] { end.headers.append(name, value) }
-        for impostor in [border.mallory, border.nobody] { impostor.say(border.renewed(end, by: impostor)) }
+        for unauthorizedPeer in [border.mallory, border.nobody] { unauthorizedPeer.say(border.renewed(end, by: unauthorizedPeer)) }
         var own = end
         own.headers.from = NameAddr(
             try #require(SIPURI("sip:mallory@example.com")), parameters: SIPParameters([.init("tag", heard.headers.toTag ?? "")]))
@@ -168,7 +168,7 @@ import Testing
         let border = try BorderWorld()
         let heard = try #require(border.overheardRequest("NOTIFY", from: "gateway", to: "carol"))
         // Carol's own server, which may speak for both.
-        let other = Impostor(address: TransportAddress(.tls, "192.0.2.21", 5061), target: border.mallory.target)
+        let other = UnauthorizedPeer(address: TransportAddress(.tls, "192.0.2.21", 5061), target: border.mallory.target)
         border.network.attach(other, name: "other", at: [other.address], proving: BorderWorld.certificate("example.org"))
         var end = SIPRequest(.subscribe, requestURI: heard.headers.contact?.uri.description ?? "")
         for (name, value) in [
@@ -201,9 +201,11 @@ import Testing
             request.headers.from = NameAddr(try #require(SIPURI(user)), parameters: SIPParameters([.init("tag", "evil")]))
             return request
         }
-        for impostor in [border.mallory, border.nobody] {
-            for tag in [tag, first, "made-up"] { impostor.say(border.renewed(try publish(tag, as: BorderWorld.dave), by: impostor)) }
-            impostor.say(border.renewed(heard, by: impostor))
+        for unauthorizedPeer in [border.mallory, border.nobody] {
+            for tag in [tag, first, "made-up"] {
+                unauthorizedPeer.say(border.renewed(try publish(tag, as: BorderWorld.dave), by: unauthorizedPeer))
+            }
+            unauthorizedPeer.say(border.renewed(heard, by: unauthorizedPeer))
         }
         for tag in [tag, "made-up"] {
             border.mallory.say(border.renewed(try publish(tag, as: "sip:mallory@example.com"), by: border.mallory))
@@ -214,7 +216,7 @@ import Testing
         #expect(Self.shape(border.mallory.received[4]) == Self.shape(border.mallory.received[5]))
         #expect(border.sight == before)
         // Even where dave himself is, a tag counts once (RFC 3903 6).
-        let home = Impostor(address: TransportAddress(.udp, "192.0.2.40", 5070), target: border.nobody.target)
+        let home = UnauthorizedPeer(address: TransportAddress(.udp, "192.0.2.40", 5070), target: border.nobody.target)
         border.network.attach(home, name: "home", at: [home.address])
         home.say(border.renewed(try publish(first, as: BorderWorld.dave), by: home))
         try border.network.run(for: .seconds(2))

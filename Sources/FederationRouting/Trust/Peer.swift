@@ -63,7 +63,7 @@ public enum SpeakerVerdict: Hashable, Sendable {
     /// The domain is refused or has no entry; routing refuses the request.
     case unknown
     /// The peer may not send for the domain; the reason is for an operator.
-    case impostor(reason: String)
+    case unauthorized(reason: String)
 
     /// The partner to which a message is attributed.
     public struct Partner: Hashable, Sendable {

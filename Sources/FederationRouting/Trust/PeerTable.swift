@@ -112,7 +112,7 @@ public struct PeerTable: Hashable, Sendable {
         if entry.isHosted { return verdict(on: peer, speakingForUsersOf: name, usersSignIn: usersSignIn) }
         let isKnown = peer.domains.contains(name)
         let proves = name == RoutingTable.fallbackName && peer.identity.map { $0.proves(domain, by: rule(of: name)).isProved } ?? false
-        guard isKnown || proves else { return .impostor(reason: reason(peer, name, domain)) }
+        guard isKnown || proves else { return .unauthorized(reason: reason(peer, name, domain)) }
         return .partner(
             .init(name: name == RoutingTable.fallbackName ? domain : name, entry: name, isDiscovered: proves && !isKnown))
     }
@@ -122,11 +122,13 @@ public struct PeerTable: Hashable, Sendable {
         if !entry.domain.peers.isEmpty {
             let isNamed =
                 peer.identity.map(entry.isProved) ?? (peer.proof == .address && entry.blocks.contains { $0.contains(peer.host) })
-            return isNamed ? .user(domain: name) : .impostor(reason: "\(peer.host) is not among the peers of \(name), which is hosted here")
+            return isNamed
+                ? .user(domain: name) : .unauthorized(reason: "\(peer.host) is not among the peers of \(name), which is hosted here")
         }
         let isPartner = !peer.domains.isEmpty && (peer.proof == .certificate || !usersSignIn())
         return isPartner
-            ? .impostor(reason: "the server of \(peer.domains.joined(separator: ", ")) does not speak for users of \(name), hosted here")
+            ? .unauthorized(
+                reason: "the server of \(peer.domains.joined(separator: ", ")) does not speak for users of \(name), hosted here")
             : .user(domain: name)
     }
 

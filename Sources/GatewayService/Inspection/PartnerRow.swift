@@ -73,7 +73,7 @@ package struct PartnerRow: Codable, Hashable, Sendable {
         failed = contact.failures
         received = counters.messages
         refused = Refusals(
-            rate: counters.tooMany, uris: counters.tooManyURIs, rights: counters.noRight, impostor: counters.impostors)
+            rate: counters.tooMany, uris: counters.tooManyURIs, rights: counters.noRight, impostor: counters.unauthorizedPeers)
         watched = report.watchedURIs
         unverified = report.unverified > 0 ? report.unverified : nil
         unverifiedSince = report.unverifiedSince.map(DateTime.init)

@@ -135,7 +135,7 @@ final class StatusPages: Sendable {
             ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),
             ("document_flaws", \.documentFlaws), ("documents_unreadable", \.documentsUnreadable),
             ("partial_state_missed", \.partialStateMissed), ("lists_given_up", \.listsGivenUp), ("limits_reached", \.limitsReached),
-            ("overload_refusals", \.overloadRefusals), ("impostors_refused", \.impostorsRefused),
+            ("overload_refusals", \.overloadRefusals), ("impostors_refused", \.unauthorizedPeersRefused),
             ("rights_refused", \.rightsRefused),
             ("directory_searches", \.directorySearches), ("clock_steps", \.clockSteps),
             ("directory_comparisons", \.directoryComparisons),

@@ -6,8 +6,8 @@ final class SimulatedForger {
     static let stranger = "203.0.113.66"
     static let partner = "192.0.2.250"
 
-    let datagrams: Impostor
-    let stream: Impostor
+    let datagrams: UnauthorizedPeer
+    let stream: UnauthorizedPeer
     /// Number of forged responses.
     private(set) var forged: UInt64 = 0
     /// Start lines of forged responses that the gateway accepted.
@@ -18,9 +18,10 @@ final class SimulatedForger {
 
     init(target: TransportAddress, seed: UInt64) {
         random = SeededRandom(seed: ~seed)
-        datagrams = Impostor(
+        datagrams = UnauthorizedPeer(
             address: TransportAddress(.udp, Self.stranger, 5060), target: TransportAddress(.udp, target.host, target.port))
-        stream = Impostor(address: TransportAddress(.tcp, Self.partner, 5060), target: TransportAddress(.tcp, target.host, target.port))
+        stream = UnauthorizedPeer(
+            address: TransportAddress(.tcp, Self.partner, 5060), target: TransportAddress(.tcp, target.host, target.port))
     }
 
     func overhear(_ message: OutboundMessage) {
@@ -28,7 +29,7 @@ final class SimulatedForger {
         overheard.append(request)
         if overheard.count > 16 { overheard.removeFirst() }
         guard let one = random.chance(0.5) ? request : overheard.randomElement(using: &random) else { return }
-        for impostor in [datagrams, stream] { impostor.say(answer(to: one)) }
+        for unauthorizedPeer in [datagrams, stream] { unauthorizedPeer.say(answer(to: one)) }
         forged += 2
     }
 

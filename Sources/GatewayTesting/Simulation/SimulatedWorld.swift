@@ -87,7 +87,9 @@ final class SimulatedWorld {
         standard = SimplePresenceServer(
             name: "standard", address: standardAddress, nextHop: standardAddress.transport == .udp ? hop : stream, seed: seed)
         attach(process, Self.gatewayName, gatewayAddress)
-        for impostor in [forger.datagrams, forger.stream] { network.attach(impostor, name: "forger", at: [impostor.address]) }
+        for unauthorizedPeer in [forger.datagrams, forger.stream] {
+            network.attach(unauthorizedPeer, name: "forger", at: [unauthorizedPeer.address])
+        }
         pair.name(in: &network.names)
         for server in servers {
             server.manners.longestExpiry = UInt32.random(in: 600...1200, using: &random)

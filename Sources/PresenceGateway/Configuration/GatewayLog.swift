@@ -105,7 +105,7 @@ public struct GatewayCounters: Hashable, Sendable {
     /// Requests received or to be sent that exceeded a limit.
     public var limitsReached: UInt64 = 0
     /// Requests of peers that may not act for the domain of From.
-    public var impostorsRefused: UInt64 = 0
+    public var unauthorizedPeersRefused: UInt64 = 0
     /// Subscriptions refused because the users may not watch each other.
     public var rightsRefused: UInt64 = 0
     /// Requests refused with 503 because of overload.

@@ -53,7 +53,7 @@ final class HostedPresentity {
         var containers: EnhancedPresence.WatcherView.Key?
         /// Container of the legacyInterop instance from which MSRTC and PIDF documents are made.
         var legacyInterop: ContainerID?
-        var isPlaced: Bool
+        var isExplicitMember: Bool
         /// URI of the presentity as used by the watcher.
         var entity: SIPURI
     }
@@ -157,7 +157,7 @@ final class HostedPresentity {
         /// Source of MSRTC and PIDF documents.
         var legacyInterop: CategoryInstance?
         /// Whether PIDF publications are hidden from the watcher.
-        var isPlaced: Bool
+        var isExplicitMember: Bool
 
         /// The instances of the view, with parsed bodies except in the categories format, which keeps them verbatim.
         var categories: CategoryMerge {
@@ -186,7 +186,7 @@ final class HostedPresentity {
             ? nil : enhanced.view(of: requested, for: identity).showingBlockedCategories { serverInstances(of: $0) }
         return ViewPlan(
             format: format, requested: requested, view: view, legacyInterop: legacyInterop,
-            isPlaced: !documents.isEmpty && isPlaced(identity))
+            isExplicitMember: !documents.isEmpty && isExplicitMember(identity))
     }
 
     /// The presentity in a watcher's format, cached by format and containers.
@@ -197,7 +197,7 @@ final class HostedPresentity {
         let plan = plan(watcher.format, resource.categories, for: watcher.identity)
         let viewKey = ViewKey(
             format: plan.format, requested: plan.requested, containers: plan.view?.key,
-            legacyInterop: plan.legacyInterop?.id.container, isPlaced: plan.isPlaced, entity: resource.entity)
+            legacyInterop: plan.legacyInterop?.id.container, isExplicitMember: plan.isExplicitMember, entity: resource.entity)
         if let made = views[viewKey] {
             counters.bodiesShared += 1
             return made
@@ -212,7 +212,7 @@ final class HostedPresentity {
 
     /// Whether a view contains more than what is published for every user.
     private func isOwn(_ plan: ViewPlan) -> Bool {
-        if !documents.isEmpty, !plan.isPlaced { return true }
+        if !documents.isEmpty, !plan.isExplicitMember { return true }
         let instances = (plan.view?.categories.flatMap(\.instances) ?? []) + [plan.legacyInterop].compactMap { $0 }
         return instances.contains { instance in !serverPublications.contains { $0.id == instance.id && isAsPublished($0.id, $0.body) } }
     }
@@ -233,7 +233,7 @@ final class HostedPresentity {
                 CategoryElement(name: .legacyInterop, instance: 0, body: .legacyInterop(LegacyInteropDocument(availability: 18_500)))
             ])
         }
-        guard !documents.isEmpty, !plan.isPlaced else {
+        guard !documents.isEmpty, !plan.isExplicitMember else {
             // Without publications, category watchers of an enterprise user get empty markers (MS-PRES 4.5). A user of a simple domain is
             // offline in every format, because clients keep the last state when they receive an empty one.
             return .one(hasCategories || isCategories && side == .enterprise ? .categories(categories) : .offline)
@@ -266,7 +266,7 @@ final class HostedPresentity {
     /// Whether the presentity's membership lists decide about this watcher: they block it, contain it or its domain, or do not match it.
     ///
     /// All containers with members or a state are considered, so that a state that appears or ends does not change the result.
-    private func isPlaced(_ identity: WatcherIdentity) -> Bool {
+    private func isExplicitMember(_ identity: WatcherIdentity) -> Bool {
         if enhanced.resolver.isBlocked(identity) { return true }
         let candidates = enhanced.containerIDs.filter { container in
             !enhanced.membership(of: container).members.isEmpty

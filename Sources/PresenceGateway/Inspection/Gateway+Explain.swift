@@ -117,7 +117,7 @@ extension Gateway {
             origin: presentity.choose(plan).origin, notes: notes, tables: translator.mapper.tables)
         // Explain from the true presentity, so that the operator sees a block.
         let live = presentities[presentity.owner] ?? presentity
-        view.isDocumentHidden = plan.isPlaced || live !== presentity && !live.documents.isEmpty
+        view.isDocumentHidden = plan.isExplicitMember || live !== presentity && !live.documents.isEmpty
         let enhanced = live.enhanced
         let resolver = enhanced.resolver
         var resolutions = enhanced.view(of: plan.requested, for: identity).categories.map {

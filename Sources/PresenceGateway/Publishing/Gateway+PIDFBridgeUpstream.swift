@@ -71,7 +71,7 @@ extension Gateway {
         request.headers.callID = dialogContext.callID
         request.headers.cSeq = CSeq(dialogContext.cSeq, request.method)
         request.headers.append(HopMark.header, dialogContext.hopMarks)
-        vouch(for: uri, on: &request, toward: configuration.domain(of: uri))
+        assertIdentity(for: uri, on: &request, toward: configuration.domain(of: uri))
     }
 
     /// Next hop for a user's publications; nil: the domain accepts none from this gateway.

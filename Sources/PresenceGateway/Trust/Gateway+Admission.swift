@@ -48,7 +48,7 @@ extension Gateway {
         guard request.method != .options, let written = request.headers.from?.uri else { return admitted }
         let from = speaker(written, of: request.method, on: Flow(source))
         var verdict = verdict(on: Flow(source), speakingFor: from)
-        if case .impostor = verdict, source.remote.transport != .tls {
+        if case .unauthorized = verdict, source.remote.transport != .tls {
             switch locateSpeakers(for: from, message, at: now) {
             case .known: break
             case .found: verdict = self.verdict(on: Flow(source), speakingFor: from)
@@ -60,8 +60,8 @@ extension Gateway {
         switch verdict {
         case .partner(let partner):
             return slowDown(partner, at: now).map { turnAway(request, source, $0) } ?? .admitted
-        case .impostor(let reason):
-            return turnAway(request, source, refusal(ofImpostor: request, from: source, as: from, because: reason, at: now))
+        case .unauthorized(let reason):
+            return turnAway(request, source, refusal(ofUnauthorizedPeer: request, from: source, as: from, because: reason, at: now))
         case .user, .unknown:
             return admitted
         }
@@ -81,12 +81,12 @@ extension Gateway {
     }
 
     private func refusal(
-        ofImpostor request: SIPRequest, from source: MessageSource, as from: SIPURI, because reason: String, at now: Instant
+        ofUnauthorizedPeer request: SIPRequest, from source: MessageSource, as from: SIPURI, because reason: String, at now: Instant
     ) -> Refusal {
-        counters.impostorsRefused += 1
-        if let partner = partnerName(of: from) { partners.count(\.impostors, of: partner) }
+        counters.unauthorizedPeersRefused += 1
+        if let partner = partnerName(of: from) { partners.count(\.unauthorizedPeers, of: partner) }
         let refusal = Refusal.forbidden("RFC 5922 7.3: this peer may not speak for the domain of From", errorID: 1_002)
-        if impostors.isNews(ImpostorKey(host: source.remote.host, domain: from.domainKey), at: now) {
+        if unauthorizedPeers.isNews(UnauthorizedPeerKey(host: source.remote.host, domain: from.domainKey), at: now) {
             log(
                 .notice, "peer may not speak for the sender",
                 ["peer": source.remote.description, "reason": reason, "call-id": request.headers.callID ?? ""])
@@ -96,7 +96,7 @@ extension Gateway {
     }
 
     /// Removes header fields that only a trusted neighbour may send (RFC 3325 5, MS-SIPRE 2.2.15).
-    func cleanse(_ request: inout SIPRequest, from flow: Flow) {
+    func stripUntrustedHeaders(_ request: inout SIPRequest, from flow: Flow) {
         let peer = peer(at: flow.remote, proving: flow.peer)
         markAnonymous(&request, from: flow)
         for name in SIPHeaders.trustHeaderNames {
@@ -133,7 +133,7 @@ extension Gateway {
     func isSpeaker(_ flow: Flow, for uri: SIPURI) -> Bool {
         switch verdict(on: flow, speakingFor: uri) {
         case .partner, .user: true
-        case .unknown, .impostor: false
+        case .unknown, .unauthorized: false
         }
     }
 }
@@ -146,7 +146,7 @@ extension PeerTable {
 }
 
 /// Source and claimed domain of a refused request.
-struct ImpostorKey: Hashable {
+struct UnauthorizedPeerKey: Hashable {
     var host: String
     var domain: String
 }

@@ -9,7 +9,7 @@ extension Gateway {
     ///   - user: the authenticated user: the watcher of a SUBSCRIBE, the presentity of a NOTIFY or a publication.
     ///   - domain: destination of the request; nil adds nothing.
     ///   - isPrivate: whether the user requests privacy outside the trust domain (RFC 3325 9.3).
-    func vouch(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool = false) {
+    func assertIdentity(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool = false) {
         guard let domain, !domain.hosted, AnonymousUser.partner(ofHost: user.domainKey) == nil else { return }
         if domain.trust.asserts {
             request.headers.set(.pAssertedIdentity, "<\(user.addressOfRecord())>")

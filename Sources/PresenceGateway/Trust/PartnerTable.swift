@@ -12,7 +12,7 @@ public struct PartnerCounters: Hashable, Sendable {
     /// Requests refused because of the rights between users.
     public var noRight: UInt64 = 0
     /// Requests refused because their peer may not send for this partner.
-    public var impostors: UInt64 = 0
+    public var unauthorizedPeers: UInt64 = 0
 
     /// Creates counters of 0.
     public init() {}
@@ -22,7 +22,7 @@ public struct PartnerCounters: Hashable, Sendable {
         left.tooMany &+= right.tooMany
         left.tooManyURIs &+= right.tooManyURIs
         left.noRight &+= right.noRight
-        left.impostors &+= right.impostors
+        left.unauthorizedPeers &+= right.unauthorizedPeers
     }
 }
 

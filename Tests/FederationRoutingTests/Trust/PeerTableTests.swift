@@ -75,7 +75,7 @@ import Testing
     func names() throws {
         for user in ["sip:a@example.net", "sip:a@example.org", "sip:a@fabrikam.com", "sip:a@adatum.example"] {
             for host in ["192.0.2.9", "192.0.2.20", "127.0.0.1"] {
-                guard case .impostor(let reason) = try verdict(user, from: host, .tcp) else {
+                guard case .unauthorized(let reason) = try verdict(user, from: host, .tcp) else {
                     Issue.record("\(host) speaks for \(user)")
                     continue
                 }
@@ -101,13 +101,13 @@ import Testing
         #expect(try verdict(user, from: "198.51.100.1", .tls) == .user(domain: "contoso.com"))
         for identity in [certificate(dns: ["edge.fabrikam.net"]), certificate(sip: ["example.org"])] {
             for signIn in [false, true] {
-                guard case .impostor = try verdict(user, from: "203.0.113.5", .tls, proving: identity, signIn: signIn) else {
+                guard case .unauthorized = try verdict(user, from: "203.0.113.5", .tls, proving: identity, signIn: signIn) else {
                     Issue.record("\(identity) speaks for our user")
                     continue
                 }
             }
         }
-        guard case .impostor = try verdict(user, from: "192.0.2.20") else { return #expect(Bool(false), "a partner's address") }
+        guard case .unauthorized = try verdict(user, from: "192.0.2.20") else { return #expect(Bool(false), "a partner's address") }
         #expect(try verdict(user, from: "192.0.2.20", signIn: true) == .user(domain: "contoso.com"))
         var routes = Self.routes
         routes["contoso.com"]?.peers = Self.pattern("192.0.2.16/28") + Self.pattern("front.contoso.com")
@@ -116,7 +116,7 @@ import Testing
         #expect(
             try verdict(user, from: "203.0.113.5", .tls, proving: certificate(dns: ["front.contoso.com"]), in: named)
                 == .user(domain: "contoso.com"))
-        guard case .impostor = try verdict(user, from: "198.51.100.1", signIn: true, in: named) else {
+        guard case .unauthorized = try verdict(user, from: "198.51.100.1", signIn: true, in: named) else {
             return #expect(Bool(false), "who is not among the peers")
         }
     }

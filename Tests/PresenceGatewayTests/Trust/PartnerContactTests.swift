@@ -162,9 +162,9 @@ import Testing
         let isNews = table.answered(by: "asked.example.com", after: .zero, at: now)
         #expect(!isNews)
         table.sent(to: "asked.example.com")
-        for number in 0..<9_997 { table.count(\.impostors, of: "claimed\(number).example.net") }
+        for number in 0..<9_997 { table.count(\.unauthorizedPeers, of: "claimed\(number).example.net") }
         #expect(table.reports.count == 10_000)
-        table.count(\.impostors, of: "one-more.example.net")
+        table.count(\.unauthorizedPeers, of: "one-more.example.net")
         #expect(table.reports.map(\.name) == ["asked.example.com", "example.org", "one-more.example.net", "watching.example.com"])
         for number in 0..<9_997 { table.sent(to: "asked\(number).example.net") }
         table.sent(to: "one-more.example.org")

@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Station that sends arbitrary text of the script and records all parseable input.
-public final class Impostor: SansIOEndpoint {
+public final class UnauthorizedPeer: SansIOEndpoint {
     /// Address from which it sends.
     public let address: TransportAddress
     /// Address to which it sends everything.
