@@ -40,22 +40,22 @@ final class DatagramHandler: ChannelInboundHandler, RestingReader {
         let message = InboundMessage(
             bytes: Array(buffer: envelope.data), local: local, remote: peers.address(of: envelope.remoteAddress))
         let wasEmpty = shares.isEmpty
-        switch shares.take(message, share: host.options.messagesPerTick, in: host.rounds.tick) {
+        switch shares.take(message, share: host.options.messagesPerTick, in: host.scheduler.tick) {
         case .now:
             host.receive(message)
         case .later:
             if wasEmpty {
                 host.counters.readsPaused &+= 1
-                host.rounds.rest(self)
+                host.scheduler.rest(self)
             }
         case .dropped:
             host.counters.datagramsDropped &+= 1
         }
     }
 
-    func goOn() {
+    func resume() {
         for message in shares.nextRound(share: host.options.messagesPerTick) { host.receive(message) }
-        if !shares.isEmpty { host.rounds.rest(self) }
+        if !shares.isEmpty { host.scheduler.rest(self) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -18,13 +18,13 @@ struct TickShare {
 
 /// A reader with messages left over because its sender used up its share of the tick.
 protocol RestingReader: AnyObject {
-    /// Handles further messages; it may call ``FairRounds/rest(_:)`` again.
-    func goOn()
+    /// Handles further messages; it may call ``FairScheduler/rest(_:)`` again.
+    func resume()
 }
 
 /// Gives every sender of a loop the same number of messages per tick; the rest is handled in later ticks, in turn (deficit round robin with
 /// one message as the unit). Between two rounds the loop reads other sockets. Confined to its loop.
-final class FairRounds: @unchecked Sendable {
+final class FairScheduler: @unchecked Sendable {
     /// Number of the current tick.
     private(set) var tick: UInt64 = 1
     private var resting: [any RestingReader] = []
@@ -42,13 +42,13 @@ final class FairRounds: @unchecked Sendable {
     func rest(_ reader: any RestingReader) {
         resting.append(reader)
         guard resting.count == 1 else { return }
-        eventLoop.scheduleTask(in: Self.pause) { self.goOn() }
+        eventLoop.scheduleTask(in: Self.pause) { self.resume() }
     }
 
-    private func goOn() {
+    private func resume() {
         let readers = resting
         resting = []
         tick &+= 1
-        for reader in readers { reader.goOn() }
+        for reader in readers { reader.resume() }
     }
 }

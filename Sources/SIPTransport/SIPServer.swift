@@ -113,7 +113,7 @@ public final class SIPServer: Sendable {
     /// Checks all connections against the TLS settings in use and closes those with a peer certificate that is no longer accepted; call it
     /// after a reload. Periodic sweeps do the same within 5 s.
     public func checkPeers() async {
-        for shard in shards { try? await shard.eventLoop.submit { shard.wires.checkPeers(at: HostClock.wall()) }.get() }
+        for shard in shards { try? await shard.eventLoop.submit { shard.connectionTable.checkPeers(at: HostClock.wall()) }.get() }
     }
 
     /// Closes the selected open connections of all loops.
@@ -126,7 +126,7 @@ public final class SIPServer: Sendable {
         var count = 0
         for shard in shards {
             let closed = try? await shard.perform { endpoint, now in
-                shard.wires.close(reason: reason) { isMeant(endpoint, $0.remote, $0.peer, now) }
+                shard.connectionTable.close(reason: reason) { isMeant(endpoint, $0.remote, $0.peer, now) }
             }.get()
             count += closed ?? 0
         }
@@ -271,7 +271,7 @@ private final class ListenerBinder {
             // All shards bind the port that the first socket was assigned.
             address = channel.localAddress ?? address
             let local = address.transportAddress(.udp)
-            try await shard.eventLoop.submit { shard.wires.add(DatagramPort(local: local, channel: channel)) }.get()
+            try await shard.eventLoop.submit { shard.connectionTable.add(DatagramPort(local: local, channel: channel)) }.get()
         }
         return address.transportAddress(.udp)
     }
@@ -295,7 +295,7 @@ private final class ListenerBinder {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard let shard = owners[ObjectIdentifier(channel.eventLoop)],
-                        let connection = shard.wires.accepted(channel, transport: transport)
+                        let connection = shard.connectionTable.accepted(channel, transport: transport)
                     else { throw TooManyConnections() }
                     if let tls = shard.tls, transport == .tls {
                         try TLSHandshakeHandler.accept(channel, connection, host: shard, service: tls, isStrict: isStrict)

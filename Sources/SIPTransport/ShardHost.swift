@@ -29,10 +29,10 @@ public final class ShardHost: @unchecked Sendable {
     var counters = TransportCounters()
     /// Resolver for the DNS questions of the endpoint; nil makes them fail.
     var names: (any NameResolving)?
-    private(set) var wires: Wires!
+    private(set) var connectionTable: ConnectionTable!
     /// Receives a copy of every message; nil without a configured collector.
     var tap: CaptureTap?
-    let rounds: FairRounds
+    let scheduler: FairScheduler
 
     private var endpoint: (any SansIOEndpoint)?
     private var afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
@@ -67,8 +67,8 @@ public final class ShardHost: @unchecked Sendable {
         self.remoteAddresses = remoteAddresses
         self.reusable = reusable
         lateness = LatenessMeter(threshold: options.latenessReported)
-        rounds = FairRounds(eventLoop: eventLoop)
-        wires = Wires(host: self)
+        scheduler = FairScheduler(eventLoop: eventLoop)
+        connectionTable = ConnectionTable(host: self)
     }
 
     /// Sets the shard's endpoint and starts delivering messages; must run on the loop.
@@ -82,7 +82,7 @@ public final class ShardHost: @unchecked Sendable {
         self.selector = shards.count > 1 ? selector : nil
         self.afterTick = afterTick
         mailboxes = Array(repeating: [], count: shards.count)
-        wires.startIdleSweep()
+        connectionTable.startIdleSweep()
         let interval = options.wallClockInterval.amount
         eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
             guard let endpoint = self.endpoint, !self.isStopped else { return task.cancel() }
@@ -174,7 +174,7 @@ public final class ShardHost: @unchecked Sendable {
         for mail in batch {
             switch mail {
             case .inbound(let message): endpoint?.receive(message, at: now())
-            case .outbound(let message, let shard, let isUnnamed): wires.send(message, for: shard, isUnnamed: isUnnamed)
+            case .outbound(let message, let shard, let isUnnamed): connectionTable.send(message, for: shard, isUnnamed: isUnnamed)
             case .notice(let notice): endpoint?.receive(notice, at: now())
             }
         }
@@ -192,7 +192,7 @@ public final class ShardHost: @unchecked Sendable {
 
     private func pump() {
         isPumpScheduled = false
-        rounds.tickEnded()
+        scheduler.tickEnded()
         guard let endpoint, !isStopped else {
             tick = nil
             return
@@ -206,9 +206,9 @@ public final class ShardHost: @unchecked Sendable {
         for _ in 0..<8 {
             let output = endpoint.takeOutput()
             if output.isEmpty { break }
-            for message in output { wires.send(message, for: index) }
+            for message in output { connectionTable.send(message, for: index) }
         }
-        wires.flush()
+        connectionTable.flush()
         flushMailboxes()
         for question in endpoint.takeQuestions() { ask(question) }
         afterTick?(endpoint, index)
@@ -259,7 +259,7 @@ public final class ShardHost: @unchecked Sendable {
             self.timer = nil
             let closed = self.eventLoop.makePromise(of: Bool.self)
             let late = self.eventLoop.scheduleTask(in: Self.closingTime.amount) { closed.succeed(false) }
-            self.wires.close().assumeIsolated().whenComplete { _ in
+            self.connectionTable.close().assumeIsolated().whenComplete { _ in
                 self.endpoint = nil
                 self.afterTick = nil
                 self.shards = []
@@ -273,11 +273,11 @@ public final class ShardHost: @unchecked Sendable {
 
     /// Returns the octets that the kernel has not taken yet.
     func waitingOctets() -> EventLoopFuture<Int> {
-        eventLoop.submit { self.wires.waitingOctets }
+        eventLoop.submit { self.connectionTable.waitingOctets }
     }
 
     /// Returns the counters of this loop, the number of its connections, and the octets of incomplete messages they hold.
     public func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int, unfinishedOctets: Int)> {
-        eventLoop.submit { (self.counters, self.wires.connectionCount, self.wires.unfinished.total) }
+        eventLoop.submit { (self.counters, self.connectionTable.connectionCount, self.connectionTable.unfinished.total) }
     }
 }

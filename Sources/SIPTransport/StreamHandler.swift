@@ -30,19 +30,19 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
         let buffer = unwrapInboundIn(data)
         // Pongs do not count as activity, so that they cannot keep a connection open forever.
         let isPong = !isResting && !framer.isInsideMessage && connection.isPong(buffer)
-        if isPong { host.wires.notePong(connection) } else { connection.lastActivity = .now() }
-        host.wires.noteHeard(connection)
+        if isPong { host.connectionTable.notePong(connection) } else { connection.lastActivity = .now() }
+        host.connectionTable.noteHeard(connection)
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
         // Two pongs in a row are not a ping of the peer.
         guard !isRefused, !isPong else { return }
         framer.append(buffer.readableBytesView)
-        if isResting { host.wires.noteUnfinished(connection, framer.reservedCount) } else { takeMessages(isLast: false) }
+        if isResting { host.connectionTable.noteUnfinished(connection, framer.reservedCount) } else { takeMessages(isLast: false) }
     }
 
     /// Passes on complete messages, up to the connection's share of a tick.
     private func takeMessages(isLast: Bool) {
         while !isRefused {
-            if !isLast, share.isSpent(host.options.messagesPerTick, in: host.rounds.tick) {
+            if !isLast, share.isSpent(host.options.messagesPerTick, in: host.scheduler.tick) {
                 rest()
                 break
             }
@@ -52,22 +52,22 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
                 // The time limit is that of one message; the next may have begun in the same read.
                 connection.insideSince = nil
                 if SIPStartLine.wantsResponse(bytes) { connection.unanswered += 1 }
-                share.take(in: host.rounds.tick)
-                host.wires.noteAlias(connection, bytes)
+                share.take(in: host.scheduler.tick)
+                host.connectionTable.noteAlias(connection, bytes)
                 host.receive(
                     InboundMessage(
                         bytes: bytes, local: connection.local, remote: connection.remote, connection: connection.id, peer: connection.peer))
             case .ping:
-                host.wires.answerKeepAlive(connection)
+                host.connectionTable.answerKeepAlive(connection)
             case .pong:
-                host.wires.notePong(connection)
+                host.connectionTable.notePong(connection)
             case .failure(let error):
                 isRefused = true
-                host.wires.refuse(connection, error)
+                host.connectionTable.refuse(connection, error)
             }
         }
         connection.insideSince = framer.isInsideMessage ? connection.insideSince ?? .now() : nil
-        host.wires.noteUnfinished(connection, framer.reservedCount)
+        host.connectionTable.noteUnfinished(connection, framer.reservedCount)
     }
 
     private func rest() {
@@ -75,22 +75,22 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
         host.counters.readsPaused &+= 1
         // Stop reading: further input waits in the kernel.
         _ = connection.channel?.setOption(ChannelOptions.autoRead, value: false)
-        host.rounds.rest(self)
+        host.scheduler.rest(self)
     }
 
-    func goOn() {
+    func resume() {
         guard isResting else { return }
         isResting = false
         takeMessages(isLast: false)
         guard !isResting else { return }
-        guard !hasEnded else { return host.wires.inputClosed(connection) }
+        guard !hasEnded else { return host.connectionTable.inputClosed(connection) }
         _ = connection.channel?.setOption(ChannelOptions.autoRead, value: true)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .inputClosed? = event as? ChannelEvent {
             hasEnded = true
-            if !isResting { host.wires.inputClosed(connection) }
+            if !isResting { host.connectionTable.inputClosed(connection) }
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -100,12 +100,12 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             isResting = false
             takeMessages(isLast: true)
         }
-        host.wires.ended(connection, reason: "closed by the peer", end: .byPeer)
+        host.connectionTable.ended(connection, reason: "closed by the peer", end: .byPeer)
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        host.wires.ended(connection, reason: TransportError.reason(error))
+        host.connectionTable.ended(connection, reason: TransportError.reason(error))
         context.close(promise: nil)
     }
 }

@@ -134,7 +134,7 @@ public struct HopLocator: Sendable {
         }
         if let transport {
             let found = services(Self.service(transport) + host, transport, rank: 0, reason: "transport is named, ")
-            return found ?? (mayGoOn ? plain(host, transport, nil, reason: "no SRV") : [])
+            return found ?? (mayContinue ? plain(host, transport, nil, reason: "no SRV") : [])
         }
         guard let pointers = look(NameQuestion(.naptr, host)) else { return [] }
         if case .failed = pointers.outcome { missSecure(from: 0) }
@@ -158,12 +158,12 @@ public struct HopLocator: Sendable {
             isNamed = true
             servers += found
         }
-        if isNamed || !mayGoOn { return servers }
+        if isNamed || !mayContinue { return servers }
         return plain(host, simplest, nil, reason: "no NAPTR, no SRV")
     }
 
     /// Whether every question so far has an answer, so that absence is certain.
-    private var mayGoOn: Bool { wanted.isEmpty && failure == nil }
+    private var mayContinue: Bool { wanted.isEmpty && failure == nil }
 
     /// The usable NAPTR records in ascending order and preference (RFC 3263 4.1).
     private static func chosen(

@@ -14,7 +14,7 @@ extension Gateway {
         let targets = hops.health.order(reachable.isEmpty ? plan.servers.flatMap(\.addresses) : reachable, at: now)
         delivery.targets = targets.prefix(max(limit, 1))
         delivery.end = now + transactions.configuration.timers.timeout
-        goOn(delivery, at: now)
+        resume(delivery, at: now)
     }
 
     /// Whether a listener can send to a target; a datagram needs one of its kind.
@@ -24,7 +24,7 @@ extension Gateway {
     }
 
     /// Tries the next target.
-    private func goOn(_ delivery: Delivery, at now: Instant) {
+    private func resume(_ delivery: Delivery, at now: Instant) {
         guard let target = delivery.targets.popFirst() else { return }
         delivery.target = target
         let destination = Destination.address(target, from: listener(for: target, flow: nil))
@@ -146,7 +146,7 @@ extension Gateway {
         guard !delivery.targets.isEmpty, now < delivery.end, isLatest(delivery) else { return false }
         pendingRequests[transaction] = nil
         counters.hopFailovers += 1
-        goOn(delivery, at: now)
+        resume(delivery, at: now)
         return true
     }
 }

@@ -23,18 +23,18 @@ extension Gateway {
         guard let naming = configuration.naming else {
             return postpone(delivery, HopFailure(.unknown, "names are not looked up by this node"), at: now)
         }
-        if let known = hops.result(for: hopTarget, at: now) { return goOn(delivery, known, at: now) }
+        if let known = hops.result(for: hopTarget, at: now) { return resume(delivery, known, at: now) }
         // Checked before a lookup starts, so that requests to ever new domains do not start lookups faster than they end.
         guard hops.waiting < naming.waiting, hops.lookups[hopTarget]?.waiting.count ?? 0 < naming.waitingPerTarget else {
             counters.limitsReached += 1
             return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(hopTarget.host)"), at: now)
         }
-        if let found = lookUp(hopTarget, naming, at: now) { return goOn(delivery, found, at: now) }
+        if let found = lookUp(hopTarget, naming, at: now) { return resume(delivery, found, at: now) }
         hops.waiting += 1
         hops.lookups[hopTarget]?.waiting.append(delivery)
     }
 
-    private func goOn(_ delivery: Delivery, _ result: Result<HopPlan, HopFailure>, at now: Instant) {
+    private func resume(_ delivery: Delivery, _ result: Result<HopPlan, HopFailure>, at now: Instant) {
         switch result {
         case .success(let plan): start(delivery, plan, at: now)
         case .failure(let failure): postpone(delivery, failure, at: now)
@@ -159,7 +159,7 @@ extension Gateway {
         let result = hops.keep(result, for: hopTarget, naming, at: now)
         // Keep zero-TTL results for 1 s so that waiting requests can use them.
         peerTable.located.note(result, of: hopTarget, until: max(hops.known[hopTarget]?.until ?? now, now + .seconds(1)))
-        for delivery in lookup.waiting { goOn(delivery, result, at: now) }
+        for delivery in lookup.waiting { resume(delivery, result, at: now) }
         for message in lookup.held { receive(message, at: now) }
         return result
     }

@@ -1,6 +1,6 @@
 extension TransactionLayer {
     /// Admission check of a request before it becomes a transaction; not called for copies of a known one.
-    public typealias Doorkeeper = (SIPRequest, MessageSource) -> Admission
+    public typealias AdmissionPolicy = (SIPRequest, MessageSource) -> Admission
 
     /// Result of the admission check.
     public enum Admission {
@@ -18,7 +18,7 @@ extension TransactionLayer {
 
     /// Handles one framed message.
     public mutating func receive(
-        _ inbound: InboundMessage, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted },
+        _ inbound: InboundMessage, at now: Instant, asking admissionPolicy: AdmissionPolicy = { _, _ in .admitted },
         believing judge: AnswerJudge = { _, _ in false }
     ) -> [TransactionAction] {
         let source = MessageSource(inbound)
@@ -26,7 +26,7 @@ extension TransactionLayer {
         let framing: SIPParser.Framing = inbound.remote.transport.isReliable ? .stream : .datagram
         switch SIPParser.parse(inbound.bytes, framing: framing, limits: configuration.limits) {
         case .success(let message):
-            return receive(message, from: source, at: now, asking: doorkeeper, believing: judge)
+            return receive(message, from: source, at: now, asking: admissionPolicy, believing: judge)
         case .failure(var error):
             error.request?.noteReception(from: source, isAddress: configuration.isAnswerAddress)
             guard let response = error.response(toTag: error.request.map { tokens.repeatableTag(for: $0) } ?? "") else {
@@ -38,11 +38,11 @@ extension TransactionLayer {
 
     /// Handles one parsed message.
     public mutating func receive(
-        _ message: SIPMessage, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper = { _, _ in .admitted },
+        _ message: SIPMessage, from source: MessageSource, at now: Instant, asking admissionPolicy: AdmissionPolicy = { _, _ in .admitted },
         believing judge: AnswerJudge = { _, _ in false }
     ) -> [TransactionAction] {
         switch message {
-        case .request(let request): return receive(request, from: source, at: now, asking: doorkeeper)
+        case .request(let request): return receive(request, from: source, at: now, asking: admissionPolicy)
         case .response(let response): return receive(response, from: source, at: now, believing: judge)
         }
     }
@@ -133,14 +133,14 @@ extension TransactionLayer {
     // MARK: Requests
 
     private mutating func receive(
-        _ received: SIPRequest, from source: MessageSource, at now: Instant, asking doorkeeper: Doorkeeper
+        _ received: SIPRequest, from source: MessageSource, at now: Instant, asking admissionPolicy: AdmissionPolicy
     ) -> [TransactionAction] {
         guard let via = received.headers.topVia else { return [.dropped(.strayResponse)] }
         var request = received
         let destination = request.noteReception(via, from: source, isAddress: configuration.isAnswerAddress).responseDestination(
             from: source)
         if request.method == .benotify {
-            switch doorkeeper(request, source) {
+            switch admissionPolicy(request, source) {
             case .admitted, .stranger: return [.deliverUnanswered(request, source)]
             case .refused: return [.dropped(.refused)]
             case .postponed: return [.dropped(.postponed)]
@@ -151,7 +151,7 @@ extension TransactionLayer {
         let key = ServerTransactionKey(received, via)
         if let id = serverKeys[key] { return receiveCopy(id) }
         let isStranger: Bool
-        switch doorkeeper(request, source) {
+        switch admissionPolicy(request, source) {
         case .admitted: isStranger = false
         case .stranger: isStranger = true
         case .refused(let refusal): return answer(refusal, to: request, source, now)

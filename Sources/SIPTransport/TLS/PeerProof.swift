@@ -22,7 +22,7 @@ final class PeerProof: Sendable {
     }
 }
 
-extension Wires {
+extension ConnectionTable {
     /// Closes connections with a peer certificate that is no longer accepted, because roots or expected names were replaced or a
     /// certificate has expired (RFC 5280 4.1.2.5).
     func checkPeers(at now: Instant) {

@@ -5,7 +5,7 @@ import SIPSecurity
 import Synchronization
 
 /// Contexts and verifiers made from one ``TLSSettings``. A reload makes a new generation; open connections are checked against it by
-/// ``Wires/checkPeers(at:)``.
+/// ``ConnectionTable/checkPeers(at:)``.
 ///
 /// BoringSSL runs the handshakes and checks that the peer has the private key of its certificate. OpenSSL verifies the chains, because
 /// NIOSSL does not expose why BoringSSL refused a chain or in which roots it ends.

@@ -4,7 +4,7 @@ import NIOTLS
 import SIPCore
 import SIPSecurity
 
-/// Runs one handshake: verifies the peer's certificates, then reports the secured or failed connection to its ``Wires``.
+/// Runs one handshake: verifies the peer's certificates, then reports the secured or failed connection to its ``ConnectionTable``.
 ///
 /// Placed after NIOSSL's handler and before ``StreamHandler``, which receives no bytes before the handshake is complete. Confined to its
 /// loop.
@@ -98,7 +98,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
             }
             isDone = true
             service.completed(role, with: proved, at: HostClock.wall())
-            host.wires.secured(connection, by: proved, channel: context.channel)
+            host.connectionTable.secured(connection, by: proved, channel: context.channel)
         } catch {
             fail(error, context)
         }
@@ -116,7 +116,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
             guard let meaning, meaning.refusedBy == .peer, meaning.kind != .closed else { return context.fireErrorCaught(error) }
             let failure = described(meaning)
             service.failed(failure, role: role, remote: connection.remote)
-            host.wires.ended(connection, reason: failure.description)
+            host.connectionTable.ended(connection, reason: failure.description)
             return context.close(promise: nil)
         }
         let failure =
@@ -144,7 +144,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
         guard !isDone else { return }
         isDone = true
         if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote) }
-        host.wires.unsecured(connection, failure)
+        host.connectionTable.unsecured(connection, failure)
         context.close(promise: nil)
     }
 }

@@ -125,8 +125,8 @@ import Testing
         let shard = two.echo.server.shards[0]
         func check(_ now: Instant) async throws -> Int {
             try await shard.eventLoop.submit {
-                shard.wires.checkPeers(at: now)
-                return shard.wires.connectionCount
+                shard.connectionTable.checkPeers(at: now)
+                return shard.connectionTable.connectionCount
             }.get()
         }
         #expect(try await check(end + .seconds(-1)) == 1)

@@ -8,21 +8,21 @@ import SIPCore
 ///                                 \------------- linger timeout --------------^
 ///
 /// When the peer has closed its sending half, the state goes from answering directly to closed.
-extension Wires {
+extension ConnectionTable {
     func endInput(_ connection: StreamConnection, reason: String) {
         guard connection.state == .open, connection.ending == nil else { return }
         connection.ending = .answering
         withdraw(connection)
         let bound = NIOLoopBound((self, connection), eventLoop: host.eventLoop)
         host.eventLoop.scheduleTask(in: host.options.lingerTimeout.amount) {
-            let (wires, connection) = bound.value
-            wires.abandon(connection, reason: reason, end: connection.isInputClosed ? .byPeer : .broken)
+            let (connectionTable, connection) = bound.value
+            connectionTable.abandon(connection, reason: reason, end: connection.isInputClosed ? .byPeer : .broken)
         }
         // Runs after the responses of this tick have been written.
         host.schedulePump()
         host.eventLoop.execute {
-            let (wires, connection) = bound.value
-            wires.endIfAnswered(connection)
+            let (connectionTable, connection) = bound.value
+            connectionTable.endIfAnswered(connection)
         }
     }
 

@@ -4,7 +4,7 @@ import NIOPosix
 import SIPCore
 
 /// Opens and closes connections.
-extension Wires {
+extension ConnectionTable {
     /// Reason why an address is paused; nil when a connection may be opened.
     func pauseReason(at address: TransportAddress) -> String? {
         if let tls = host.tls, tls.reloads != pausesSince {
@@ -84,15 +84,15 @@ extension Wires {
         let (token, shard) = (message.token, message.shard)
         let bound = NIOLoopBound((self, connection), eventLoop: host.eventLoop)
         host.eventLoop.scheduleTask(in: patience.amount) {
-            let (wires, connection) = bound.value
+            let (connectionTable, connection) = bound.value
             guard connection.state == .connecting,
                 let place = connection.waiting.firstIndex(where: { $0.token == token && $0.shard == shard })
             else { return }
             connection.waitingBytes -= connection.waiting.remove(at: place).bytes.count
             let span = "after \(patience.nanoseconds / 1_000_000) ms"
             let isSecuring = connection.handshakeSince != nil
-            wires.fail(token, shard, isSecuring ? "the TLS handshake was not over \(span)" : "no connection \(span)")
-            wires.host.schedulePump()
+            connectionTable.fail(token, shard, isSecuring ? "the TLS handshake was not over \(span)" : "no connection \(span)")
+            connectionTable.host.schedulePump()
         }
     }
 

@@ -3,7 +3,7 @@ import NIOPosix
 import SIPCore
 
 /// Sends messages over UDP.
-extension Wires {
+extension ConnectionTable {
     /// - Parameter isUnnamed: Whether the shard may assume another carrier, and must be notified.
     func sendDatagram(
         _ message: OutboundMessage, to address: TransportAddress, from local: TransportAddress?, for shard: Int, isUnnamed: Bool

@@ -7,7 +7,7 @@ import SIPCore
 ///
 /// A stream message uses the connection that it names, else any open connection to the same address (RFC 3261 18) or one that the partner
 /// there opened (RFC 5923), else a new one. Failures are reported to the shard that sent the message.
-final class Wires {
+final class ConnectionTable {
     unowned let host: ShardHost
     let resolver: AddressResolver
     private(set) var ports: [DatagramPort] = []

@@ -2,7 +2,7 @@ import NIOCore
 import SIPCore
 import SIPSecurity
 
-extension Wires {
+extension ConnectionTable {
     /// Whether a peer may begin another handshake; a refusal is counted.
     func mayBeginHandshake(from remote: TransportAddress) -> Bool {
         guard let tls = host.tls else { return false }

@@ -7,7 +7,7 @@ import SIPCore
 ///     open --nothing heard for 80 to 100 % of the interval--> CRLFCRLF --any octet--> open
 ///                                                                |
 ///                     10 s: of a peer that has answered a ping before: dead; of any other: not pinged again, and left open
-extension Wires {
+extension ConnectionTable {
     /// Sends a ping when one is due, and closes the connection when a ping was not answered in time.
     func keepAlive(_ connection: StreamConnection, at now: NIODeadline) {
         let interval = host.options.pingInterval

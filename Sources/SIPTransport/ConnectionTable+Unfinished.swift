@@ -21,7 +21,7 @@ struct UnfinishedOctets {
 /// Beyond the limit, connections with the oldest incomplete messages are closed until three quarters of the limit remain: valid messages
 /// complete within moments, so an attacker's are the oldest, however few octets each holds. Closing several at once keeps an attacker from
 /// causing a search for the oldest with each segment.
-extension Wires {
+extension ConnectionTable {
     /// Records the octets of incomplete messages that a connection holds.
     func noteUnfinished(_ connection: StreamConnection, _ octets: Int) {
         let growth = octets - connection.unfinishedOctets

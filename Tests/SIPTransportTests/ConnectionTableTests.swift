@@ -2,7 +2,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct WiresTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionTableTests {
     @Test("RFC 3261 18 one connection serves all messages to an address, and an accepted one serves its peer") func reuse() async throws {
         let echo = try await EchoServer()
         let peer = try PlainSocket(.tcpListener)

@@ -2,7 +2,7 @@ import NIOCore
 import SIPCore
 
 /// Closes connections without progress.
-extension Wires {
+extension ConnectionTable {
     /// Starts the periodic sweep: one timer per loop instead of one per connection.
     func startIdleSweep() {
         let timeout = host.options.idleTimeout
@@ -12,11 +12,11 @@ extension Wires {
         let interval = TimeSpan(nanoseconds: min(max(shortest.nanoseconds / 4, 50_000_000), 5_000_000_000)).amount
         let bound = NIOLoopBound(self, eventLoop: host.eventLoop)
         host.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
-            let wires = bound.value
-            if wires.isClosing { return task.cancel() }
-            wires.closeOld(at: .now())
-            wires.sweepHandshakes(at: .now())
-            wires.checkPeers(at: HostClock.wall())
+            let connectionTable = bound.value
+            if connectionTable.isClosing { return task.cancel() }
+            connectionTable.closeOld(at: .now())
+            connectionTable.sweepHandshakes(at: .now())
+            connectionTable.checkPeers(at: HostClock.wall())
         }
     }
 
