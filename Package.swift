@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The rooms of Isthmus, floor by floor. A target may name only targets of lower floors (and its own floor where drawn);
+// The modules of Isthmus, floor by floor. A target may name only targets of lower floors (and its own floor where drawn);
 // `scripts/check-layers` proves it, and proves that nothing below the edges does I/O or reads a clock.
 //
 //   program     isthmus
@@ -13,7 +13,7 @@ import PackageDescription
 //   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
 //
-// ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure rooms and
+// ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure modules and
 // their tests then build in a minute (see CONTRIBUTING.md).
 let coreOnly = Context.environment["ISTHMUS_CORE_ONLY"] == "1"
 
@@ -23,7 +23,7 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
@@ -57,39 +57,39 @@ let mappingTables: [Resource] = [
 var targets: [Target] = [
     // syntax
     .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-    room("ByteCoding"),
-    room("XMLCore", ["ByteCoding", "CLibXML2"]),
+    module("ByteCoding"),
+    module("XMLCore", ["ByteCoding", "CLibXML2"]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    room("SIPCore", ["CZlib"]),
+    module("SIPCore", ["CZlib"]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     // vocabulary
-    room("PresenceDocuments", ["ByteCoding", "XMLCore"]),
-    room("SIPEvents", ["SIPCore"]),
-    room("SIPSecurity", ["ByteCoding", "SIPCore", "COpenSSL"]),
+    module("PresenceDocuments", ["ByteCoding", "XMLCore"]),
+    module("SIPEvents", ["SIPCore"]),
+    module("SIPSecurity", ["ByteCoding", "SIPCore", "COpenSSL"]),
     // meaning
-    room("EnhancedPresence", ["ByteCoding", "PresenceDocuments", "XMLCore"]),
-    room("SimplePresence", ["PresenceDocuments", "XMLCore"]),
-    room("PresenceMapping", ["ByteCoding", "PresenceDocuments", "XMLCore"], resources: mappingTables),
-    room("FederationRouting", ["SIPCore"]),
-    room("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
-    room("Registration", ["SIPCore", "SIPEvents", "SIPSecurity"]),
+    module("EnhancedPresence", ["ByteCoding", "PresenceDocuments", "XMLCore"]),
+    module("SimplePresence", ["PresenceDocuments", "XMLCore"]),
+    module("PresenceMapping", ["ByteCoding", "PresenceDocuments", "XMLCore"], resources: mappingTables),
+    module("FederationRouting", ["SIPCore"]),
+    module("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
+    module("Registration", ["SIPCore", "SIPEvents", "SIPSecurity"]),
     // An edge without packages, so that it builds with the core.
     .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
-    room("NameResolution", ["CCares", "FederationRouting", "SIPCore"]),
+    module("NameResolution", ["CCares", "FederationRouting", "SIPCore"]),
     // gateway
-    room(
+    module(
         "PresenceGateway",
         [
             "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
             "PresenceMapping", "FederationRouting", "Registration", "UserDirectory",
         ]),
     // tests
-    room(
+    module(
         "GatewayTesting",
         [
             "ByteCoding", "PresenceGateway", "FederationRouting", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore",
         ]),
-    room("GoldenVectors", ["ByteCoding", "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
+    module("GoldenVectors", ["ByteCoding", "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
 
     // Beside the scripts that it runs; for test targets alone.
     .target(name: "ThrowAwayCertificates", path: "Tests/Support/ThrowAwayCertificates", swiftSettings: settings),
@@ -139,13 +139,13 @@ if !coreOnly {
     let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
     targets += [
         // edges
-        room("SIPTransport", ["SIPCore", "SIPSecurity", log] + nio + tls),
-        room("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
+        module("SIPTransport", ["SIPCore", "SIPSecurity", log] + nio + tls),
+        module("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
-        room("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
-        room("Administration", ["ByteCoding", log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
+        module("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
+        module("Administration", ["ByteCoding", log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
         // service
-        room(
+        module(
             "GatewayService",
             [
                 "SIPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping",
@@ -195,14 +195,14 @@ if !coreOnly {
     ]
 }
 
-// What other packages, such as Benchmarks/, Fuzz/ and Growth/, may use: a library per room, so that nobody builds more than he needs.
+// What other packages, such as Benchmarks/, Fuzz/ and Growth/, may use: a library per module, so that nobody builds more than he needs.
 var products: [Product] = [
     "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping", "UserDirectory",
     "SIPEvents", "Registration", "PresenceGateway", "GoldenVectors",
 ].map { .library(name: $0, targets: [$0]) }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 
-// ISTHMUS_ONLY=EnhancedPresenceTests,XMLCoreTests keeps these targets and what they depend on: the fastest way to work in one room.
+// ISTHMUS_ONLY=EnhancedPresenceTests,XMLCoreTests keeps these targets and what they depend on: the fastest way to work in one module.
 if let only = Context.environment["ISTHMUS_ONLY"], !only.isEmpty {
     func names(_ target: Target) -> [String] {
         target.dependencies.compactMap {

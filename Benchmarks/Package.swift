@@ -7,7 +7,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func room(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
+func module(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: ["Measurement"] + dependencies, swiftSettings: settings)
@@ -16,26 +16,26 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 var dependencies: [Package.Dependency] = [.package(name: "Isthmus", path: "..")]
 var targets: [Target] = [
     .target(name: "Measurement", swiftSettings: settings),
-    .target(name: "Traffic", dependencies: [room("SIPCore")], swiftSettings: settings),
-    .target(name: "GatewaySetup", dependencies: ["Traffic", room("PresenceGateway"), room("SIPCore")], swiftSettings: settings),
-    .target(name: "LiveLoad", dependencies: ["Traffic", room("SIPCore")], swiftSettings: settings),
-    program("conversion-benchmark", [room("PresenceMapping"), room("PresenceDocuments"), room("XMLCore")]),
-    program("message-benchmark", [room("SIPCore")]),
-    program("gateway-benchmark", ["Traffic", "GatewaySetup", room("PresenceGateway"), room("SIPCore")]),
-    program("blocking-benchmark", [room("PresenceGateway"), room("SIPCore")]),
+    .target(name: "Traffic", dependencies: [module("SIPCore")], swiftSettings: settings),
+    .target(name: "GatewaySetup", dependencies: ["Traffic", module("PresenceGateway"), module("SIPCore")], swiftSettings: settings),
+    .target(name: "LiveLoad", dependencies: ["Traffic", module("SIPCore")], swiftSettings: settings),
+    program("conversion-benchmark", [module("PresenceMapping"), module("PresenceDocuments"), module("XMLCore")]),
+    program("message-benchmark", [module("SIPCore")]),
+    program("gateway-benchmark", ["Traffic", "GatewaySetup", module("PresenceGateway"), module("SIPCore")]),
+    program("blocking-benchmark", [module("PresenceGateway"), module("SIPCore")]),
     .systemLibrary(name: "CEpoll"),
-    program("enterprise-benchmark", ["CEpoll", room("SIPCore")]),
-    program("flood-benchmark", ["LiveLoad", "Traffic", room("SIPCore")]),
-    program("kamailio-benchmark", ["LiveLoad", "Traffic", room("SIPCore")]),
+    program("enterprise-benchmark", ["CEpoll", module("SIPCore")]),
+    program("flood-benchmark", ["LiveLoad", "Traffic", module("SIPCore")]),
+    program("kamailio-benchmark", ["LiveLoad", "Traffic", module("SIPCore")]),
 ]
-// As in the package above: the pure rooms build without any other package.
+// As in the package above: the pure modules build without any other package.
 if Context.environment["ISTHMUS_CORE_ONLY"] != "1" {
     dependencies.append(.package(url: "https://github.com/apple/swift-log", from: "1.16.2"))
     targets.append(
         program(
             "live-benchmark",
             [
-                "Traffic", "GatewaySetup", "LiveLoad", room("PresenceGateway"), room("SIPTransport"), room("SIPCore"),
+                "Traffic", "GatewaySetup", "LiveLoad", module("PresenceGateway"), module("SIPTransport"), module("SIPCore"),
                 .product(name: "Logging", package: "swift-log"),
             ]))
 }

@@ -7,7 +7,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func room(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
+func module(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
 
 let package = Package(
     name: "Fuzz",
@@ -16,8 +16,8 @@ let package = Package(
         .executableTarget(
             name: "isthmus-fuzz",
             dependencies: [
-                room("XMLCore"), room("SIPCore"), room("SIPSecurity"), room("PresenceDocuments"), room("PresenceMapping"),
-                room("GoldenVectors"),
+                module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"), module("PresenceMapping"),
+                module("GoldenVectors"),
             ],
             swiftSettings: settings)
     ]

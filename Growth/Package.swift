@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Counts what the rooms of Isthmus do with documents, headers and tables of growing sizes; run it with `Growth/run`. A package of its own,
-// because everything in it is compiled with counters.
+// Counts what the modules of Isthmus do with documents, headers and tables of growing sizes; run it with `Growth/run`. A package of its
+// own, because everything in it is compiled with counters.
 let settings: [SwiftSetting] = [
     .defaultIsolation(MainActor.self),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func room(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
+func module(_ name: String) -> Target.Dependency { .product(name: name, package: "Isthmus") }
 
 let package = Package(
     name: "Growth",
@@ -20,9 +20,10 @@ let package = Package(
         .executableTarget(
             name: "growth",
             dependencies: [
-                "CGrowthCounter", room("XMLCore"), room("SIPCore"), room("SIPSecurity"), room("PresenceDocuments"),
-                room("EnhancedPresence"), room("SimplePresence"), room("PresenceMapping"), room("UserDirectory"), room("SIPEvents"),
-                room("Registration"), room("PresenceGateway"), room("GoldenVectors"),
+                "CGrowthCounter", module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"),
+                module("EnhancedPresence"), module("SimplePresence"), module("PresenceMapping"), module("UserDirectory"),
+                module("SIPEvents"),
+                module("Registration"), module("PresenceGateway"), module("GoldenVectors"),
             ],
             swiftSettings: settings),
     ]
