@@ -12,7 +12,7 @@ import Testing
     /// Seconds from now.
     static func moment(_ seconds: Int64) -> DateTime { DateTime(nanosecondsSince1970: (1_700_000_000 + seconds) * 1_000_000_000) }
 
-    static func subscription(
+    static func upstream(
         _ state: UpstreamReport.State = .established, whenLost: LostPresence = .stale, standing: String = "active",
         _ change: (inout UpstreamReport) -> Void = { _ in }
     ) -> UpstreamReport {
@@ -24,13 +24,13 @@ import Testing
     }
 
     static func subscription(
-        _ knowledge: SubscriptionReport.Knowledge = .known, _ subscription: UpstreamReport = subscription(),
+        _ knowledge: SubscriptionReport.Knowledge = .known, _ subscription: UpstreamReport = upstream(),
         redelivery: RedeliveryReport? = nil
     ) -> SubscriptionReport {
         SubscriptionReport(
             watcher: "sip:bob@contoso.com", presentity: "sip:alice@example.org", event: "presence", format: "application/pidf+xml",
             categories: [], shape: .single, state: .active, source: .far, knowledge: knowledge, callID: "d", localTag: "l", remoteTag: "r",
-            expires: moment(3_600), peer: "udp:192.0.2.9:5060", isBestEffort: false, redelivery: redelivery, subscription: subscription)
+            expires: moment(3_600), peer: "udp:192.0.2.9:5060", isBestEffort: false, redelivery: redelivery, leg: subscription)
     }
 
     static func explained(_ subscription: SubscriptionReport, journal: [JournalEntry] = []) -> String {
@@ -90,7 +90,7 @@ import Testing
     // MARK: unreadable documents
 
     @Test("an unreadable document: since when, and why; and what the watcher has is what was known last") func unreadable() {
-        let subscription = Self.leg {
+        let subscription = Self.upstream {
             $0.unverifiedSince = Self.moment(-40)
             $0.unreadable = "the notified document cannot be read: line 1"
             $0.staleAt = Self.moment(60)
@@ -129,7 +129,7 @@ import Testing
             (.offline, .pending, "pending"), (.known, .pending, "pending"), (.unknown, .stale, "unheard"),
         ])
     func shownMeanwhile(_ knowledge: SubscriptionReport.Knowledge, _ whenLost: LostPresence, _ standing: String) {
-        let subscription = Self.leg(whenLost: whenLost, standing: standing) { $0.unreadable = "line 1" }
+        let subscription = Self.upstream(whenLost: whenLost, standing: standing) { $0.unreadable = "line 1" }
         let expected =
             switch (knowledge, whenLost) {
             case (.offline, .stale):
@@ -148,7 +148,7 @@ import Testing
         "an unverified subscription says since when, and whether the far side was away or this gateway restarted",
         arguments: [false, true])
     func unverified(isRestored: Bool) {
-        let subscription = Self.leg {
+        let subscription = Self.upstream {
             $0.unverifiedSince = Self.moment(-5)
             if isRestored { $0.restoredAt = Self.moment(-5) }
         }

@@ -4,7 +4,7 @@ import SIPCore
 import Testing
 
 /// Subscriptions at remote domains that a restart of the gateway finds in its store.
-@Suite struct RestoredLegTests {
+@Suite struct RestoredUpstreamTests {
     static let rob = "rob@contoso.com"
 
     static func row(_ bench: Bench) throws -> SubscriptionReport {
@@ -35,18 +35,18 @@ import Testing
     func untilAccepted() throws {
         let bench = Bench(store: MemoryStore())
         let far = try Self.watch(bench)
-        #expect(try bench.restart().subscriptions == 1)
+        #expect(try bench.restart().upstreamSubscriptions == 1)
         let since = Self.time(bench)
-        #expect(try Self.leg(bench).unverifiedSince == since && Self.leg(bench).restoredAt == since)
+        #expect(try Self.subscription(bench).unverifiedSince == since && Self.subscription(bench).restoredAt == since)
         #expect(bench.gateway.counts.unverifiedUpstreams == 1)
         let partner = try #require(bench.gateway.partnerReports.first { $0.name == "contoso.com" })
         #expect(partner.unverified == 1 && partner.unverifiedSince == bench.now)
         bench.pass(.seconds(1))
         let refresh = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(refresh.headers.callID == far.headers.callID)
-        #expect(try Self.leg(bench).unverifiedSince == since)
+        #expect(try Self.subscription(bench).unverifiedSince == since)
         bench.answer(refresh, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
-        #expect(try Self.leg(bench).unverifiedSince == nil && Self.leg(bench).restoredAt == nil)
+        #expect(try Self.subscription(bench).unverifiedSince == nil && Self.subscription(bench).restoredAt == nil)
         #expect(bench.gateway.counts.unverifiedUpstreams == 0)
         Self.notify(bench, far, cSeq: 2)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
@@ -65,9 +65,9 @@ import Testing
         bench.pass(.seconds(1))
         let anew = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         #expect(anew.headers.toTag == nil)
-        #expect(try Self.leg(bench).unverifiedSince == since)
+        #expect(try Self.subscription(bench).unverifiedSince == since)
         bench.answer(anew, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
-        #expect(try Self.leg(bench).unverifiedSince == nil && bench.gateway.counts.unverifiedUpstreams == 0)
+        #expect(try Self.subscription(bench).unverifiedSince == nil && bench.gateway.counts.unverifiedUpstreams == 0)
     }
 
     @Test(
@@ -76,17 +76,17 @@ import Testing
         let bench = Bench(store: MemoryStore())
         let far = try Self.watch(bench)
         Self.notify(bench, far, cSeq: 2, "<categories")
-        #expect(try Self.leg(bench).unreadable != nil)
+        #expect(try Self.subscription(bench).unreadable != nil)
         bench.clear()
         try bench.restart()
         let since = Self.time(bench)
-        #expect(try Self.leg(bench).unreadable == nil && Self.leg(bench).unverifiedSince == since)
+        #expect(try Self.subscription(bench).unreadable == nil && Self.subscription(bench).unverifiedSince == since)
         bench.pass(.seconds(1))
         let refresh = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.answer(refresh, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
-        #expect(try Self.leg(bench).unverifiedSince == nil)
+        #expect(try Self.subscription(bench).unverifiedSince == nil)
         Self.notify(bench, far, cSeq: 3, "<categories")
-        #expect(try Self.leg(bench).unreadable != nil && Self.leg(bench).unverifiedSince != nil)
+        #expect(try Self.subscription(bench).unreadable != nil && Self.subscription(bench).unverifiedSince != nil)
         bench.clear()
         // The state that the watcher saw before the restart ends with the time of a lost subscription.
         bench.pass(.seconds(101))
