@@ -29,7 +29,7 @@ extension Gateway {
         throw notKeptRefusal
     }
 
-    /// 503 to a request whose changes cannot be committed.
+    /// Answers 503 to a request if its changes cannot be committed.
     var notKeptRefusal: Refusal { .unavailable("this node cannot keep any change now", retryAfter: configuration.timing.retryAfter) }
 
     /// Commits, and releases or takes back what was staged. Either may stage more; the loop ends because repeated requests wait for a

@@ -81,7 +81,7 @@ extension Gateway {
         }
     }
 
-    /// Removes a dialog whose first SUBSCRIBE could not be committed; a poll that waits for state is answered 503.
+    /// Removes a dialog after a failed commit of its first SUBSCRIBE; a poll that waits for state is answered 503.
     func takeBack(_ watcher: WatcherDialog, at now: Instant) {
         if let held = watcher.held { refuse(held.request, held.transaction, notKeptRefusal, at: now) }
         watcher.held = nil

@@ -41,7 +41,7 @@ struct ResourceListState: Equatable {
         var isOutdated = false
         /// Notifications were lost, or the state of a remaining instance is unknown.
         var needsFullState = false
-        /// Errors of unreadable inner lists whose resources are unknown.
+        /// Errors of unreadable inner lists with unknown resources.
         var unreadableLists: [String] = []
         /// The list exceeds the limit of resources or instances; fetching the full state would not help.
         var isOverfull = false

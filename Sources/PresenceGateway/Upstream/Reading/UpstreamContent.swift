@@ -108,8 +108,8 @@ struct UpstreamContent {
         }
     }
 
-    /// Presentities whose state cannot be read, in the order in which they were asked for: those of unreadable parts, and where the
-    /// presentity of a part is unknown, all that the rest of the message does not mention.
+    /// Presentities with unreadable state, in the order of the subscription: those of unreadable parts and, if the presentity of a part is
+    /// unknown, all that the rest of the message does not mention.
     var unreadPresentities: [(key: String, problem: String)] {
         guard !unreadable.isEmpty else { return [] }
         var problems: [String: String] = [:]
@@ -123,7 +123,7 @@ struct UpstreamContent {
         return asked.compactMap { key in problems[key].map { (key: key, problem: $0) } }
     }
 
-    /// Changes the report on a presentity; nothing is said about one that nobody asked about.
+    /// Changes the report on a presentity; ignores presentities that were not subscribed to.
     mutating func report(on key: String?, _ change: (inout Report) -> Void) {
         guard let key, asked.contains(key) else { return }
         let place = reports.firstIndex { $0.key == key } ?? reports.count
