@@ -15,6 +15,9 @@ public enum AnonymousUser {
     /// Whether a From is anonymous.
     public static func isWritten(_ uri: SIPURI) -> Bool { uri.scheme.hasHost && uri.domainKey == host }
 
+    /// Whether users of a host are anonymous: that of From, or the one of a partner's anonymous user.
+    public static func isHost(_ host: String) -> Bool { host == Self.host || partner(ofHost: host) != nil }
+
     /// The anonymous user of a partner.
     public static func uri(of partner: String) -> SIPURI { SIPURI(user: "anonymous", host: partner + suffix) }
 

@@ -45,11 +45,17 @@ extension GatewayConfiguration {
     }
 }
 
+extension EnhancedPresence.SourceNetwork {
+    /// The network of a domain's users in container resolution. Anonymous watchers get one that no container names (MS-PRES 2.2.2.5.1), so
+    /// that only containers for everyone match.
+    init(_ network: PresenceGateway.SourceNetwork?, ofDomain host: String) {
+        self.init(rawValue: AnonymousUser.isHost(host) ? "anonymous" : network?.rawValue ?? "")
+    }
+}
+
 extension WatcherIdentity {
-    /// The watcher in container resolution. An anonymous watcher gets a network that no container names (MS-PRES 2.2.2.5.1), so that only
-    /// containers for everyone match.
-    init(_ watcher: SIPURI, network: SourceNetwork) {
-        let isAnonymous = AnonymousUser.partner(ofHost: watcher.domainKey) != nil
-        self.init(uri: watcher.description, network: EnhancedPresence.SourceNetwork(rawValue: isAnonymous ? "anonymous" : network.rawValue))
+    /// The watcher in container resolution.
+    init(_ watcher: SIPURI, network: PresenceGateway.SourceNetwork) {
+        self.init(uri: watcher.description, network: .init(network, ofDomain: watcher.domainKey))
     }
 }

@@ -95,8 +95,7 @@ extension Gateway {
         guard let known = presentities[presentity.aorKey] else { return ViewExplanation(origin: .offline) }
         let trace = MappingNotes()
         let format: WatcherFormat = domain.side == .enterprise ? .categories : .pidf(domain.profile, lossless: domain.lossless)
-        let identity = WatcherIdentity(
-            uri: watcher.addressOfRecord().description, network: EnhancedPresence.SourceNetwork(rawValue: domain.network.rawValue))
+        let identity = WatcherIdentity(watcher.addressOfRecord(), network: domain.network)
         let record = shownRecord(of: known, for: identity)
         let plan = record.plan(format, UpstreamSubscription.standardCategories, for: identity)
         var unused = GatewayCounters()

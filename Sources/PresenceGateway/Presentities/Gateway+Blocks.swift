@@ -49,8 +49,7 @@ extension Gateway {
     }
 
     private func identity(of watcher: PresenceAddress) -> WatcherIdentity {
-        let network = configuration.domain(watcher.domain)?.network.rawValue ?? ""
-        return WatcherIdentity(uri: watcher.text, network: EnhancedPresence.SourceNetwork(rawValue: network))
+        WatcherIdentity(uri: watcher.text, network: .init(configuration.domain(watcher.domain)?.network, ofDomain: watcher.domain))
     }
 
     /// Number of true presentities and of their publications.

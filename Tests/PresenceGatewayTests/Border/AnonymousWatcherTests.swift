@@ -71,6 +71,22 @@ import Testing
         #expect(try !shown(Self.nobody))
     }
 
+    @Test("MS-PRES 3.2.5.3 an anonymous watcher of a peer of \"*\" sees what everybody sees", arguments: [true, false])
+    func fallback(isAnonymous: Bool) throws {
+        let peers = try #require(DomainTrust(peers: Self.stranger.host))
+        let bench = try bench {
+            $0.domains["*"] = DomainConfiguration(side: .simple, network: .federated)
+            $0.domains["*"]?.trust = peers
+        }
+        try bench.publish("rob@fabrikam.com", .state(3_500), .state(6_500, in: 100))
+        try bench.setMembers("rob@fabrikam.com", 100, "federated")
+        let watcher = isAnonymous ? Self.nobody : "ann@elsewhere.example.com"
+        bench.send(bench.categorySubscribe(watcher, to: "rob@fabrikam.com", expires: 0, via: Self.stranger), from: Self.stranger)
+        let text = try bench.nextResponse(200, at: Self.stranger).text
+        #expect(text.contains("<availability>6500</availability>") == !isAnonymous)
+        #expect(text.contains("<availability>3500</availability>") == isAnonymous)
+    }
+
     @Test(
         "RFC 5922 7.3 the name opens nothing: whoever is no partner's server is 403, as is anything but SUBSCRIBE, and its host as a From")
     func strangers() throws {

@@ -26,14 +26,12 @@ extension Gateway {
         }
         // An anonymous watcher cannot be placed in a container.
         guard resource.key != parties.watcherKey, usesHomeServer(resource),
-            AnonymousUser.partner(ofHost: parties.watcher.domainKey) == nil
+            !AnonymousUser.isHost(parties.watcher.domainKey)
         else { return }
         let presentity = try presentity(resource.key, resource.uri)
         defer { settle(presentity) }
         undoable(resource.key)
-        let watcher = WatcherIdentity(
-            uri: parties.watcher.description,
-            network: EnhancedPresence.SourceNetwork(rawValue: parties.watcherDomain.network.rawValue))
+        let watcher = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
         let change: PresentityChange
         do throws(EnhancedPresenceRefusal) {
             change = try presentity.enhanced.noteSubscriber(
