@@ -20,9 +20,13 @@ extension Gateway {
     /// - Parameter end: End that a failed commit undoes.
     func remember(_ watcher: WatcherDialog, undoing end: Notifier.EndReason = .unsubscribed) {
         guard store != nil else { return }
-        let before = WatcherDialogBefore(
-            watcher, isBatchOfEndpoint: watcher.endpoint.map { batchOfEndpoint[$0] == watcher.localTag } ?? false)
-        commitLog.watchersBefore[watcher.localTag, default: before].ends.insert(end)
+        // The default is copied for the first change of a round only.
+        commitLog.watchersBefore[watcher.localTag, default: WatcherDialogBefore(watcher, isBatchOfEndpoint: isBatchOfEndpoint(watcher))]
+            .ends.insert(end)
+    }
+
+    private func isBatchOfEndpoint(_ watcher: WatcherDialog) -> Bool {
+        watcher.endpoint.map { batchOfEndpoint[$0] == watcher.localTag } ?? false
     }
 
     /// Remembers a dialog about a user's own data before the first change of this round.
