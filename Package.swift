@@ -195,7 +195,7 @@ if !coreOnly {
     ]
 }
 
-// What other packages, such as Benchmarks/, Fuzz/ and Growth/, may use: a library per module, so that nobody builds more than he needs.
+// Libraries for other packages, such as Benchmarks/, Fuzz/ and Growth/: one for each module, so that only the needed modules are built.
 var products: [Product] = [
     "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping", "UserDirectory",
     "SIPEvents", "Registration", "PresenceGateway", "GoldenVectors",

@@ -61,7 +61,7 @@ final class BorderWorld {
 
     // MARK: what the victims see
 
-    /// All that anybody but the unauthorized peers could notice.
+    /// Everything that other parties than the unauthorized peers could notice.
     struct Sight: Equatable {
         var atServer: Int
         var atCarol: Int
@@ -96,7 +96,7 @@ final class BorderWorld {
         return request
     }
 
-    /// A request as an unauthorized peer would send it: a Via of his own, and a number that no request before it has.
+    /// A request as an unauthorized peer would send it: with its own Via and a number that was not used before.
     func renewed(_ request: SIPRequest, by unauthorizedPeer: UnauthorizedPeer) -> SIPRequest {
         number += 1
         var request = request

@@ -370,9 +370,9 @@ public struct GatewayTiming: Hashable, Sendable {
     public var pollWait: TimeSpan = .seconds(3)
     /// Longest wait of a relayed publication for the response of the other domain.
     public var publishWait: TimeSpan = .seconds(4)
-    /// First pause before a lost upstream subscription is made anew; it doubles up to ``retryMaximum``.
+    /// First pause before a lost upstream subscription is restarted; it doubles up to ``retryMaximum``.
     public var retryMinimum: TimeSpan = .seconds(5)
-    /// Longest pause before a lost upstream subscription is made anew.
+    /// Longest pause before a lost upstream subscription is restarted.
     public var retryMaximum: TimeSpan = .seconds(300)
     /// Time that the last state of a lost upstream subscription is shown before the presentity counts as offline.
     public var staleAfter: TimeSpan = .seconds(180)

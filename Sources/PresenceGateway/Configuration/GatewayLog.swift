@@ -80,7 +80,7 @@ public struct GatewayCounters: Hashable, Sendable {
     public var publicationsAccepted: UInt64 = 0
     /// PUBLISH and SERVICE requests refused or challenged.
     public var publicationsRefused: UInt64 = 0
-    /// Upstream subscriptions lost and made anew.
+    /// Upstream subscriptions lost and restarted.
     public var upstreamLost: UInt64 = 0
     /// Presentities redirected by a remote domain to another pool or their own URI, and followed (MS-PRES 3.4.5.1.3.1).
     public var redirectsFollowed: UInt64 = 0

@@ -47,7 +47,7 @@ public struct RestoredState: Hashable, Sendable {
 /// Restart from the state that an earlier process stored.
 ///
 ///     records of this shard --> presentities, publications --> expiry --> upstream subscriptions --> dialogs --> expiry
-///         --> upstream subscriptions are refreshed or made anew, paced --> watchers that see a difference are notified once
+///         --> upstream subscriptions are refreshed or restarted, paced --> watchers that see a difference are notified once
 extension Gateway {
     /// Restores the records of this shard; call it once, before the first message.
     ///

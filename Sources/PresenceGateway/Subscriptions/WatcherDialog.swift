@@ -116,7 +116,7 @@ final class WatcherDialog {
 
     func hasDueChange(at now: Instant) -> Bool { changes.hasDue(at: now, listSpacedUntil: list?.spacedUntil) }
 
-    /// Discards the delivered state after a lost notification, so that all presentities are notified anew.
+    /// Discards the delivered state after a lost notification, so that all presentities are notified again.
     func forgetDelivered() {
         for resource in resources {
             resource.delivered = nil

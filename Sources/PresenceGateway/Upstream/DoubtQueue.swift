@@ -6,7 +6,7 @@ struct RemoteDomainEvents: OptionSet, Hashable {
     static let doubted = RemoteDomainEvents(rawValue: 1)
     /// The partner is down: `when-lost` applies.
     static let partnerDown = RemoteDomainEvents(rawValue: 2)
-    /// The partner is up again: a lost subscription is made anew.
+    /// The partner is up again: a lost subscription is restarted.
     static let partnerUp = RemoteDomainEvents(rawValue: 4)
     /// The server that accepted the subscription does not answer OPTIONS.
     static let serverDown = RemoteDomainEvents(rawValue: 8)

@@ -27,8 +27,8 @@ struct RestoredUpstreamSubscriptions {
 /// Upstream subscriptions continue in their dialogs: each is refreshed in its turn, which requests the whole state.
 ///
 ///     stored --alive--> dialog resumed --watchers restored--> feeds some: refresh, paced --2xx, NOTIFY--> changes are notified
-///               |                               |                             \--481, silence--> made anew
-///               +--lapsed: made anew            +--feeds none: unsubscribe, paced
+///               |                               |                             \--481, silence--> restarted
+///               +--lapsed: restarted            +--feeds none: unsubscribe, paced
 extension Gateway {
     /// Record of an upstream subscription; nil: a restart could not continue it.
     func stored(_ upstream: UpstreamSubscription) -> StoredUpstreamSubscription? {
@@ -88,7 +88,7 @@ extension Gateway {
         var policy = subscription.subscriber.configuration
         policy.expires = max(stored.expires, 1)
         if let snapshot = stored.dialog {
-            // A dialog that lapses before its turn is made anew.
+            // A dialog that lapses before its turn is restarted.
             guard let dialog = Dialog.resumed(from: snapshot), stored.expiry.map({ $0 > moment }) ?? true else { return nil }
             subscription.subscriber = Subscriber(resuming: policy, expiry: stored.expiry ?? moment + policy.timerN, refreshAt: moment)
             subscription.dialog = dialog

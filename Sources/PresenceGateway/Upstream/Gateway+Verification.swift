@@ -5,13 +5,13 @@ import SIPEvents
 /// Verification of upstream subscriptions that the remote domain may have lost, for example by a restart.
 ///
 ///     connection broken, partner down, partner up again, next hop down --> unverified --> refresh, paced --2xx--> verified
-///                                            |                                               \--481, silence--> made anew
+///                                            |                                               \--481, silence--> restarted
 ///                                            +--down: `when-lost` applies
-///     the server answers no OPTIONS, another one is up --> made anew there, paced; unsubscribed at the old one
+///     the server answers no OPTIONS, another one is up --> restarted there, paced; unsubscribed at the old one
 ///     connection closed by the peer --> unverified; one of them is refreshed (``sample(_:notBefore:at:)``)
 ///     NOTIFY refused because the store fails --> unverified, refreshed once the store works
 ///
-/// A subscription is refreshed, or made anew before the end of its pause, at most once per ``verificationPause``.
+/// A subscription is refreshed, or restarted before the end of its pause, at most once per ``verificationPause``.
 extension Gateway {
     static let verificationPause = TimeSpan.seconds(30)
     /// Subscriptions handled in one turn, and time from the start of one turn to the next.

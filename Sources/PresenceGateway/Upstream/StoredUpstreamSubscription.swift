@@ -12,7 +12,7 @@ public struct StoredUpstreamSubscription: Hashable, Sendable {
     public var watcher: String
     /// Key of the presentities' domain.
     public var domain: String
-    /// nil: the subscription was lost and is made anew after ``restsUntil``.
+    /// nil: the subscription was lost and is restarted after ``restsUntil``.
     public var dialog: DialogSnapshot?
     /// Whether the dialog's route set is that of a NOTIFY (RFC 6665 4.4.1).
     public var hasNotified: Bool

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DialogHygieneTests {
     private static let type = "application/msrtc-event-categories+xml"
 
-    /// A PIDF watcher of an enterprise user, whose remote domain has accepted; what it says is up to the test.
+    /// A PIDF watcher of an enterprise user, accepted by the remote domain; the test sends the state.
     private func bridge(
         _ bench: Bench, expires: Int = 3_600, granted: Int = 3_600
     ) throws -> (accepted: SIPResponse, far: SIPRequest) {

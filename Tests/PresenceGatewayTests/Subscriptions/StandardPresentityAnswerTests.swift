@@ -19,7 +19,7 @@ import Testing
         <rpid:user-input last-input="2023-11-14T21:13:20Z">idle</rpid:user-input></dm:person></presence>
         """
 
-    /// An upstream subscription is accepted and told this.
+    /// Accepts an upstream subscription and sends it this document.
     static func serve(_ bench: Bench, _ subscribe: SIPRequest, _ body: String, state: String = "active;expires=3600") {
         bench.answer(subscribe, 200, from: Bench.simple, headers: [(.expires, "3600")])
         bench.notify(subscribe, state, cSeq: 1, type: body.isEmpty ? "" : pidfType, body: body, from: Bench.simple)

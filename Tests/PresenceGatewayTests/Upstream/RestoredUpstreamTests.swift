@@ -20,7 +20,7 @@ import Testing
             far, "active;expires=3600", cSeq: cSeq, type: "application/msrtc-event-categories+xml", body: body, from: Bench.enterprise)
     }
 
-    /// A watcher who saw rob as open.
+    /// A watcher that was notified of rob as open.
     static func watch(_ bench: Bench) throws -> SIPRequest {
         try bench.watch(rob)
         let far = try bench.nextRequest(.subscribe, at: Bench.enterprise)

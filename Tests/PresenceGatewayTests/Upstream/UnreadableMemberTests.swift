@@ -37,7 +37,7 @@ import Testing
         _ = try bench.nextResponse(status, at: Bench.simple)
     }
 
-    /// A batch watcher of both members, who saw them as busy and open: its list upstream, and the answer to the watcher.
+    /// A batch watcher that was notified of both members as busy and open: its list upstream, and the answer to the watcher.
     func watching() throws -> (list: SIPRequest, answer: SIPResponse) {
         bench.send(bench.batch("ulla@contoso.com", .subscribe(Self.alice, Self.bea)), from: Bench.enterprise)
         let list = try bench.nextRequest(.subscribe, at: Bench.simple)

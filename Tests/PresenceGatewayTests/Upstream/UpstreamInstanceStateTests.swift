@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 import Testing
 
-/// What a resource list of the remote domain says about single presentities (MS-PRES 3.4.5.1.3.1).
+/// Instance states in a resource list of the remote domain (MS-PRES 3.4.5.1.3.1).
 @Suite struct UpstreamInstanceStateTests {
     let open = Bench.state(3_500)
     let gone = Bench.state(18_500)

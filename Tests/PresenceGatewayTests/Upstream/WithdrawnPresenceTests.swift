@@ -4,7 +4,7 @@ import PresenceGateway
 import SIPCore
 import Testing
 
-/// What the remote domain has not granted, or not any more, is shown to nobody, whenever and from wherever he watches.
+/// State that the remote domain has not granted, or has withdrawn, is not shown to any watcher.
 @Suite struct WithdrawnPresenceTests {
     static let list = "lists@example.org"
     let open = Bench.state(3_500)
