@@ -2,29 +2,10 @@ import EnhancedPresence
 import FederationRouting
 import SIPCore
 
-/// Anonymous watchers (RFC 3323 4.1.1.3): served on behalf of the partner that sent the request, with presence that every watcher may see.
-extension Gateway {
-    /// URI that decides about a request: From; for an anonymous SUBSCRIBE the anonymous user of the peer's partner.
-    ///
-    /// From is kept if the peer is no server of a partner with an entry of its own.
-    func speaker(_ from: SIPURI, of method: SIPMethod, on flow: Flow) -> SIPURI {
-        guard method == .subscribe, AnonymousUser.isWritten(from), configuration.domains[from.domainKey] == nil,
-            let partner = peer(at: flow.remote, proving: flow.peer).domains.first(where: { $0 != RoutingTable.fallbackName })
-        else { return from }
-        return AnonymousUser.uri(of: partner)
-    }
-
-    /// Adds a mark with the anonymous sender for ``RequestScreening/sender(of:)``, which knows no flows; removes a received mark.
-    func markAnonymous(_ request: inout SIPRequest, from flow: Flow) {
-        request.headers.remove(RequestScreening.anonymousMark)
-        guard let from = request.headers.from?.uri else { return }
-        let speaker = speaker(from, of: request.method, on: flow)
-        if speaker != from { request.headers.set(RequestScreening.anonymousMark, speaker.description) }
-    }
-}
+// Anonymous watchers (RFC 3323 4.1.1.3): served on behalf of the partner that sent the request, with presence that every watcher may see.
 
 extension RequestScreening {
-    /// Header field of ``Gateway/markAnonymous(_:from:)``, not sent in any message.
+    /// Header field of ``PeerAdmission``, not sent in any message.
     static let anonymousMark: SIPHeaderName = "Isthmus-Anonymous"
 
     /// The anonymous sender from the mark; nil: the sender is not anonymous.

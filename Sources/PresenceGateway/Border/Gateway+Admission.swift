@@ -9,44 +9,15 @@ import SIPCore
 ///     header fields reserved for trusted neighbours  --> removed
 ///     in a dialog: is it the remote end?  --no--> as if the dialog did not exist
 extension Gateway {
-    /// Key of a checked peer, with all properties that the check depends on.
-    struct PeerKey: Hashable {
-        var host: String
-        var isEncrypted: Bool
-        var identity: PeerIdentity?
-        var domains: [String]
-    }
-
-    private static let knownPeerLimit = 4_096
-
-    func peer(at remote: TransportAddress, proving identity: PeerIdentity?) -> Peer {
-        let isEncrypted = remote.transport == .tls
-        let domains = isEncrypted ? [] : peerTable.located.domains(of: remote.host, at: commitLog.now)
-        let key = PeerKey(host: remote.host, isEncrypted: isEncrypted, identity: identity, domains: domains)
-        if let known = knownPeers[key] { return known }
-        // Bounded, because a listener may have any number of peers.
-        if knownPeers.count >= Self.knownPeerLimit { knownPeers.removeAll(keepingCapacity: true) }
-        let peer = peerTable.peer(at: remote, proving: identity, locatedIn: domains)
-        knownPeers[key] = peer
-        return peer
-    }
-
-    /// Checks whether a peer may send for a user, which may differ from From.
-    func verdict(on flow: Flow, speakingFor uri: SIPURI) -> SpeakerVerdict {
-        let local = flow.local
-        return peerTable.verdict(
-            on: peer(at: flow.remote, proving: flow.peer), speakingFor: uri, usersSignIn: configuration.asksUsersToSignIn(at: local))
-    }
-
     /// Decides about the admission of a request.
     /// - Parameter message: the received message, kept if it has to wait.
     func admission(
         of request: SIPRequest, from source: MessageSource, in message: InboundMessage, at now: Instant
     ) -> TransactionLayer.Admission {
-        let admitted: TransactionLayer.Admission = isStranger(source) ? .stranger : .admitted
+        let admitted: TransactionLayer.Admission = peers.isStranger(source, at: now) ? .stranger : .admitted
         // OPTIONS only asks whether the gateway is alive, so its sender is not checked.
         guard request.method != .options, let written = request.headers.from?.uri else { return admitted }
-        let from = speaker(written, of: request.method, on: Flow(source))
+        let from = peers.speaker(written, of: request.method, on: Flow(source), at: now)
         var verdict = verdict(on: Flow(source), speakingFor: from)
         if case .unauthorized = verdict, source.remote.transport != .tls {
             switch locateSpeakers(for: from, message, at: now) {
@@ -67,16 +38,11 @@ extension Gateway {
         }
     }
 
-    /// Whether the source address of a request proves nothing: a datagram from an address that no entry names.
-    private func isStranger(_ source: MessageSource) -> Bool {
-        source.remote.transport == .udp && !peer(at: source.remote, proving: nil).isNamed
-    }
-
     private func turnAway(_ request: SIPRequest, _ source: MessageSource, _ refusal: Refusal) -> TransactionLayer.Admission {
         // Without state, each retransmission gets the same To tag (RFC 3261 8.2.7).
         var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.repeatableTag(for: request))
         refusal.apply(to: &response, side: screening.side(of: request), node: configuration.nodeName)
-        if isStranger(source) { response.keepRequired() }
+        if peers.isStranger(source, at: commitLog.now) { response.keepRequired() }
         return .refused(response)
     }
 
@@ -95,47 +61,25 @@ extension Gateway {
         return refusal
     }
 
-    /// Removes header fields that only a trusted neighbour may send (RFC 3325 5, MS-SIPRE 2.2.15).
-    func stripUntrustedHeaders(_ request: inout SIPRequest, from flow: Flow) {
-        let peer = peer(at: flow.remote, proving: flow.peer)
-        markAnonymous(&request, from: flow)
-        for name in SIPHeaders.trustHeaderNames {
-            let isEdgeMark = name == .msSourceNetwork || name == .msEdgeProxyMessageTrust
-            if isEdgeMark ? !peer.isEdge : !peer.isTrusted { request.headers.remove(name) }
-        }
-        // A trusted neighbour asserts identities only of users for which it may send.
-        guard request.headers.contains(.pAssertedIdentity) else { return }
-        let isSound = request.headers.assertedIdentities.allSatisfy { !$0.uri.scheme.hasHost || isSpeaker(flow, for: $0.uri) }
-        if !isSound { request.headers.remove(.pAssertedIdentity) }
+    // MARK: questions of other flows
+
+    func peer(at remote: TransportAddress, proving identity: PeerIdentity?) -> Peer {
+        peers.peer(at: remote, proving: identity, at: commitLog.now)
     }
 
-    /// Checks the first Record-Route of a dialog.
-    /// - Throws: 403 if it names a host outside the remote user's domain (RFC 3261 12.1.1), because it would direct our requests to third
-    ///   parties.
+    func verdict(on flow: Flow, speakingFor user: SIPURI) -> SpeakerVerdict {
+        peers.verdict(on: flow, speakingFor: user, at: commitLog.now)
+    }
+
     func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal) {
-        guard let next = request.headers.recordRoutes.first?.uri else { return }
-        let host = next.maddr ?? next.domainKey
-        if peerTable.isAddress(host, of: user, beside: peer(at: flow.remote, proving: flow.peer), at: commitLog.now) { return }
-        var refusal = Refusal.forbidden("RFC 3261 12.1.1: Record-Route leads to somebody else", errorID: 1_002)
-        refusal.detail = "\(flow.remote.host) sent a Record-Route that leads to \(next.host), which is no peer of \(user.domainKey)"
-        throw refusal
+        try peers.checkPath(request, of: user, flow, at: commitLog.now)
     }
 
-    /// Whether a request comes from the remote end of a watcher's dialog: the same user, through a peer that may send for it.
     func isRemoteEnd(_ key: String, _ request: SIPRequest, _ flow: Flow) -> Bool {
-        guard let from = request.headers.from?.uri, let sender = try? screening.sender(of: request),
-            [from, sender].contains(where: { configuration.canonical($0).aorKey == key })
-        else { return false }
-        return isSpeaker(flow, for: speaker(from, of: request.method, on: flow))
+        peers.isRemoteEnd(key, request, flow, at: commitLog.now)
     }
 
-    /// Whether the peer certainly may send for a user or a domain.
-    func isSpeaker(_ flow: Flow, for uri: SIPURI) -> Bool {
-        switch verdict(on: flow, speakingFor: uri) {
-        case .partner, .user: true
-        case .unknown, .unauthorized: false
-        }
-    }
+    func isSpeaker(_ flow: Flow, for user: SIPURI) -> Bool { peers.isSpeaker(flow, for: user, at: commitLog.now) }
 }
 
 extension PeerTable {

@@ -21,7 +21,7 @@ extension Gateway {
         {
             return true
         }
-        return partner(of: purpose).map { peerTable.isServer(host, of: $0, at: commitLog.now) } ?? false
+        return partner(of: purpose).map { peers.table.isServer(host, of: $0, at: commitLog.now) } ?? false
     }
 
     /// Counts a refused response, and logs at most one per host and minute.

@@ -32,7 +32,7 @@ extension Gateway {
 extension RequestScreening {
     /// The sender of a request: the identity asserted by a trusted neighbour (RFC 3325 9.1), else From. Other assertions were removed
     /// before.
-    func sender(of request: SIPRequest) throws(Refusal) -> SIPURI {
+    static func sender(of request: SIPRequest) throws(Refusal) -> SIPURI {
         guard let from = request.headers.from?.uri else { throw .badRequest("RFC 3261 20.20: From cannot be read") }
         let anonymous = try Self.anonymousSender(request.headers, from: from)
         guard let asserted = request.headers.assertedIdentities.lazy.map(\.uri).first(where: \.scheme.hasHost) else {

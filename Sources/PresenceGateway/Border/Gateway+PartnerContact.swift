@@ -64,7 +64,7 @@ extension Gateway {
             guard let (name, entry) = routes.entry(for: partner), name == RoutingTable.fallbackName else { return false }
             return identity.proves(partner, by: entry.side == .enterprise ? .enterprise : .domain).isProved
         }
-        return peerTable.isServer(remote.host, of: partner, at: now)
+        return peers.table.isServer(remote.host, of: partner, at: now)
     }
 
     /// The partner that a request was sent to; nil: none.

@@ -84,7 +84,7 @@ final class RequestScreening {
 
     /// Watcher and presentity; throws 403 or 404 for refused or unknown domains, and for a URI without a user.
     func parties(_ request: SIPRequest, presentity: SIPURI? = nil) throws(Refusal) -> Parties {
-        let sender = try sender(of: request)
+        let sender = try Self.sender(of: request)
         let asked = presentity ?? request.uri
         let from = routes.identities.identity(of: sender).uri
         let presentity = routes.identities.identity(of: asked).uri

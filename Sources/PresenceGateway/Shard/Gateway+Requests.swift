@@ -65,7 +65,7 @@ extension Gateway {
 
     private func handle(_ received: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         var request = received
-        stripUntrustedHeaders(&request, from: flow)
+        peers.stripUntrustedHeaders(&request, from: flow, at: now)
         do throws(Refusal) {
             // Authenticate first: clients with a security association discard unsigned responses, including 503.
             try authenticate(request, transaction, flow, at: now)

@@ -35,16 +35,13 @@ public final class Gateway: SansIOEndpoint {
     var routes: RoutingTable {
         didSet {
             keptScreening = nil
-            peerTable = PeerTable(routes)
-            for (hopTarget, known) in hops.known { peerTable.located.note(known.result, of: hopTarget, until: known.until) }
-            knownPeers = [:]
+            peers.use(configuration, routes: routes, located: hops.known)
             partners.configure(Self.configuredPartners(routes))
-            transactions.configuration.isAnswerAddress = peerTable.isAnswerAddress
+            transactions.configuration.isAnswerAddress = peers.table.isAnswerAddress
         }
     }
-    var peerTable: PeerTable
-    /// Cache of peers, by address, identity and located domains.
-    var knownPeers: [PeerKey: Peer] = [:]
+    /// Rights of peers.
+    var peers: PeerAdmission
     /// Unauthorized peers that were reported lately, so that a flood of them fills neither the log nor the journal.
     var unauthorizedPeers = RecentNotes<UnauthorizedPeerKey>(limit: 256)
     /// Hosts with responses that were refused and logged lately.
@@ -194,7 +191,7 @@ public final class Gateway: SansIOEndpoint {
         self.shard = shard
         self.shards = shards
         routes = configuration.routes
-        peerTable = PeerTable(routes)
+        peers = PeerAdmission(configuration, routes: routes)
         ownAddresses = OwnAddresses(configuration, lookup: localAddresses)
         let prefix = ShardRouter.prefix(of: shard, among: shards)
         tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
@@ -202,7 +199,7 @@ public final class Gateway: SansIOEndpoint {
         layer.take(configuration)
         layer.allow = Refusal.allowedMethods
         layer.server = Self.product
-        layer.isAnswerAddress = peerTable.isAnswerAddress
+        layer.isAnswerAddress = peers.table.isAnswerAddress
         layer.announcesReuse = configuration.listeners.contains { $0.transport == .tls }
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }

@@ -155,7 +155,7 @@ extension Gateway {
             let isOfDomain = partner != nil && partnerName(ofDomain: configuration.identities.domain(uri.domainKey)) == partner
             guard
                 isOfDomain
-                    || peerTable.isAddress(uri.host, of: origin, beside: peer(at: .init(.udp, "", 0), proving: nil), at: commitLog.now)
+                    || peers.table.isAddress(uri.host, of: origin, beside: peer(at: .init(.udp, "", 0), proving: nil), at: commitLog.now)
             else { return nil }
             return requestRoute(by: hop)
         }

@@ -59,7 +59,7 @@ extension Gateway {
     /// Locates the addresses that may send for a user's domain, if they are known by name only (``FederationRouting/LocatedServers``).
     func locateSpeakers(for user: SIPURI, _ message: InboundMessage, at now: Instant) -> Speakers {
         guard let naming = configuration.naming else { return .known }
-        let hopTargets = peerTable.unlocated(speakingFor: user, at: now)
+        let hopTargets = peers.table.unlocated(speakingFor: user, at: now)
         for hopTarget in hopTargets {
             if hops.lookups[hopTarget] == nil { _ = lookUp(hopTarget, naming, at: now) }
             guard let lookup = hops.lookups[hopTarget] else { continue }
@@ -158,7 +158,7 @@ extension Gateway {
         hops.waiting -= lookup.waiting.count + lookup.held.count
         let result = hops.keep(result, for: hopTarget, naming, at: now)
         // Keep zero-TTL results for 1 s so that waiting requests can use them.
-        peerTable.located.note(result, of: hopTarget, until: max(hops.known[hopTarget]?.until ?? now, now + .seconds(1)))
+        peers.noteLocated(result, of: hopTarget, until: max(hops.known[hopTarget]?.until ?? now, now + .seconds(1)))
         for delivery in lookup.waiting { resume(delivery, result, at: now) }
         for message in lookup.held { receive(message, at: now) }
         return result

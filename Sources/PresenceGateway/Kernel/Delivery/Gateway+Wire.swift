@@ -54,7 +54,7 @@ extension Gateway {
         default: break
         }
         let remote = flow?.remote ?? TransportAddress(.udp, "", 0)
-        return peerTable.isAddress(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: commitLog.now)
+        return peers.table.isAddress(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: commitLog.now)
     }
 
     /// Transport of a next hop; of several, TLS if listed. nil: not located yet.
