@@ -141,7 +141,7 @@ extension Gateway {
     private func report(home presentity: HostedPresentity) -> HomeReport {
         let enhanced = presentity.enhanced
         let all = enhanced.pairs.flatMap { enhanced.instances(of: $0) }
-        let documents = presentity.documents.tags.compactMap { presentity.documents.standing(of: $0) }
+        let documents = presentity.documents.standings
         let isPublished = presentity.publicationCount > 0
         return HomeReport(
             latest: !isPublished ? nil : presentity.isSimpleNewer || all.isEmpty ? "pidf" : "categories",

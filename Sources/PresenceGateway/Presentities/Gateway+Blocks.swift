@@ -127,15 +127,14 @@ extension Gateway {
         defer { watchers.forEach { keep(.shownWatcher(presentity: live.owner, watcher: $0.text)) } }
         let enhanced = before.signedOff(at: DateTime(now))
         let trial = makePresentity(live.owner, live.uri, .neverPublished)
-        trial.enhanced = enhanced
+        trial.show(enhanced, timerOf: nil)
         guard trial.ownInstanceCount > 0 else { return watchers.forEach { blocks.forget($0, at: live.owner) } }
         guard let number = blocks.signOff(live.owner, for: watchers, at: now) else {
             counters.limitsReached += 1
             return
         }
         let record = makePresentity(live.owner, live.uri, .signedOff(number))
-        record.enhanced = enhanced
-        record.serverPublicationsDue = live.serverPublicationsDue
+        record.show(enhanced, timerOf: live)
         presentities[record.key] = record
         keep(record)
         schedule(record)

@@ -20,48 +20,31 @@ extension Gateway {
         try checkPublication(request, parties)
         let presentity = try presentity(parties.presentityKey, parties.presentity)
         defer { settle(presentity) }
-        var table = presentity.publications
+        var table = presentity.documents.entityTags
         let (operation, tag, expires) = try publish(request, in: &table, at: now)
         let until = DateTime(now + .seconds(expires))
-        let isChanged = try commit(operation, request.body, until: until, presentity, at: now)
-        presentity.publications = table
-        keep(operation, request.body, of: presentity)
+        let isChanged = try accept(operation, table, request.body, until: until, of: presentity, at: now)
         var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
         response.headers.append(.expires, String(expires))
         response.headers.append(.sipETag, tag.value)
         counters.publicationsAccepted += 1
         respond(response, transaction, at: now)
-        if isChanged {
-            presentity.documentsChanged()
-            published.append(presentity.key)
-        }
+        if isChanged { published.append(presentity.key) }
         schedule(presentity)
     }
 
-    /// Applies an operation of the table to the documents.
-    /// - Returns: Whether the composed document may have changed.
-    private func commit(
-        _ operation: PublicationTable.Operation, _ body: [UInt8], until: DateTime, _ presentity: HostedPresentity, at now: Instant
+    /// Applies an accepted request to the documents, and stores it.
+    /// - Returns: whether the composed document may have changed.
+    private func accept(
+        _ operation: PublicationTable.Operation, _ table: PublicationTable, _ body: [UInt8], until: DateTime,
+        of presentity: HostedPresentity, at now: Instant
     ) throws(Refusal) -> Bool {
-        let moment = DateTime(now)
         let document = body.isEmpty ? nil : try document(body)
         do throws(CompositionError) {
-            switch (operation, document) {
-            case (.create(let tag), let document?):
-                try presentity.documents.publish(document, tag: tag.value, until: until, at: moment)
-                return true
-            case (.modify(let old, let tag), let document?):
-                try presentity.documents.publish(document, tag: tag.value, replacing: old.value, until: until, at: moment)
-                return true
-            case (.refresh(let old, let tag), _):
-                try presentity.documents.refresh(old.value, tag: tag.value, until: until)
-                return false
-            case (.remove(let tag), _):
-                try presentity.documents.remove(tag.value)
-                return true
-            default:
-                return false
-            }
+            let isChanged = try presentity.accept(
+                operation, table, body: body, document, until: until, keepsBodies: store != nil, at: now)
+            keep(operation, of: presentity)
+            return isChanged
         } catch {
             switch error.code {
             case .unknownTag: throw Refusal(.conditionalRequestFailed, "RFC 3903 6: no publication has this entity-tag")
@@ -75,18 +58,14 @@ extension Gateway {
 
     /// Composes the published documents, once for all requests of the tick; watchers are notified at its end.
     func composePublished(_ presentity: HostedPresentity) {
-        guard composeAgain(presentity) else { return }
-        presentity.isSimpleNewer = true
-        presentity.hasPendingDocument = true
-        presentity.changed()
+        if composeAgain(presentity) { presentity.notePublished() }
     }
 
     /// - Returns: whether the composed document changed.
     @discardableResult
     func composeAgain(_ presentity: HostedPresentity) -> Bool {
-        if !presentity.isComposed { counters.documentsComposed += 1 }
-        guard presentity.compose() else { return false }
-        presentity.noteTimedMoment(at: commitLog.now)
+        if !presentity.documents.isComposed { counters.documentsComposed += 1 }
+        guard presentity.composeDocuments(at: commitLog.now) else { return false }
         schedule(presentity)
         return true
     }
@@ -98,9 +77,7 @@ extension Gateway {
         for key in keys {
             guard let presentity = presentities[key] else { continue }
             composePublished(presentity)
-            guard presentity.hasPendingDocument else { continue }
-            presentity.hasPendingDocument = false
-            notifyWatchers(of: presentity, at: now)
+            if presentity.takePendingDocument() { notifyWatchers(of: presentity, at: now) }
         }
     }
 
@@ -129,9 +106,7 @@ extension Gateway {
     /// Removes instances bound to ended endpoints, and with the last endpoint those bound to the user (MS-PRES 3.2.5.5).
     func endpointsEnded(_ endpoints: [String], of key: String, isLast: Bool, at now: Instant) {
         guard let presentity = presentities[key] else { return }
-        let moment = DateTime(now)
-        var change = PresentityChange()
-        for endpoint in endpoints { change.formUnion(presentity.enhanced.endpointEnded(endpoint, isLast: isLast, at: moment)) }
+        let change = presentity.endpointsEnded(endpoints, isLast: isLast, at: now)
         if !change.isEmpty {
             keep(presentity)
             notifyAll(of: presentity, change, at: now)
@@ -158,7 +133,7 @@ extension Gateway {
     func notifyAll(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
         notifyOwner(of: presentity, change, at: now)
-        noteServerPublications(of: presentity, change, at: now)
+        presentity.noteServerPublications(change, at: now)
         if !change.pairs.isEmpty { presentity.noteTimedMoment(at: now) }
         if !change.pairs.isEmpty || !change.containers.isEmpty { notifyWatchers(of: presentity, at: now) }
         schedule(presentity)
@@ -174,17 +149,13 @@ extension Gateway {
     }
 
     func advance(_ presentity: HostedPresentity, at now: Instant) {
-        var change = presentity.enhanced.expire(at: DateTime(now))
-        if let due = presentity.serverPublicationsDue, due <= now { change.formUnion(publishForServer(presentity)) }
-        let lapsed = presentity.publications.advance(to: now)
+        var change = presentity.expireInstances(at: now)
+        if let due = presentity.server.due, due <= now { change.formUnion(publishForServer(presentity)) }
         composePublished(presentity)
-        if presentity.documents.expire(at: DateTime(now)) { presentity.documentsChanged() }
+        let lapsed = presentity.expireDocuments(at: now)
         composeAgain(presentity)
-        let isOtherTime = advanceTimedMoment(of: presentity, at: now)
-        for tag in lapsed {
-            presentity.bodies[tag.value] = nil
-            keep(.publication(presentity: presentity.key, tag: tag.value))
-        }
+        let isOtherTime = presentity.passTimedMoment(at: now)
+        for tag in lapsed { keep(.publication(presentity: presentity.key, tag: tag.value)) }
         if !change.isEmpty {
             keep(presentity)
             notifyAll(of: presentity, change, at: now)
@@ -201,22 +172,11 @@ extension Gateway {
         if let key = presentity.storeKey { keep(key) }
     }
 
-    /// Stores the body of a PUBLISH; a replaced or removed entity-tag is removed from the store.
-    private func keep(_ operation: PublicationTable.Operation, _ body: [UInt8], of presentity: HostedPresentity) {
+    /// Stores a PUBLISH; a replaced or removed entity-tag is removed from the store.
+    private func keep(_ operation: PublicationTable.Operation, of presentity: HostedPresentity) {
         guard store != nil else { return }
-        func move(from old: EntityTag?, to new: EntityTag?) {
-            let kept = old.flatMap { presentity.bodies.removeValue(forKey: $0.value) }
-            if let new { presentity.bodies[new.value] = body.isEmpty ? kept : body }
-            for tag in [old, new] {
-                if let tag { keep(.publication(presentity: presentity.key, tag: tag.value)) }
-            }
-        }
-        switch operation {
-        case .create(let tag): move(from: nil, to: tag)
-        case .modify(let old, let tag), .refresh(let old, let tag): move(from: old, to: tag)
-        case .remove(let tag): move(from: tag, to: nil)
-        case .nothing: break
-        }
+        let tags = operation.entityTags
+        for tag in [tags.old, tags.new].compactMap(\.self) { keep(.publication(presentity: presentity.key, tag: tag.value)) }
         // The presentity's record holds the order of the two models.
         if presentity.hasEnhancedState { keep(presentity) }
     }
@@ -249,10 +209,8 @@ extension Gateway {
     /// Applies the sides and registered categories of the present domains.
     func renewSides(at now: Instant) {
         for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
-            presentity.enhanced.policy = presencePolicy(of: presentity.uri)
-            guard presentity.side != side(of: presentity.uri) else { continue }
-            presentity.side = side(of: presentity.uri)
-            notifyWatchers(of: presentity, at: now)
+            let isOther = presentity.use(side(of: presentity.uri), presencePolicy(of: presentity.uri))
+            if isOther { notifyWatchers(of: presentity, at: now) }
         }
         for bridge in pidfBridges.values {
             let policy = presencePolicy(of: bridge.uri)

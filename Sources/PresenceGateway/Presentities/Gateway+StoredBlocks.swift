@@ -35,9 +35,7 @@ extension Gateway {
             let data = try? RoamingDataDocument(reading: root)
         else { return false }
         let record = makePresentity(stored.presentity, uri, .signedOff(stored.number))
-        record.enhanced = EnhancedPresentity(
-            uri: record.enhanced.uri, stored: data, computed: Set(stored.computed.compactMap { PublicationID(stored: $0) }),
-            policy: record.enhanced.policy)
+        record.restore(data, computed: stored.computed)
         publishForServer(record)
         presentities[record.key] = record
         blocks.restore(signOff: stored.number, of: stored.presentity, at: stored.moment)

@@ -20,29 +20,18 @@ final class HostedPresentity {
     let look: BlockLook?
     let uri: SIPURI
     /// Presence model of the domain.
-    var side: DomainSide
-    var enhanced: EnhancedPresentity
-    var publications: PublicationTable
-    var documents: PublicationComposer
-    /// Bodies of PUBLISH requests by entity-tag, as received; only with a store.
-    var bodies: [String: [UInt8]] = [:]
-    /// Directory entry of the user; nil: no directory or no such user.
-    var user: DirectoryUser?
-    /// The server's own last publications (MS-PRES 3.2.6.2).
-    var serverPublications: [(id: PublicationID, body: XMLFragment)] = []
-    /// Time at which the server repeats its publications, because a client changed them.
-    var serverPublicationsDue: Instant?
+    private(set) var side: DomainSide
+    /// What the user's clients published by SERVICE (MS-PRES 3.2).
+    private(set) var enhanced: EnhancedPresentity
+    /// What the user's clients published by PUBLISH (RFC 3903).
+    private(set) var documents: PublishedDocuments
+    /// The server's own publications.
+    private(set) var server = ServerPublications()
     private var watchers = WatcherList()
-    /// The composition of ``documents``, as of the last ``compose()``.
-    private(set) var document: PIDFDocument
-    /// Whether ``document`` is the composition of ``documents``.
-    private(set) var isComposed = true
     /// Next time at which a published element begins or ends; nil: none does.
-    var nextTimedMoment: Instant?
-    /// Whether a PUBLISH changed ``document`` and the watchers have not been notified yet.
-    var hasPendingDocument = false
+    private(set) var nextTimedMoment: Instant?
     /// Whether the last change came by PUBLISH.
-    var isSimpleNewer = false
+    private(set) var isSimpleNewer = false
     private var views: [ViewKey: (presence: RenderedPresence, isOwn: Bool)] = [:]
 
     /// Key of a shared view: equal keys give equal bytes.
@@ -68,16 +57,14 @@ final class HostedPresentity {
         self.uri = uri
         self.side = side
         enhanced = EnhancedPresentity(uri: uri.description, policy: policy)
-        publications = PublicationTable(expiry: expiry, limit: limits.publications)
-        documents = PublicationComposer(entity: uri.description, limits: limits)
-        document = PIDFDocument(entity: uri.description)
+        documents = PublishedDocuments(entity: uri.description, expiry: expiry, limits: limits)
     }
 
     /// Whether the record can be dropped: nothing is published or watched, and no list is set.
     var isIdle: Bool {
         guard watchers.isEmpty else { return false }
         switch look {
-        case nil: return publications.isEmpty && !hasEnhancedState
+        case nil: return documents.count == 0 && !hasEnhancedState
         case .neverPublished: return true
         case .signedOff: return ownInstanceCount == 0
         }
@@ -95,15 +82,15 @@ final class HostedPresentity {
     /// Whether the user has a category instance, membership, subscriber or delegate; server publications do not count.
     var hasEnhancedState: Bool { ownInstanceCount > 0 || enhanced.hasOwnLists }
 
-    var publicationCount: Int { publications.count + ownInstanceCount }
+    var publicationCount: Int { documents.count + ownInstanceCount }
 
     /// Whether all server publications are unchanged.
-    var isAsServerPublished: Bool { serverPublications.allSatisfy { isAsPublished($0.id, $0.body) } }
+    private var isAsServerPublished: Bool { server.list.allSatisfy { isAsPublished($0.id, $0.body) } }
 
     /// Number of category instances that were published by clients or computed.
-    var ownInstanceCount: Int { enhanced.instanceCount - serverPublications.count { isAsPublished($0.id, $0.body) } }
+    var ownInstanceCount: Int { enhanced.instanceCount - server.list.count { isAsPublished($0.id, $0.body) } }
 
-    private func isAsPublished(_ id: PublicationID, _ body: XMLFragment) -> Bool {
+    func isAsPublished(_ id: PublicationID, _ body: XMLFragment) -> Bool {
         enhanced[id].map { $0.body == body && $0.expireType == .static } ?? false
     }
 
@@ -119,7 +106,7 @@ final class HostedPresentity {
 
     var nextDeadline: Instant? {
         let byTime = enhanced.nextDeadline.map { Instant($0) }
-        return Instant.earliest(byTime, publications.nextDeadline, serverPublicationsDue, nextTimedMoment)
+        return Instant.earliest(byTime, documents.nextDeadline, server.due, nextTimedMoment)
     }
 
     func add(_ resource: WatchedResource, of tag: String) { watchers.add(resource, of: tag) }
@@ -128,65 +115,10 @@ final class HostedPresentity {
     /// All watchers in order of arrival, with the tags of their dialogs.
     var watchersInOrder: [(tag: String, resource: WatchedResource)] { watchers.all }
 
-    /// Marks ``document`` as outdated until the next ``compose()``, because ``documents`` changed.
-    func documentsChanged() { isComposed = false }
-
-    /// Updates ``document`` if it is outdated.
-    /// - Returns: whether it changed.
-    func compose() -> Bool {
-        guard !isComposed else { return false }
-        isComposed = true
-        let composed = documents.document
-        guard composed != document else { return false }
-        document = composed
-        return true
-    }
-
     /// Drops all cached views after a change.
     func changed() {
         views.removeAll(keepingCapacity: true)
         for (_, resource) in watchers.all { resource.rendered = nil }
-    }
-
-    /// The inputs of a watcher's view.
-    struct ViewPlan {
-        var format: WatcherFormat
-        var requested: [CategoryName]
-        /// nil: no category was published.
-        var view: EnhancedPresence.WatcherView?
-        /// Source of MSRTC and PIDF documents.
-        var legacyInterop: CategoryInstance?
-        /// Whether PIDF publications are hidden from the watcher.
-        var isExplicitMember: Bool
-
-        /// The instances of the view, with parsed bodies except in the categories format, which keeps them verbatim.
-        var categories: CategoryMerge {
-            let elements = (view?.document.categories ?? []) + [legacyInterop?.watcherElement].compactMap { $0 }
-            return CategoryMerge(format == .categories ? elements : elements.map(HostedPresentity.readable))
-        }
-    }
-
-    /// The model or models of a view.
-    enum Choice {
-        case one(PresenceSource)
-        /// Both, for a category watcher: the model that was published last, and the other one in its empty categories.
-        case both(CategoryMerge, PIDFDocument)
-    }
-
-    /// Selects the inputs of a view. MSRTC and PIDF documents use the legacyInterop of the watcher's container (MS-PRES 3.7.5.1), and the
-    /// state category only if there is no legacyInterop.
-    func plan(_ format: WatcherFormat, _ categories: [CategoryName], for identity: WatcherIdentity) -> ViewPlan {
-        var requested = format == .categories ? categories : UpstreamSubscription.standardCategories
-        var legacyInterop = format == .categories ? nil : enhanced.legacyInterop(for: identity)
-        if legacyInterop?.id.container == .blocked { legacyInterop = nil }
-        if legacyInterop != nil { requested.removeAll { $0 == .state } }
-        // Instances in container 32000 are not shown: if it decides about a category, that category looks unpublished.
-        let view =
-            enhanced.instanceCount == 0
-            ? nil : enhanced.view(of: requested, for: identity).showingBlockedCategories { serverInstances(of: $0) }
-        return ViewPlan(
-            format: format, requested: requested, view: view, legacyInterop: legacyInterop,
-            isExplicitMember: !documents.isEmpty && isExplicitMember(identity))
     }
 
     /// The presentity in a watcher's format, cached by format and containers.
@@ -210,79 +142,156 @@ final class HostedPresentity {
         return made
     }
 
-    /// Whether a view contains more than what is published for every user.
-    private func isOwn(_ plan: ViewPlan) -> Bool {
-        if !documents.isEmpty, !plan.isExplicitMember { return true }
-        let instances = (plan.view?.categories.flatMap(\.instances) ?? []) + [plan.legacyInterop].compactMap { $0 }
-        return instances.contains { instance in !serverPublications.contains { $0.id == instance.id && isAsPublished($0.id, $0.body) } }
+    // MARK: changes
+
+    // Each change returns what the caller has to store or to notify.
+
+    // MARK: SERVICE
+
+    /// Changes the instances and lists of the user, all or nothing.
+    func change<Failure: Error>(
+        _ body: (inout EnhancedPresentity) throws(Failure) -> PresentityChange
+    ) throws(Failure) -> PresentityChange {
+        try body(&enhanced)
     }
 
-    /// The instances of a category that watchers of a user that never published see.
-    private func serverInstances(of category: CategoryName) -> [CategoryInstance] {
-        serverPublications.filter { $0.id.category == category && $0.id.container == .default && isAsPublished($0.id, $0.body) }
-            .compactMap { enhanced[$0.id] }
+    /// Notes whether the model of a change by SERVICE is the newer one. Instances in container 32000 do not count.
+    func noteEnhanced(_ change: PresentityChange) {
+        if change.pairs.contains(where: { $0.container != .blocked }) { isSimpleNewer = false }
     }
 
-    func choose(_ plan: ViewPlan) -> Choice {
-        var categories = plan.categories
-        let isCategories = plan.format == .categories
-        let hasCategories = categories.names.contains { categories.instances[$0]?.isEmpty == false }
-        if !isCategories, hasCategories, [.state, .legacyInterop].allSatisfy({ categories.instances[$0]?.isEmpty ?? true }) {
-            // A contact card without a state counts as offline (MS-PRES 3.7.5.5).
-            categories.apply([
-                CategoryElement(name: .legacyInterop, instance: 0, body: .legacyInterop(LegacyInteropDocument(availability: 18_500)))
-            ])
-        }
-        guard !documents.isEmpty, !plan.isExplicitMember else {
-            // Without publications, category watchers of an enterprise user get empty markers (MS-PRES 4.5). A user of a simple domain is
-            // offline in every format, because clients keep the last state when they receive an empty one.
-            return .one(hasCategories || isCategories && side == .enterprise ? .categories(categories) : .offline)
-        }
-        guard hasCategories else { return .one(.pidf(document)) }
-        if isCategories { return .both(categories, document) }
-        return .one(isSimpleNewer || ownInstanceCount == 0 ? .pidf(document) : .categories(categories))
+    /// Ends what expired.
+    func expireInstances(at now: Instant) -> PresentityChange { enhanced.expire(at: DateTime(now)) }
+
+    /// Ends the instances of endpoints, and with the last one those of the user (MS-PRES 3.2.5.5).
+    func endpointsEnded(_ endpoints: [String], isLast: Bool, at now: Instant) -> PresentityChange {
+        var change = PresentityChange()
+        for endpoint in endpoints { change.formUnion(enhanced.endpointEnded(endpoint, isLast: isLast, at: DateTime(now))) }
+        return change
     }
 
-    /// Renders the view without caching it.
-    /// - Parameter entity: URI of the presentity as used by the watcher; nil: its own URI.
-    func make(
-        _ plan: ViewPlan, of entity: SIPURI? = nil, by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
-    ) -> RenderedPresence {
-        let entity = entity ?? uri
-        func render(_ source: PresenceSource) -> RenderedPresence {
-            translator.render(source, as: plan.format, entity: entity, requested: plan.requested, of: user, counters: &counters, at: now)
-        }
-        switch choose(plan) {
-        case .one(let source):
-            return render(source)
-        case .both(let categories, let document):
-            let view = render(.pidf(document))
-            guard case .categories(let mapped) = view else { return view }
-            let (front, back) = isSimpleNewer ? (mapped.merge, categories) : (categories, mapped.merge)
-            return .categories(CategoryView(uri: entity.description, front.filled(from: back)))
-        }
+    // MARK: PUBLISH
+
+    /// Applies an accepted PUBLISH (``PublishedDocuments/accept(_:_:body:_:until:keepsBodies:at:)``).
+    func accept(
+        _ operation: PublicationTable.Operation, _ table: PublicationTable, body: [UInt8], _ document: PIDFDocument?, until: DateTime,
+        keepsBodies: Bool, at now: Instant
+    ) throws(CompositionError) -> Bool {
+        try documents.accept(operation, table, body: body, document, until: until, keepsBodies: keepsBodies, at: now)
     }
 
-    /// Whether the presentity's membership lists decide about this watcher: they block it, contain it or its domain, or do not match it.
-    ///
-    /// All containers with members or a state are considered, so that a state that appears or ends does not change the result.
-    private func isExplicitMember(_ identity: WatcherIdentity) -> Bool {
-        if enhanced.resolver.isBlocked(identity) { return true }
-        let candidates = enhanced.containerIDs.filter { container in
-            !enhanced.membership(of: container).members.isEmpty
-                || !enhanced.instances(of: ContainerCategory(category: .state, container: container)).isEmpty
-        }
-        switch enhanced.resolver.resolve(.state, heldBy: candidates, for: identity).rule {
-        case .user, .domain, .noMatch: return true
-        default: return false
-        }
+    /// Ends the publications that expired.
+    /// - Returns: their entity-tags.
+    func expireDocuments(at now: Instant) -> [EntityTag] { documents.expire(at: now) }
+
+    /// Composes the documents again, after a change by time or by a failed commit.
+    /// - Returns: whether the composition changed.
+    func composeDocuments(at now: Instant) -> Bool {
+        guard documents.compose() else { return false }
+        noteTimedMoment(at: now)
+        return true
     }
 
-    /// The element with its verbatim body parsed for the mapper.
-    static func readable(_ element: CategoryElement) -> CategoryElement {
-        var element = element
-        if let body = element.body, let read = try? body.read(as: element.name) { element.body = read }
-        return element
+    /// Notes that the composition was changed by PUBLISH, and that watchers are notified at the end of the tick.
+    func notePublished() {
+        isSimpleNewer = true
+        documents.notePending()
+        changed()
+    }
+
+    /// - Returns: whether watchers are to be notified of a PUBLISH; false until the next one.
+    func takePendingDocument() -> Bool { documents.takePending() }
+
+    // MARK: time
+
+    /// Updates ``nextTimedMoment`` from the composed document and the published notes.
+    func noteTimedMoment(at now: Instant) {
+        let notes = enhanced.pairs.filter { $0.category == .note }.flatMap { enhanced.instances(of: $0) }.map(\.readableElement)
+        nextTimedMoment = .earliest(
+            PresenceSource.pidf(documents.document).nextTimedMoment(after: now),
+            PresenceSource.categories(CategoryMerge(notes)).nextTimedMoment(after: now))
+    }
+
+    /// Passes the next moment if it has come.
+    /// - Returns: whether a published element began or ended.
+    func passTimedMoment(at now: Instant) -> Bool {
+        guard let moment = nextTimedMoment, moment <= now else { return false }
+        noteTimedMoment(at: now)
+        return true
+    }
+
+    // MARK: the server's publications
+
+    /// Publishes the directory data of the user; unchanged data is left alone.
+    /// - Parameters:
+    ///   - user: nil: there is no entry, or the directory does not decide about the user.
+    ///   - time: publish time of new instances.
+    func publishByServer(_ user: DirectoryUser?, at time: DateTime) -> PresentityChange {
+        guard let user else {
+            server.noEntry()
+            return PresentityChange()
+        }
+        server.use(user)
+        return enhanced.publishByServer(server.list, at: time)
+    }
+
+    /// Starts the server publication timer if a client changed a server publication.
+    func noteServerPublications(_ change: PresentityChange, at now: Instant) {
+        server.changed(change, isUnchanged: isAsServerPublished, at: now)
+    }
+
+    /// Notes that the user was removed or disabled.
+    func userEnded() { server.userEnded() }
+
+    // MARK: configuration
+
+    /// Applies the presence model and policy of the present domain.
+    /// - Returns: whether the model changed.
+    func use(_ side: DomainSide, _ policy: EnhancedPresencePolicy) -> Bool {
+        enhanced.policy = policy
+        defer { self.side = side }
+        return self.side != side
+    }
+
+    // MARK: state of an earlier process, or from before a failed commit
+
+    /// Shows the instances of another moment to blocked watchers, with the timer of the true presentity.
+    func show(_ enhanced: EnhancedPresentity, timerOf live: HostedPresentity?) {
+        self.enhanced = enhanced
+        if let live { server.takeTimer(of: live.server) }
+    }
+
+    /// Restores stored instances and lists.
+    func restore(_ data: RoamingDataDocument, computed: [String], isSimpleNewer: Bool = false) {
+        enhanced = EnhancedPresentity(
+            uri: enhanced.uri, stored: data, computed: Set(computed.compactMap { PublicationID(stored: $0) }), policy: enhanced.policy)
+        self.isSimpleNewer = isSimpleNewer
+    }
+
+    /// Restores a stored PUBLISH.
+    func restore(_ stored: StoredPublication, _ document: PIDFDocument) {
+        let standing = PublicationComposer.Standing(
+            number: stored.number, arrived: DateTime(stored.arrived), until: DateTime(stored.expiry), ids: stored.ids)
+        documents.restore(document, body: stored.document, tag: stored.tag, standing)
+    }
+
+    /// All publications of the presentity, as one value.
+    struct Published {
+        let uri: SIPURI
+        fileprivate let enhanced: EnhancedPresentity
+        fileprivate let documents: PublishedDocuments
+        fileprivate let isSimpleNewer: Bool
+    }
+
+    var published: Published {
+        Published(uri: uri, enhanced: enhanced, documents: documents, isSimpleNewer: isSimpleNewer)
+    }
+
+    /// Returns to earlier publications after a failed commit.
+    func revert(to before: Published) {
+        enhanced = before.enhanced
+        documents.revert(to: before.documents)
+        isSimpleNewer = before.isSimpleNewer
     }
 }
 

@@ -101,7 +101,7 @@ extension Gateway {
         let changed: PresentityChange
         let before = placesWatchers ? presentity.enhanced : nil
         do {
-            changed = try change(&presentity.enhanced, moment)
+            changed = try presentity.change { try change(&$0, moment) }
         } catch let refusal as EnhancedPresenceRefusal {
             throw Refusal(refusal)
         } catch {
@@ -114,8 +114,7 @@ extension Gateway {
         respond(response, service.transaction, at: now)
         // Earlier PUBLISH requests of this tick take effect before this change.
         composePublished(presentity)
-        // Instances of container 32000 do not affect which model is newer.
-        if changed.pairs.contains(where: { $0.container != .blocked }) { presentity.isSimpleNewer = false }
+        presentity.noteEnhanced(changed)
         if let before { placeWatchers(of: presentity, before: before, at: now) }
         notifyAll(of: presentity, changed, at: now)
     }

@@ -136,12 +136,9 @@ extension Gateway {
         else { return false }
         let presentity = presentities[stored.user] ?? makePresentity(stored.user, uri)
         presentities[stored.user] = presentity
-        presentity.enhanced = EnhancedPresentity(
-            uri: presentity.enhanced.uri, stored: data,
-            computed: Set(stored.computed.compactMap { PublicationID(stored: $0) }), policy: presentity.enhanced.policy)
+        presentity.restore(data, computed: stored.computed, isSimpleNewer: stored.isSimpleNewer)
         // The directory may have changed.
         publishForServer(presentity)
-        presentity.isSimpleNewer = stored.isSimpleNewer
         state.presentities += 1
         state.publications += presentity.enhanced.instanceCount
         return true
@@ -152,14 +149,7 @@ extension Gateway {
         if presentities[stored.presentity] == nil { state.presentities += 1 }
         let presentity = presentities[stored.presentity] ?? makePresentity(stored.presentity, uri)
         presentities[stored.presentity] = presentity
-        presentity.publications.restore(EntityTag(stored.tag), until: stored.expiry)
-        presentity.documents.restore(
-            document, tag: stored.tag,
-            standing: PublicationComposer.Standing(
-                number: stored.number, arrived: DateTime(stored.arrived),
-                until: DateTime(stored.expiry), ids: stored.ids))
-        presentity.documentsChanged()
-        presentity.bodies[stored.tag] = stored.document
+        presentity.restore(stored, document)
         state.publications += 1
         return true
     }

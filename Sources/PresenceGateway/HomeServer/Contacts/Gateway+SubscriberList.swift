@@ -34,8 +34,9 @@ extension Gateway {
         let watcher = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
         let change: PresentityChange
         do throws(EnhancedPresenceRefusal) {
-            change = try presentity.enhanced.noteSubscriber(
-                watcher, displayName: request.headers.from?.displayName, by: subscription)
+            change = try presentity.change { enhanced throws(EnhancedPresenceRefusal) in
+                try enhanced.noteSubscriber(watcher, displayName: request.headers.from?.displayName, by: subscription)
+            }
         } catch {
             counters.limitsReached += 1
             // The list of a user that never published cannot be full, so a refusal would reveal a block (MS-PRES 1.3.1.3.4).

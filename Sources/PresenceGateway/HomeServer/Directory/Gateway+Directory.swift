@@ -22,7 +22,7 @@ extension Gateway {
         guard case .known(let users) = state else { return }
         for record in presentities.values.sorted(by: { $0.key < $1.key }) where isInDirectory(record.uri) {
             if let user = users.enabledUser(record.owner) {
-                let isOther = record.user != user
+                let isOther = record.server.user != user
                 let change = publishForServer(record)
                 if !change.isEmpty {
                     keep(record)
@@ -74,35 +74,18 @@ extension Gateway {
 
     // MARK: server publications
 
-    /// Time that a client's version of a server publication lasts before the server publishes its data again: the period of the server
-    /// publication timer (MS-PRES 3.2.6.2, note 33).
-    static let serverPublicationPeriod = TimeSpan.seconds(60)
-
     /// Publishes the user's directory data; unchanged data is left alone.
     @discardableResult
     func publishForServer(_ record: HostedPresentity) -> PresentityChange {
-        record.serverPublicationsDue = nil
-        guard isInDirectory(record.uri), let user = directory.users?.enabledUser(record.owner) else { return PresentityChange() }
-        if record.user != user {
-            record.user = user
-            record.serverPublications = user.serverPublications.map { ($0.id, $0.body) }
-        }
-        return record.enhanced.publishByServer(record.serverPublications, at: directory.time(of: record.owner))
-    }
-
-    /// Starts the server publication timer if a client changed a server publication.
-    func noteServerPublications(of record: HostedPresentity, _ change: PresentityChange, at now: Instant) {
-        guard record.serverPublicationsDue == nil, !record.isAsServerPublished,
-            record.serverPublications.contains(where: { change.pairs.contains($0.id.pair) })
-        else { return }
-        record.serverPublicationsDue = now + Self.serverPublicationPeriod
+        let user = isInDirectory(record.uri) ? directory.users?.enabledUser(record.owner) : nil
+        return record.publishByServer(user, at: directory.time(of: record.owner))
     }
 
     // MARK: ended users
 
     /// Ends a removed or disabled user, which to others never existed (MS-PRES 3.4.5.3).
     private func userEnded(_ record: HostedPresentity, at now: Instant) {
-        record.user = nil
+        record.userEnded()
         for (tag, resource) in record.watchersInOrder {
             guard let watcher = dialogs[tag] else { continue }
             guard watcher.namesResources else {
@@ -121,6 +104,3 @@ extension Gateway {
     }
 }
 
-extension ServerPublication {
-    fileprivate var id: PublicationID { PublicationID(category: category, container: container, instance: instance) }
-}

@@ -170,41 +170,13 @@ extension Gateway {
         ifNotKept { [unowned self] now in
             guard let presentity = presentities[key] ?? before.map({ makePresentity(key, $0.uri) }) else { return }
             presentities[key] = presentity
-            presentity.published = before ?? makePresentity(key, presentity.uri).published
+            presentity.revert(to: before ?? makePresentity(key, presentity.uri).published)
             composeAgain(presentity)
             presentity.noteTimedMoment(at: now)
             placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
             notifyWatchers(of: presentity, at: now)
             settle(presentity)
             schedule(presentity)
-        }
-    }
-}
-
-extension HostedPresentity {
-    /// All publications of the presentity, as one value.
-    struct Published {
-        var uri: SIPURI
-        fileprivate var enhanced: EnhancedPresentity
-        fileprivate var publications: PublicationTable
-        fileprivate var documents: PublicationComposer
-        fileprivate var bodies: [String: [UInt8]]
-        fileprivate var isSimpleNewer: Bool
-    }
-
-    var published: Published {
-        get {
-            Published(
-                uri: uri, enhanced: enhanced, publications: publications, documents: documents, bodies: bodies,
-                isSimpleNewer: isSimpleNewer)
-        }
-        set {
-            enhanced = newValue.enhanced
-            publications = newValue.publications
-            documents = newValue.documents
-            documentsChanged()
-            bodies = newValue.bodies
-            isSimpleNewer = newValue.isSimpleNewer
         }
     }
 }

@@ -40,7 +40,7 @@ extension Gateway {
 extension HostedPresentity {
     /// A live publication as the store keeps it.
     fileprivate func stored(_ tag: String) -> StoredPublication? {
-        guard let standing = documents.standing(of: tag), let body = bodies[tag] else { return nil }
+        guard let (body, standing) = documents.stored(tag) else { return nil }
         return StoredPublication(
             presentity: key, uri: uri.description, tag: tag, document: body, number: standing.number,
             arrived: Instant(standing.arrived),

@@ -25,16 +25,6 @@ extension Instant {
     }
 }
 
-extension HostedPresentity {
-    /// Updates ``nextTimedMoment`` from the composed document and the published notes.
-    func noteTimedMoment(at now: Instant) {
-        let notes = enhanced.pairs.filter { $0.category == .note }.flatMap { enhanced.instances(of: $0) }.map(\.readableElement)
-        nextTimedMoment = .earliest(
-            PresenceSource.pidf(document).nextTimedMoment(after: now),
-            PresenceSource.categories(CategoryMerge(notes)).nextTimedMoment(after: now))
-    }
-}
-
 extension UpstreamResource {
     /// Updates ``nextTimedMoment`` from the elements of the source and the expiry of category instances.
     func noteTimedMoment(of source: PresenceSource, at now: Instant) {
@@ -44,18 +34,11 @@ extension UpstreamResource {
 
 extension CategoryInstance {
     /// The instance as sent to watchers, with a parsed body for the mapper.
-    fileprivate var readableElement: CategoryElement { HostedPresentity.readable(watcherElement) }
+    var readableElement: CategoryElement { HostedPresentity.readable(watcherElement) }
 }
 
 /// Notifications when an element with a validity period begins or ends, to watchers with a format that shows a difference.
 extension Gateway {
-    /// - Returns: whether a published element began or ended.
-    func advanceTimedMoment(of presentity: HostedPresentity, at now: Instant) -> Bool {
-        guard let moment = presentity.nextTimedMoment, moment <= now else { return false }
-        presentity.noteTimedMoment(at: now)
-        return true
-    }
-
     func advanceTimedMoment(of upstream: UpstreamSubscription, at now: Instant) {
         for resource in upstream.resources where resource.nextTimedMoment.map({ $0 <= now }) ?? false {
             let ended = resource.expiry.ended(at: now)
