@@ -1,22 +1,27 @@
 import SIPCore
 
+/// The presence model of a domain.
+public enum DomainSide: String, Hashable, Sendable, CaseIterable {
+    /// Enhanced presence (MS-PRES).
+    case enterprise
+    /// PIDF and RPID (RFC 3863, RFC 4480).
+    case simple
+}
+
+/// The network of a domain's users, a criterion of container resolution (MS-PRES 3.2.5.3).
+public enum DomainNetwork: String, Hashable, Sendable, CaseIterable {
+    /// Users of our own enterprise.
+    case sameEnterprise
+    /// Users of a federated enterprise.
+    case federated
+    /// Users of a public network.
+    case publicCloud
+}
+
 /// The agreement with one domain: presence model, next hops, trust and rights.
 public struct FederatedDomain: Hashable, Sendable {
     /// The presence model of the domain.
-    public enum Side: String, Hashable, Sendable, CaseIterable {
-        /// Enhanced presence (MS-PRES).
-        case enterprise
-        /// PIDF and RPID (RFC 3863, RFC 4480).
-        case simple
-    }
-
-    /// The network of the domain's users, a criterion of container resolution (MS-PRES 3.2.5.3).
-    public enum Network: String, Hashable, Sendable, CaseIterable {
-        case sameEnterprise, federated, publicCloud
-    }
-
-    /// The presence model of the domain.
-    public var side: Side
+    public var side: DomainSide
     /// Whether this node is the home server of the domain's users.
     public var isHosted: Bool
     /// The only next hop; takes precedence over ``hops`` and ``discovery``. Hosted and refused domains need none.
@@ -30,7 +35,7 @@ public struct FederatedDomain: Hashable, Sendable {
     /// Next hops for single users; the first matching pattern decides.
     public var userRoutes: [UserRoute] = []
     /// The network of the domain's users.
-    public var network: Network
+    public var network: DomainNetwork
     /// Name of the PIDF profile written toward the domain, such as `rpid`.
     public var profile: String
     /// Status with which every request to and from the domain is refused; nil: not refused.
@@ -50,8 +55,8 @@ public struct FederatedDomain: Hashable, Sendable {
 
     /// Creates an agreement; ``hops``, ``discovery`` and ``userRoutes`` are set afterwards.
     public init(
-        side: Side, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
-        network: Network = .federated, profile: String = "rpid",
+        side: DomainSide, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
+        network: DomainNetwork = .federated, profile: String = "rpid",
         refusal: SIPStatus? = nil, poolFQDN: String? = nil, peers: [PeerPattern] = [], isEdge: Bool = false,
         assertsIdentities: Bool = false, rights: FederationRights = FederationRights()
     ) {

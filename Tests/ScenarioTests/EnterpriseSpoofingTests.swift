@@ -1,3 +1,4 @@
+import FederationRouting
 import GatewayTesting
 import PresenceGateway
 import SIPCore

@@ -54,7 +54,7 @@ extension ConfigurationReader {
         readCertificateKeys(fields, of: &domain, named: name, entry: entry)
         // Hosted users belong to the own enterprise by default.
         if domain.hosted, side == .enterprise { domain.network = .sameEnterprise }
-        if let network = fields["network"]?.choice(SourceNetwork.self) { domain.network = network }
+        if let network = fields["network"]?.choice(DomainNetwork.self) { domain.network = network }
         if let profile = fields["profile"]?.choice(DomainProfile.self) { domain.profile = profile }
         if let upstream = fields["upstream"] {
             if side != .enterprise { upstream.refuse("is for enterprise domains; a simple domain is always asked for PIDF") }

@@ -1,4 +1,5 @@
 import Administration
+import FederationRouting
 import PresenceDocuments
 import PresenceGateway
 import SIPCore

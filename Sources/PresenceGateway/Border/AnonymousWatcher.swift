@@ -26,17 +26,17 @@ extension GatewayConfiguration {
     }
 }
 
-extension EnhancedPresence.SourceNetwork {
+extension SourceNetwork {
     /// The network of a domain's users in container resolution. Anonymous watchers get one that no container names (MS-PRES 2.2.2.5.1), so
     /// that only containers for everyone match.
-    init(_ network: PresenceGateway.SourceNetwork?, ofDomain host: String) {
+    init(_ network: DomainNetwork?, ofDomain host: String) {
         self.init(rawValue: AnonymousUser.isHost(host) ? "anonymous" : network?.rawValue ?? "")
     }
 }
 
 extension WatcherIdentity {
     /// The watcher in container resolution.
-    init(_ watcher: SIPURI, network: PresenceGateway.SourceNetwork) {
+    init(_ watcher: SIPURI, network: DomainNetwork) {
         self.init(uri: watcher.description, network: .init(network, ofDomain: watcher.domainKey))
     }
 }

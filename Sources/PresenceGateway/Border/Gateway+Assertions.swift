@@ -53,7 +53,7 @@ extension RequestScreening {
     }
 
     /// The network that an edge server of our enterprise marked in a request; nil: none.
-    static func markedNetwork(_ headers: SIPHeaders) -> SourceNetwork? {
+    static func markedNetwork(_ headers: SIPHeaders) -> DomainNetwork? {
         var mark = headers.first(.msSourceNetwork)?.lowercased()
         if mark == nil, let trust = headers.first(.msEdgeProxyMessageTrust) {
             let part = trust.split(separator: ";").first { $0.filter { $0 != " " }.lowercased().hasPrefix("ms-source-network=") }

@@ -88,16 +88,6 @@ public struct GatewayConfiguration: Hashable, Sendable {
     }
 }
 
-/// Presence model of a domain: MS-PRES categories, or the PIDF family.
-public enum DomainSide: String, Hashable, Sendable, CaseIterable {
-    case enterprise, simple
-}
-
-/// Network of a watcher, for container resolution (MS-PRES 3.2.5.3).
-public enum SourceNetwork: String, Hashable, Sendable, CaseIterable {
-    case sameEnterprise, federated, publicCloud
-}
-
 /// Profile of PIDF written toward a domain; all profiles are read.
 public enum DomainProfile: String, Hashable, Sendable, CaseIterable {
     case rpid
@@ -141,7 +131,7 @@ public struct DomainConfiguration: Hashable, Sendable {
     /// Next hops of single users; the first matching pattern decides.
     public var userRoutes: [UserRoute] = []
     /// Network of its users, for container resolution.
-    public var network: SourceNetwork
+    public var network: DomainNetwork
     /// Profile of PIDF written to the domain. By default, enterprise partners get the one tuple of MS-PRES 2.2.2.8, others RFC 4480, which
     /// the SIMPLE clients of hosted users read.
     public var profile: DomainProfile {
@@ -185,7 +175,7 @@ public struct DomainConfiguration: Hashable, Sendable {
 
     /// Creates a domain; the other properties have their defaults.
     public init(
-        side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: SourceNetwork = .federated,
+        side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: DomainNetwork = .federated,
         profile: DomainProfile? = nil, upstream: UpstreamFormat? = nil, lossless: Bool = false, poolFqdn: String? = nil,
         requiresRegistration: Bool = false, refuse: Int? = nil
     ) {
@@ -205,8 +195,8 @@ public struct DomainConfiguration: Hashable, Sendable {
     var federated: FederatedDomain {
         if let refuse { return .refused(SIPStatus(rawValue: refuse)) }
         var domain = FederatedDomain(
-            side: side == .enterprise ? .enterprise : .simple, isHosted: hosted, route: route, certificate: certificate,
-            network: FederatedDomain.Network(rawValue: network.rawValue) ?? .federated, profile: profile.rawValue, poolFQDN: poolFqdn)
+            side: side, isHosted: hosted, route: route, certificate: certificate,
+            network: network, profile: profile.rawValue, poolFQDN: poolFqdn)
         domain.hops = hops
         domain.discovery = discovery
         domain.userRoutes = userRoutes

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 import SIPEvents
@@ -101,10 +102,10 @@ final class PIDFBridge {
     /// Elements for the compositor. Each category is taken as colleagues see it, because the compositor's domain decides about its own
     /// watchers; if nothing is published for colleagues, as a watcher in the domain's network would see it. Containers for smaller groups,
     /// the user or blocked watchers are ignored. legacyInterop replaces a missing state (MS-PRES 3.7.5.1).
-    func shown(to network: SourceNetwork) -> [CategoryElement] {
+    func shown(to network: DomainNetwork) -> [CategoryElement] {
         guard isPublished else { return [] }
-        func identity(_ network: SourceNetwork) -> WatcherIdentity {
-            WatcherIdentity(uri: "sip:anonymous.invalid", network: EnhancedPresence.SourceNetwork(rawValue: network.rawValue))
+        func identity(_ network: DomainNetwork) -> WatcherIdentity {
+            WatcherIdentity(uri: "sip:anonymous.invalid", network: SourceNetwork(rawValue: network.rawValue))
         }
         let watcher = identity(network)
         let names = UpstreamSubscription.standardCategories

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 import SIPEvents
@@ -22,7 +23,7 @@ final class WatcherDialog {
     let watcherKey: String
     /// Partner through which the watcher is notified; nil: its domain is hosted here.
     var partner: String?
-    let network: SourceNetwork
+    let network: DomainNetwork
     let isBatch: Bool
     /// List in the watcher's SUBSCRIBE (RFC 5367); nil: none.
     var list: ListSubscription?

@@ -4,7 +4,7 @@ import SIPCore
 /// Properties that all upstream subscriptions of one watcher to a domain share.
 struct UpstreamOrder {
     let watcher: SIPURI
-    let network: SourceNetwork
+    let network: DomainNetwork
     let domain: UpstreamDomain
     let maxForwards: Int
     /// Hop marks of the watcher's SUBSCRIBE, without our own.
@@ -40,7 +40,7 @@ enum UpstreamTarget: Hashable {
 /// Key of batches that can share a dialog: the watcher, its network, and the pool (MS-PRES 3.4.5.1.3.1).
 struct UpstreamBatchKey: Hashable {
     let watcher: String
-    let network: SourceNetwork
+    let network: DomainNetwork
     let domain: String
     /// Keeps users with next hops of their own apart.
     let hop: NextHop

@@ -12,7 +12,7 @@ import SIPEvents
 final class UpstreamSubscription {
     let id: UInt64
     let watcher: SIPURI
-    let network: SourceNetwork
+    let network: DomainNetwork
     let domain: UpstreamDomain
     let maxForwards: Int
     /// Hop marks of the watcher's SUBSCRIBE, without our own.

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import Testing
 

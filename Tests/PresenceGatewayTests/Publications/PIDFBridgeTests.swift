@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import Testing
@@ -163,7 +164,7 @@ struct PIDFBridgeTests {
     func ownHome() throws {
         var whole = Bench.Publication.state(6_500, in: 200)
         whole.body = whole.body.replacingOccurrences(of: "</availability>", with: "</availability><activity token=\"on-the-phone\"/>")
-        for network in SourceNetwork.allCases {
+        for network in DomainNetwork.allCases {
             let bench = Self.bench { $0.domains["example.org"]?.network = network }
             let shown = try published(bench, .state(6_500, in: 100), whole, .note("In town", in: 200), tag: "e1")
             #expect(shown.text.contains("on-the-phone") && shown.text.contains("In town"), "\(network): \(shown.text)")

@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import PresenceGateway
 import SIPCore
@@ -274,9 +275,9 @@ import Testing
     @Test(
         "MS-PRES 3.4.5.1.3 the class of a watcher is that of its configured domain, whatever it writes about itself [R200]",
         arguments: [
-            (SourceNetwork.sameEnterprise, 3_500), (.federated, 6_500), (.publicCloud, 9_500),
+            (DomainNetwork.sameEnterprise, 3_500), (.federated, 6_500), (.publicCloud, 9_500),
         ])
-    func network(network: SourceNetwork, availability: Int) throws {
+    func network(network: DomainNetwork, availability: Int) throws {
         let bench = Bench { $0.domains["contoso.com"]?.network = network }
         try bench.publish("rob@fabrikam.com", .state(3_500, in: 100), .state(6_500, in: 200), .state(9_500, in: 300))
         try bench.setMembers("rob@fabrikam.com", 100, "sameEnterprise")

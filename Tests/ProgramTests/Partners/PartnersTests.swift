@@ -1,4 +1,5 @@
 import Administration
+import FederationRouting
 import Foundation
 import GatewayTesting
 import PresenceGateway

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import Registration
 import SIPCore
@@ -103,4 +104,3 @@ extension Gateway {
         settle(record)
     }
 }
-
