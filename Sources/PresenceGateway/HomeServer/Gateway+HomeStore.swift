@@ -70,6 +70,7 @@ extension Gateway {
         subscription.notifier.becameReady()
         subscription.isDetached = stored.local.transport.isReliable
         home.dialogs.insert(subscription)
+        flows.homeServer.add(subscription)
         schedule(subscription)
         return true
     }

@@ -48,6 +48,7 @@ extension Gateway {
             notifier: Notifier(policy, isReady: true), flow: flow, subject: subject)
         let former = requestedExpires == 0 ? [] : replaced(by: subscription)
         home.dialogs.insert(subscription)
+        flows.homeServer.add(subscription)
         keep(.dialog(tag))
         ifNotKept { [unowned self] _ in remove(subscription) }
         let actions = subscription.notifier.receiveSubscribe(
@@ -141,7 +142,7 @@ extension Gateway {
 
     func schedule(_ subscription: HomeDialog) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
-        timers.set(.homeDialog(subscription.localTag), at: subscription.nextDeadline)
+        timers.set(subscription.ticket, at: subscription.nextDeadline)
     }
 
     func advance(_ subscription: HomeDialog, at now: Instant) {
@@ -156,7 +157,7 @@ extension Gateway {
         keep(.dialog(subscription.localTag))
         counters.subscriptionsEnded += 1
         unanswered.forget(subscription.localTag)
-        timers.set(.homeDialog(subscription.localTag), at: nil)
+        flows.homeServer.remove(subscription)
     }
 
     /// Removes the dialogs of an endpoint after its registration ended, without a last notification.

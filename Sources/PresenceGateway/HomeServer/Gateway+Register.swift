@@ -124,7 +124,7 @@ extension Gateway {
         scheduleRegistrar()
     }
 
-    func scheduleRegistrar() { timers.set(.registrar, at: home.registrar.nextDeadline) }
+    func scheduleRegistrar() { timers.set(HomeServerFlow.registrar, at: home.registrar.nextDeadline) }
 }
 
 extension Refusal {

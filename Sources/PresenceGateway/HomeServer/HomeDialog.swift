@@ -50,6 +50,8 @@ final class HomeDialog {
 
     /// Local tag; key in the gateway's table.
     let localTag: String
+    /// Names the dialog to the kernel while it is in the gateway's table.
+    var ticket = Ticket.none
     let package: HomePackage
     /// `aorKey` of the user.
     let user: String

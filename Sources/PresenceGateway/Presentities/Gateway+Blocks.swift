@@ -143,7 +143,7 @@ extension Gateway {
     /// Drops a sign-off that no watcher sees, and its record.
     func end(signOff number: UInt32, of owner: String) {
         let key = BlockLook.signedOff(number).key(of: owner)
-        if presentities.removeValue(forKey: key) != nil { timers.set(.presentity(key), at: nil) }
+        if let record = presentities.removeValue(forKey: key) { flows.presentities.remove(record) }
         for watcher in blocks.end(signOff: number, of: owner) { keep(.shownWatcher(presentity: owner, watcher: watcher.text)) }
         keep(.signOff(presentity: owner, number: number))
     }

@@ -236,7 +236,7 @@ extension Gateway {
         if publishingConnections.knows(presentity.key), !presentity.dependsOnEndpoints { publishingConnections.forget(presentity.key) }
         guard presentity.isIdle else { return }
         presentities[presentity.key] = nil
-        timers.set(.presentity(presentity.key), at: nil)
+        flows.presentities.remove(presentity)
         if case .signedOff(let number) = presentity.look { end(signOff: number, of: presentity.owner) }
     }
 }

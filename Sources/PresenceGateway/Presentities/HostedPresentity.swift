@@ -20,6 +20,8 @@ final class HostedPresentity {
     /// The kind of record for blocked watchers; nil: the true presentity.
     let look: BlockLook?
     let uri: SIPURI
+    /// Names the presentity to the kernel; nil: it never had a timer.
+    var ticket: Ticket?
     /// Presence model of the domain.
     private(set) var side: DomainSide
     /// What the user's clients published by SERVICE (MS-PRES 3.2).

@@ -17,6 +17,8 @@ import XMLCore
 final class CategoryBridge {
     let key: String
     let uri: SIPURI
+    /// Names the bridge to the kernel; nil: it has no timer and sent no request.
+    var ticket: Ticket?
     var table: PublicationTable
     /// Publications by entity-tag.
     var sources: [String: Source] = [:]

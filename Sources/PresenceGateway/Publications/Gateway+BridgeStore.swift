@@ -167,7 +167,7 @@ extension Gateway {
         }
         categoryBridges[bridge.key] = bridge
         requestPublications(bridge, at: now)
-        timers.set(.categoryBridge(bridge.key), at: nextPaced(at: now))
+        timers.set(flows.publications.ticket(of: bridge), at: nextPaced(at: now))
         return true
     }
 

@@ -189,9 +189,9 @@ extension Gateway {
     /// Drops an idle bridge, or schedules its next deadline.
     func settle(_ bridge: CategoryBridge) {
         guard categoryBridges[bridge.key] === bridge else { return }
-        guard bridge.isIdle else { return timers.set(.categoryBridge(bridge.key), at: bridge.nextDeadline) }
+        guard bridge.isIdle else { return timers.set(flows.publications.ticket(of: bridge), at: bridge.nextDeadline) }
         categoryBridges[bridge.key] = nil
-        timers.set(.categoryBridge(bridge.key), at: nil)
+        flows.publications.remove(bridge)
         keep(.bridge(bridge.key))
     }
 }

@@ -213,7 +213,7 @@ extension Gateway {
 
     func schedule(_ bridge: PIDFBridge) {
         guard pidfBridges[bridge.key] === bridge else { return }
-        timers.set(.pidfBridge(bridge.key), at: bridge.nextDeadline)
+        timers.set(flows.publications.ticket(of: bridge), at: bridge.nextDeadline)
     }
 
     /// Drops an idle bridge, or schedules its next deadline.
@@ -222,7 +222,7 @@ extension Gateway {
         guard bridge.isIdle else { return schedule(bridge) }
         pidfBridges[bridge.key] = nil
         bridgeConnections.forget(bridge.key)
-        timers.set(.pidfBridge(bridge.key), at: nil)
+        flows.publications.remove(bridge)
         keep(.bridge(bridge.key))
     }
 }

@@ -15,6 +15,8 @@ import SIPEvents
 final class PIDFBridge {
     let key: String
     let uri: SIPURI
+    /// Names the bridge to the kernel; nil: it has no timer and sent no request.
+    var ticket: Ticket?
     /// The current instances.
     var enhanced: EnhancedPresentity
     /// The instances acknowledged to clients, restored after a refusal; equal to ``enhanced`` unless requests are held.

@@ -159,7 +159,7 @@ extension Gateway {
         let endpoints = presentity.endpoints
         guard !endpoints.isEmpty else { return }
         returning[presentity.key] = endpoints
-        timers.set(.returning(presentity.key), at: now + configuration.timing.restartGrace)
+        flows.presentities.awaitEndpoints(of: presentity.key, until: now + configuration.timing.restartGrace)
     }
 
     /// Ends the endpoints that have not come back in time (MS-PRES 3.2.5.5).

@@ -115,7 +115,9 @@ public final class Gateway: SansIOEndpoint {
     var hops: NextHopResolver
     /// Purpose of each request that awaits its response.
     var pendingRequests: [ClientTransactionID: PendingRequest] = [:]
-    var timers = DeadlineQueue<TimerKey>()
+    var timers = DeadlineQueue<Ticket>()
+    /// The flows, by which timers and requests find their records.
+    private(set) lazy var flows = Flows(self)
     /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
     /// Upstream subscriptions, by the connections over which their messages arrive.
@@ -142,33 +144,6 @@ public final class Gateway: SansIOEndpoint {
         case categoryPublication(CategoryBridge, attempt: UInt64)
         /// OPTIONS to a domain: to this server, or to any if nil.
         case keepAlive(String, TransportAddress?)
-    }
-
-    /// Owner of a timer, by the key of its table.
-    enum TimerKey: Hashable {
-        case dialog(String)
-        case upstream(UInt64)
-        case presentity(String)
-        case homeDialog(String)
-        case registrar
-        case pidfBridge(String)
-        case categoryBridge(String)
-        /// Endpoints of a presentity that may come back after a restart.
-        case returning(String)
-        /// Time limit of one lookup.
-        case lookup(HopTarget)
-        /// Time limit of one server in a delivery.
-        case delivery(ClientTransactionID)
-        /// Requests without a usable next hop.
-        case undeliverable
-        /// Next OPTIONS to a domain.
-        case keepAlive(String)
-        /// Remaining cleanup after closed connections.
-        case connectionCleanup
-        /// Upstream subscriptions to verify.
-        case doubts
-        /// Next attempt after a failed commit.
-        case store
     }
 
     /// Creates the gateway of one shard.
@@ -261,8 +236,8 @@ public final class Gateway: SansIOEndpoint {
         commitLog.now = now
         perform(transactions.advance(to: now), at: now)
         var turns = Self.turnsPerTimer * timers.count + Self.leastTurns
-        while turns > 0, let key = timers.popDue(at: now) {
-            fire(key, at: now)
+        while turns > 0, let ticket = timers.popDue(at: now) {
+            fire(ticket, at: now)
             turns -= 1
         }
         if turns == 0, now >= nextSpinReport {
@@ -327,65 +302,35 @@ public final class Gateway: SansIOEndpoint {
 
     // MARK: time
 
-    private func fire(_ key: TimerKey, at now: Instant) {
-        switch key {
-        case .dialog(let tag):
-            guard let dialog = dialogs[tag] else { return }
-            dialog.timerAt = nil
-            advance(dialog, at: now)
-            schedule(dialog)
-        case .upstream(let id):
-            guard let upstream = upstreams[id] else { return }
-            advance(upstream, at: now)
-            schedule(upstream)
-        case .returning(let key):
-            endReturning(key, at: now)
-        case .lookup(let hopTarget):
-            abandonLookup(hopTarget, at: now)
-        case .delivery(let transaction):
-            patienceEnds(transaction, at: now)
-        case .undeliverable:
+    private func fire(_ ticket: Ticket, at now: Instant) {
+        guard ticket.flow == .kernel else { return flows.clients[Int(ticket.flow.rawValue) - 1].timerDue(ticket, at: now) }
+        if KernelTimer.isLookup(ticket) {
+            abandonLookup(ticket.key, at: now)
+        } else if KernelTimer.isDelivery(ticket) {
+            patienceEnds(ClientTransactionID(rawValue: ticket.number), at: now)
+        } else if ticket == KernelTimer.undeliverable {
             reportUndeliverable(at: now)
-        case .keepAlive(let name):
-            advanceKeepAlive(name, at: now)
-        case .connectionCleanup:
+        } else if ticket == KernelTimer.connectionCleanup {
             continueConnectionCleanup(at: now)
-        case .doubts:
-            workOffDoubts(at: now)
-        case .store:
-            // The next takeOutput() retries the commit.
-            break
-        case .presentity(let key):
-            guard let presentity = presentities[key] else { return }
-            advance(presentity, at: now)
-            schedule(presentity)
-        case .homeDialog(let tag):
-            guard let subscription = home.dialogs[tag] else { return }
-            advance(subscription, at: now)
-        case .registrar:
-            advanceRegistrar(at: now)
-        case .pidfBridge(let key):
-            if let bridge = pidfBridges[key] { advance(bridge, at: now) }
-        case .categoryBridge(let key):
-            if let bridge = categoryBridges[key] { advance(bridge, at: now) }
         }
+        // After the timer of the store, the next takeOutput() commits.
     }
 
     func schedule(_ dialog: WatcherDialog) {
         let next = dialog.nextDeadline
         guard next != dialog.timerAt, dialogs[dialog.localTag] === dialog else { return }
         dialog.timerAt = next
-        timers.set(.dialog(dialog.localTag), at: next)
+        timers.set(dialog.ticket, at: next)
     }
 
     func schedule(_ upstream: UpstreamSubscription) {
         guard upstreams[upstream.id] != nil else { return }
-        timers.set(.upstream(upstream.id), at: upstream.nextDeadline)
+        timers.set(UpstreamFlow.ticket(of: upstream), at: upstream.nextDeadline)
     }
 
     func schedule(_ presentity: HostedPresentity) {
         guard presentities[presentity.key] === presentity else { return }
-        timers.set(.presentity(presentity.key), at: presentity.nextDeadline)
+        flows.presentities.schedule(presentity)
     }
 
     // MARK: log

@@ -305,6 +305,7 @@ extension Gateway {
 
     func insert(_ watcher: WatcherDialog) {
         dialogs[watcher.localTag] = watcher
+        flows.subscriptions.add(watcher)
         bind(watcher)
         if let origin = watcher.origin { dialogsOfEndpoint[origin, default: []].insert(watcher.localTag) }
         dialogsOfWatcher[watcher.watcherKey, default: 0] += 1
@@ -338,7 +339,7 @@ extension Gateway {
         detach(watcher.resources, from: watcher, at: now)
         watcher.resources = []
         keep(.dialog(watcher.localTag))
-        timers.set(.dialog(watcher.localTag), at: nil)
+        flows.subscriptions.remove(watcher)
     }
 
     func detach(_ resources: [WatchedResource], from watcher: WatcherDialog, at now: Instant) {

@@ -11,6 +11,8 @@ import SIPEvents
 final class WatcherDialog {
     /// Local tag: unique, and the key of the gateway's table.
     let localTag: String
+    /// Names the dialog to the kernel while it is in the gateway's tables.
+    var ticket = Ticket.none
     var dialog: Dialog
     var notifier: Notifier
     /// Event of the SUBSCRIBE with its `id`; repeated in every NOTIFY.

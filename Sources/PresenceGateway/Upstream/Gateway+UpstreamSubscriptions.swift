@@ -143,7 +143,7 @@ extension Gateway {
         keep(upstream)
         upstreams[upstream.id] = nil
         upstreamsByTag[upstream.localTag] = nil
-        timers.set(.upstream(upstream.id), at: nil)
+        timers.set(UpstreamFlow.ticket(of: upstream), at: nil)
     }
 
     /// The hop marks of an upstream SUBSCRIBE: those of the watcher's SUBSCRIBE, and ours.

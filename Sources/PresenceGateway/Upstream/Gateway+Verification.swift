@@ -89,12 +89,12 @@ extension Gateway {
         guard !numbers.isEmpty, !isShuttingDown else { return }
         let wasIdle = doubts.isEmpty
         for number in numbers.sorted() { doubts.add(event, to: number) }
-        if wasIdle { timers.set(.doubts, at: now) }
+        if wasIdle { timers.set(UpstreamFlow.doubts, at: now) }
     }
 
     func workOffDoubts(at now: Instant) {
         let part = doubts.take(Self.doubtsPerTurn)
-        timers.set(.doubts, at: doubts.isEmpty ? nil : now + Self.doubtPause)
+        timers.set(UpstreamFlow.doubts, at: doubts.isEmpty ? nil : now + Self.doubtPause)
         for (number, events) in part {
             if let subscription = upstreams[number], subscription.hasSink { apply(events, of: subscription, at: now) }
         }

@@ -8,6 +8,8 @@ public struct ServerTransactionID: Hashable, Sendable {
 public struct ClientTransactionID: Hashable, Sendable {
     /// Number of the transaction, also the token of its messages.
     public let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Key by which a server matches a request to its transaction (RFC 3261 17.2.3).

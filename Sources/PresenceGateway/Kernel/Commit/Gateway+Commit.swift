@@ -79,7 +79,7 @@ extension Gateway {
             counters.commitsFailed += 1
             log(.error, "the store cannot keep changes", ["reason": error.description, "changes": String(changes.count)])
             commitLog.failingUntil = commitLog.now + CommitLog.pause
-            timers.set(.store, at: commitLog.failingUntil)
+            timers.set(KernelTimer.store, at: commitLog.failingUntil)
             return false
         }
         if commitLog.failingUntil != nil { log(.notice, "the store keeps changes again", ["changes": String(changes.count)]) }

@@ -33,7 +33,7 @@ extension Gateway {
         let part = connectionCleanup.prefix(Self.cleanupsPerTurn)
         connectionCleanup = connectionCleanup.dropFirst(part.count)
         if connectionCleanup.isEmpty { connectionCleanup = [] }
-        timers.set(.connectionCleanup, at: connectionCleanup.isEmpty ? nil : now + Self.cleanupPause)
+        timers.set(KernelTimer.connectionCleanup, at: connectionCleanup.isEmpty ? nil : now + Self.cleanupPause)
         for cleanup in part {
             switch cleanup {
             case .request(let action):

@@ -54,13 +54,13 @@ extension Gateway {
     func follow(_ delivery: Delivery, _ transaction: ClientTransactionID, at now: Instant) {
         hops.deliveries[transaction] = delivery
         // Each remaining target gets an equal share.
-        timers.set(.delivery(transaction), at: now + (delivery.end - now) / (delivery.targets.count + 1))
+        timers.set(KernelTimer.delivery(transaction), at: now + (delivery.end - now) / (delivery.targets.count + 1))
     }
 
     /// Gives a server the remaining time after a provisional response.
     func heard(_ transaction: ClientTransactionID) {
         guard let delivery = hops.deliveries[transaction] else { return }
-        timers.set(.delivery(transaction), at: delivery.end)
+        timers.set(KernelTimer.delivery(transaction), at: delivery.end)
     }
 
     /// Handles a final response.
@@ -102,7 +102,7 @@ extension Gateway {
 
     private func takeDelivery(_ transaction: ClientTransactionID) -> Delivery? {
         guard !hops.deliveries.isEmpty, let delivery = hops.deliveries.removeValue(forKey: transaction) else { return nil }
-        timers.set(.delivery(transaction), at: nil)
+        timers.set(KernelTimer.delivery(transaction), at: nil)
         return delivery
     }
 

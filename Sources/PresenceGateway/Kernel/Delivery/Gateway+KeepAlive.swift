@@ -8,6 +8,8 @@ import SIPCore
 ///     resting --time, or another request was not answered--> open (one request per server) --all ended--> resting
 extension Gateway {
     struct KeepAlive: Equatable {
+        /// Names the domain to the kernel.
+        let ticket: Ticket
         var interval: TimeSpan
         /// OPTIONS without a response yet.
         var open = 0
@@ -40,14 +42,15 @@ extension Gateway {
             } else {
                 let most = min(Self.spread, interval).nanoseconds
                 let due = now + TimeSpan(nanoseconds: .random(in: 0...most, using: &hops.random))
-                plan[name] = KeepAlive(interval: interval, open: keepAlives[name]?.open ?? 0, dueAt: due)
-                timers.set(.keepAlive(name), at: due)
+                let ticket = keepAlives[name]?.ticket ?? flows.border.add(domain: name)
+                plan[name] = KeepAlive(ticket: ticket, interval: interval, open: keepAlives[name]?.open ?? 0, dueAt: due)
+                timers.set(ticket, at: due)
             }
         }
         for (name, state) in keepAlives where state.isDefault && plan[name] == nil {
             if configuration.domain(name)?.keepAlive == nil { plan[name] = state }
         }
-        for name in keepAlives.keys where plan[name] == nil { timers.set(.keepAlive(name), at: nil) }
+        for (name, state) in keepAlives where plan[name] == nil { flows.border.remove(domain: state.ticket) }
         keepAlives = plan
     }
 
@@ -66,6 +69,7 @@ extension Gateway {
         if state.isDefault {
             guard !subscribed.isEmpty else {
                 keepAlives[name] = nil
+                flows.border.remove(domain: state.ticket)
                 return
             }
             state.interval = isDown ? Self.keepAliveIntervalDown : Self.keepAliveInterval
@@ -73,7 +77,7 @@ extension Gateway {
         // Up to a tenth earlier, so that partners do not stay synchronized.
         let sooner = TimeSpan(nanoseconds: .random(in: 0...(state.interval.nanoseconds / 10), using: &hops.random))
         keepAlives[name]?.dueAt = now + (state.interval - sooner)
-        timers.set(.keepAlive(name), at: now + (state.interval - sooner))
+        timers.set(state.ticket, at: now + (state.interval - sooner))
         guard state.open == 0, let hop = hop(toward: SIPURI(host: name)) else { return }
         // While the partner is down, a response of any server shows its return.
         let known = isDown ? [] : servers(of: hop)
@@ -142,7 +146,7 @@ extension Gateway {
             let soon = now + TimeSpan(nanoseconds: Self.keepAliveIntervalDown.nanoseconds - sooner)
             guard soon < state.dueAt else { continue }
             keepAlives[name]?.dueAt = soon
-            timers.set(.keepAlive(name), at: soon)
+            timers.set(state.ticket, at: soon)
         }
     }
 
@@ -154,7 +158,8 @@ extension Gateway {
         let chance = tokens.repeatableNumber(for: "keep-alive\n\(name)")
         let sooner = Int64(chance % UInt64(Self.keepAliveInterval.nanoseconds / 10))
         let due = now + TimeSpan(nanoseconds: Self.keepAliveInterval.nanoseconds - sooner)
-        keepAlives[name] = KeepAlive(interval: Self.keepAliveInterval, isDefault: true, dueAt: due)
-        timers.set(.keepAlive(name), at: due)
+        let ticket = flows.border.add(domain: name)
+        keepAlives[name] = KeepAlive(ticket: ticket, interval: Self.keepAliveInterval, isDefault: true, dueAt: due)
+        timers.set(ticket, at: due)
     }
 }

@@ -77,8 +77,9 @@ extension Gateway {
     /// Starts the lookup of a hop target; nil: it takes time, or one is running.
     private func lookUp(_ hopTarget: HopTarget, _ naming: NamingConfiguration, at now: Instant) -> Result<HopPlan, HopFailure>? {
         guard hops.lookups[hopTarget] == nil else { return nil }
-        hops.lookups[hopTarget] = NextHopResolver.Lookup(locator: HopLocator(hopTarget, prefersIPv6: naming.prefersIPv6))
-        timers.set(.lookup(hopTarget), at: now + naming.wait)
+        let key = hops.lookupKeys.insert(hopTarget)
+        hops.lookups[hopTarget] = NextHopResolver.Lookup(key: key, locator: HopLocator(hopTarget, prefersIPv6: naming.prefersIPv6))
+        timers.set(KernelTimer.lookup(key), at: now + naming.wait)
         return pursue(hopTarget, at: now)
     }
 
@@ -127,8 +128,8 @@ extension Gateway {
     }
 
     /// Ends a lookup that takes too long: open questions count as failed, and the known answers decide.
-    func abandonLookup(_ hopTarget: HopTarget, at now: Instant) {
-        guard let lookup = hops.lookups[hopTarget], let naming = configuration.naming else { return }
+    func abandonLookup(_ key: SlabKey, at now: Instant) {
+        guard let hopTarget = hops.lookupKeys[key], let lookup = hops.lookups[hopTarget], let naming = configuration.naming else { return }
         let silence = NameAnswer(.failed(.timeout), timeToLive: naming.outagePause)
         var locator = lookup.locator
         for question in lookup.open.sorted(by: { $0.description < $1.description }) {
@@ -153,7 +154,8 @@ extension Gateway {
     @discardableResult
     private func finish(_ hopTarget: HopTarget, _ result: Result<HopPlan, HopFailure>, at now: Instant) -> Result<HopPlan, HopFailure> {
         guard let lookup = hops.lookups.removeValue(forKey: hopTarget), let naming = configuration.naming else { return result }
-        timers.set(.lookup(hopTarget), at: nil)
+        hops.lookupKeys.remove(lookup.key)
+        timers.set(KernelTimer.lookup(lookup.key), at: nil)
         hops.forget(lookup.open, of: hopTarget)
         hops.waiting -= lookup.waiting.count + lookup.held.count
         let result = hops.keep(result, for: hopTarget, naming, at: now)
@@ -169,7 +171,7 @@ extension Gateway {
     /// Reports the failure after the present input, because callers do not expect it while they send.
     private func postpone(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
         hops.undeliverable.append((delivery, failure))
-        timers.set(.undeliverable, at: now)
+        timers.set(KernelTimer.undeliverable, at: now)
     }
 
     func reportUndeliverable(at now: Instant) {

@@ -14,6 +14,7 @@ struct NextHopResolver {
     }
 
     struct Lookup {
+        let key: SlabKey
         var locator: HopLocator
         var open: Set<NameQuestion> = []
         var waiting: [Delivery] = []
@@ -27,6 +28,8 @@ struct NextHopResolver {
     var known: [HopTarget: Known] = [:]
     private var ends = DeadlineQueue<HopTarget>()
     var lookups: [HopTarget: Lookup] = [:]
+    /// Hop targets of the running lookups, by the keys of their timers.
+    var lookupKeys = Slab<HopTarget>()
     /// Open questions with the hop targets that need them.
     var asking: [NameQuestion: Set<HopTarget>] = [:]
     /// Questions that the edge has not taken yet.

@@ -30,6 +30,9 @@ struct Ticket: Hashable, Sendable {
         self.init(flow, kind: kind, number: 0)
     }
 
+    /// Names no record.
+    static let none = Ticket(.kernel, only: .max)
+
     /// The number of the record, if it has one.
     var number: UInt64 { UInt64(key.generation) << 32 | UInt64(key.slot) }
 
