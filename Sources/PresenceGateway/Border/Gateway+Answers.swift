@@ -7,21 +7,15 @@ extension Gateway {
     /// Whether a host may answer a request sent to another host: as the source of the dialog, another server located for the request, or a
     /// server of the asked partner.
     func mayAnswer(_ transaction: ClientTransactionID, from source: MessageSource) -> Bool {
-        guard let purpose = pendingRequests[transaction]?.purpose else { return false }
+        guard let origin = pendingRequests[transaction]?.origin else { return false }
         let host = source.remote.host
-        switch purpose {
-        case .notify(let watcher):
-            if watcher.flow.remote.transport == .udp, watcher.flow.remote.host == host { return true }
-        case .homeNotify(let subscription):
-            if subscription.flow.remote.transport == .udp, subscription.flow.remote.host == host { return true }
-        case .subscribe, .publication, .categoryPublication, .keepAlive: break
-        }
+        if origin.sourceHost == host || client(of: origin.ticket)?.isSource(host, of: origin.ticket) == true { return true }
         if let hopTarget = hops.deliveries[transaction]?.hopTarget, case .success(let plan)? = hops.known[hopTarget]?.result,
             plan.servers.contains(where: { $0.addresses.contains { $0.transport == .udp && $0.host == host } })
         {
             return true
         }
-        return partner(of: purpose).map { peers.table.isServer(host, of: $0, at: commitLog.now) } ?? false
+        return origin.partner.map { peers.table.isServer(host, of: $0, at: commitLog.now) } ?? false
     }
 
     /// Counts a refused response, and logs at most one per host and minute.

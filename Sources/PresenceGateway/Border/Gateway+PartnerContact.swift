@@ -4,19 +4,6 @@ import SIPEvents
 
 /// Records the outcome of requests to partners' servers, for operators and for the verification of subscriptions.
 extension Gateway {
-    /// A request that waits for its response.
-    struct PendingRequest {
-        var purpose: RequestPurpose
-        var sentAt: Instant
-        /// Connection on which it was sent; nil: it was sent by address.
-        var connection: ConnectionID?
-        /// Copy for sending it again; nil: not repeated, whatever the response.
-        var repeatable: RepeatableRequest?
-
-        /// Whether it is an OPTIONS.
-        var isKeepAlive: Bool { if case .keepAlive = purpose { true } else { false } }
-    }
-
     /// Reports on the configured partners and on those with messages, sorted by name.
     public var partnerReports: [PartnerReport] {
         let unverified = unverifiedByPartner
@@ -67,34 +54,17 @@ extension Gateway {
         return peers.table.isServer(remote.host, of: partner, at: now)
     }
 
-    /// The partner that a request was sent to; nil: none.
-    func partner(of purpose: RequestPurpose) -> String? {
-        switch purpose {
-        case .notify(let watcher): watcher.partner
-        case .homeNotify: nil
-        case .subscribe(let upstream, _): partnerName(ofDomain: upstream.domain.name)
-        case .publication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
-        case .categoryPublication(let bridge, _): partnerName(ofDomain: bridge.uri.domainKey)
-        case .keepAlive(let name, _): partnerName(ofDomain: name)
-        }
-    }
-
-    func noteSent(for purpose: RequestPurpose) {
-        if let partner = partner(of: purpose) { partners.sent(to: partner) }
-    }
-
-    /// Counts a BENOTIFY in the dialog with this local tag.
-    func noteSent(inDialog tag: String) {
-        if let partner = dialogs[tag]?.partner { partners.sent(to: partner) }
+    func noteSent(for origin: RequestOrigin) {
+        if let partner = origin.partner { partners.sent(to: partner) }
     }
 
     /// Records a final response.
     func noteAnswer(_ status: SIPStatus, to pendingRequest: PendingRequest, at now: Instant) {
-        guard let partner = partner(of: pendingRequest.purpose) else { return }
+        guard let partner = pendingRequest.origin.partner else { return }
         if status == .requestTimeout || status == .serviceUnavailable {
-            noteFailure("answered \(status.rawValue)", by: partner, isVerdict: pendingRequest.purpose.isVerdict, at: now)
+            noteFailure("answered \(status.rawValue)", by: partner, isVerdict: pendingRequest.origin.isVerdict, at: now)
             // A request of one user does not affect the subscriptions of others.
-            if pendingRequest.isKeepAlive, pendingRequest.purpose.isVerdict { partnerLeft(partner, .unavailable, at: now) }
+            if pendingRequest.isKeepAlive, pendingRequest.origin.isVerdict { partnerLeft(partner, .unavailable, at: now) }
         } else {
             if partners.answered(by: partner, after: now - pendingRequest.sentAt, at: now), partners.isConfigured(partner) {
                 log(.notice, "partner is up again", ["partner": partner])
@@ -102,16 +72,16 @@ extension Gateway {
             if partners.returned(partner, toOptions: pendingRequest.isKeepAlive) { partnerChanged(partner, isUp: true, at: now) }
         }
         // Other methods may still be challenged.
-        if status.isSuccess { partners.configurationWorks(at: partner, for: pendingRequest.purpose.method) }
+        if status.isSuccess { partners.configurationWorks(at: partner, for: pendingRequest.method) }
     }
 
     /// Records that no server answered, was reached, or was located.
-    func noteSilence(of purpose: RequestPurpose, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
+    func noteSilence(of origin: RequestOrigin, _ reason: String, _ failure: DeliveryFailure, at now: Instant) {
         // A full transaction table of the gateway is no fault of the partner.
-        guard reason != TransactionLayer.limitReason, let partner = partner(of: purpose) else { return }
-        noteFailure(reason, by: partner, isVerdict: purpose.isVerdict, at: now)
-        guard purpose.isVerdict, let domain = domain(of: purpose) else { return }
-        if isOfPartner(failure, of: purpose, in: domain) {
+        guard reason != TransactionLayer.limitReason, let partner = origin.partner else { return }
+        noteFailure(reason, by: partner, isVerdict: origin.isVerdict, at: now)
+        guard let domain = origin.domain else { return }
+        if client(of: origin.ticket)?.concernsPartner(failure, of: origin) == true {
             partnerLeft(partner, .unreachable, at: now)
         } else if !askNow(domain, at: now) {
             sample(upstreams.numbers(ofDomain: domain), at: now)
@@ -122,31 +92,6 @@ extension Gateway {
         if partners.left(partner, absence) { partnerChanged(partner, isUp: false, at: now) }
     }
 
-    /// Whether a failure concerns all users of a domain: an unanswered OPTIONS, or a request outside dialogs by the route of OPTIONS that
-    /// reached no server. A dialog or a user may have another route, and one request may be unanswered by itself.
-    private func isOfPartner(_ failure: Notifier.DeliveryFailure, of purpose: RequestPurpose, in domain: String) -> Bool {
-        switch purpose {
-        case .keepAlive: return true
-        case .subscribe(let upstream, _):
-            return failure == .transport && upstream.dialog == nil && upstream.domain.hop == hop(toward: SIPURI(host: domain))
-        case .publication(let bridge, _):
-            return failure == .transport && hop(toward: bridge.uri) == hop(toward: SIPURI(host: domain))
-        case .categoryPublication(let bridge, _):
-            return failure == .transport && hop(toward: bridge.uri) == hop(toward: SIPURI(host: domain))
-        case .notify, .homeNotify: return false
-        }
-    }
-
-    private func domain(of purpose: RequestPurpose) -> String? {
-        switch purpose {
-        case .notify, .homeNotify: nil
-        case .subscribe(let upstream, _): upstream.domain.name
-        case .publication(let bridge, _): bridge.uri.domainKey
-        case .categoryPublication(let bridge, _): bridge.uri.domainKey
-        case .keepAlive(let name, _): name
-        }
-    }
-
     private func noteFailure(_ reason: String, by partner: String, isVerdict: Bool, at now: Instant) {
         let isNews = partners.failed(reason, by: partner, isVerdict: isVerdict, at: now)
         guard isNews else { return }
@@ -155,30 +100,12 @@ extension Gateway {
     }
 }
 
-extension Gateway.RequestPurpose {
-    var isPublication: Bool {
-        switch self {
-        case .publication, .categoryPublication: true
-        case .notify, .homeNotify, .subscribe, .keepAlive: false
-        }
-    }
+extension RequestOrigin {
+    /// Whether a missing response concerns the partner rather than one watcher.
+    fileprivate var isVerdict: Bool { domain != nil }
+}
 
-    var method: SIPMethod {
-        switch self {
-        case .notify, .homeNotify: .notify
-        case .subscribe: .subscribe
-        case .publication: .publish
-        case .categoryPublication: .service
-        case .keepAlive: .options
-        }
-    }
-
-    /// Whether silence concerns the partner rather than one watcher.
-    fileprivate var isVerdict: Bool {
-        switch self {
-        // One of several servers may be down.
-        case .notify, .homeNotify, .keepAlive(_, .some): false
-        case .subscribe, .publication, .categoryPublication, .keepAlive: true
-        }
-    }
+extension PendingRequest {
+    /// Whether it is an OPTIONS.
+    var isKeepAlive: Bool { method == .options }
 }

@@ -63,11 +63,11 @@ extension Gateway {
     /// - Returns: the request for repetition; nil: neither credentials nor redirections can require one.
     func authorize(
         _ request: inout SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
-        for purpose: RequestPurpose
+        for origin: RequestOrigin
     ) -> RepeatableRequest? {
-        guard !signIns.clients.isEmpty || purpose.isPublication else { return nil }
-        let name = partner(of: purpose).flatMap { signIns.clients[$0] == nil ? nil : $0 }
-        guard name != nil || purpose.isPublication else { return nil }
+        guard !signIns.clients.isEmpty || origin.isRepeatable else { return nil }
+        let name = origin.partner.flatMap { signIns.clients[$0] == nil ? nil : $0 }
+        guard name != nil || origin.isRepeatable else { return nil }
         let isRepeated = request.headers.contains(.authorization) || request.headers.contains(.proxyAuthorization)
         let kept = RepeatableRequest(
             request: request, destination: destination, transport: transport, own: own, isRepeated: isRepeated)
@@ -79,10 +79,10 @@ extension Gateway {
     /// - Returns: false if the challenge cannot be met; the response is processed then.
     func meetChallenge(_ response: SIPResponse, to pendingRequest: PendingRequest, at now: Instant) -> Bool {
         guard response.status == .unauthorized || response.status == .proxyAuthenticationRequired,
-            let partner = partner(of: pendingRequest.purpose)
+            let partner = pendingRequest.origin.partner
         else { return false }
         func unmet(_ reason: String) {
-            noteUnmetChallenge(response.status, to: pendingRequest.purpose.method, by: partner, reason, at: now)
+            noteUnmetChallenge(response.status, to: pendingRequest.method, by: partner, reason, at: now)
         }
         guard let sent = pendingRequest.repeatable, signIns.clients[partner] != nil else {
             unmet("none are configured (domains.\(partner).credentials)")
@@ -97,50 +97,10 @@ extension Gateway {
             return false
         }
         var request = sent.request
-        guard renumber(&request, for: pendingRequest.purpose) else { return false }
+        guard client(of: pendingRequest.origin.ticket)?.renumber(&request, of: pendingRequest.origin) == true else { return false }
         signIns.clients[partner]?.authorize(&request)
         log(.debug, "challenge of a partner answered", ["partner": partner, "status": String(response.status.rawValue)])
-        send(request, by: .direct(sent.destination, sent.transport, own: sent.own), for: pendingRequest.purpose, at: now)
-        return true
-    }
-
-    /// Gives a repeated request the next number of its sequence (RFC 3261 22.2).
-    /// - Returns: false if the request is obsolete or cannot be repeated.
-    func renumber(_ request: inout SIPRequest, for purpose: RequestPurpose) -> Bool {
-        guard var cSeq = request.headers.cSeq else { return false }
-        switch purpose {
-        case .subscribe(let upstream, let attempt):
-            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return false }
-            guard request.headers.toTag == nil else {
-                guard let number = upstream.dialog?.nextNumber() else { return false }
-                cSeq.number = number
-                break
-            }
-            cSeq.number += 1
-        case .notify(let watcher):
-            guard dialogs[watcher.localTag] === watcher else { return false }
-            cSeq.number = watcher.dialog.nextNumber()
-        case .publication(let bridge, let attempt):
-            guard bridge.attempt == attempt else { return false }
-            bridge.dialogContext.cSeq += 1
-            cSeq.number = bridge.dialogContext.cSeq
-        case .categoryPublication(let bridge, let attempt):
-            guard bridge.attempt == attempt else { return false }
-            bridge.dialogContext.cSeq += 1
-            cSeq.number = bridge.dialogContext.cSeq
-        case .keepAlive: cSeq.number += 1
-        case .homeNotify: return false
-        }
-        request.headers.cSeq = cSeq
-        switch purpose {
-        case .subscribe(let upstream, _):
-            if request.headers.toTag == nil, upstream.dialog == nil { upstream.request = request }
-            keep(upstream)
-        case .notify(let watcher): keep(.dialog(watcher.localTag))
-        case .publication(let bridge, _): keep(.bridge(bridge.key))
-        case .categoryPublication(let bridge, _): keep(.bridge(bridge.key))
-        case .keepAlive, .homeNotify: break
-        }
+        send(request, by: .direct(sent.destination, sent.transport, own: sent.own), for: pendingRequest.origin, at: now)
         return true
     }
 

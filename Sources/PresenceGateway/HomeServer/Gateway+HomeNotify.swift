@@ -85,9 +85,9 @@ extension Gateway {
         }
         keep(.dialog(subscription.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, by: requestRoute, tag: subscription.localTag, at: now)
+            sendWithoutAnswer(request, by: requestRoute, for: flows.homeServer.origin(of: subscription), at: now)
         } else {
-            send(request, by: requestRoute, for: .homeNotify(subscription), at: now)
+            send(request, by: requestRoute, for: flows.homeServer.origin(of: subscription), at: now)
         }
     }
 

@@ -156,7 +156,7 @@ extension Gateway {
         guard home.dialogs.remove(subscription) else { return }
         keep(.dialog(subscription.localTag))
         counters.subscriptionsEnded += 1
-        unanswered.forget(subscription.localTag)
+        unanswered.forget(subscription.ticket)
         flows.homeServer.remove(subscription)
     }
 

@@ -1,4 +1,6 @@
+import FederationRouting
 import SIPCore
+import SIPEvents
 
 /// The dialogs and registrations of users' own endpoints to the kernel.
 final class HomeServerFlow: KernelClient {
@@ -23,6 +25,38 @@ final class HomeServerFlow: KernelClient {
     func remove(_ dialog: HomeDialog) {
         gateway.timers.set(dialog.ticket, at: nil)
         dialogs.remove(dialog.ticket.key)
+    }
+
+    /// The origin of a notification in a dialog.
+    func origin(of dialog: HomeDialog) -> RequestOrigin {
+        let remote = dialog.flow.remote
+        return RequestOrigin(ticket: dialog.ticket, sourceHost: remote.transport == .udp ? remote.host : nil)
+    }
+
+    func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
+        if let dialog = dialogs[pendingRequest.origin.ticket.key] { gateway.receiveAnswer(response, for: dialog, at: now) }
+    }
+
+    func notDelivered(
+        _ origin: RequestOrigin, _ failure: DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
+    ) {
+        guard let dialog = dialogs[origin.ticket.key] else { return }
+        gateway.notDelivered(dialog, Notifier.DeliveryFailure(failure), reason, at: now)
+    }
+
+    func notSent(_ origin: RequestOrigin, at now: Instant) {
+        if let dialog = dialogs[origin.ticket.key] { gateway.notSent(dialog, at: now) }
+    }
+
+    func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool {
+        dialogs[origin.ticket.key]?.dialog.localCSeq == request.headers.cSeq?.number
+    }
+
+    func exists(_ ticket: Ticket) -> Bool { dialogs[ticket.key] != nil }
+
+    func isSource(_ host: String, of ticket: Ticket) -> Bool {
+        guard let remote = dialogs[ticket.key]?.flow.remote else { return false }
+        return remote.transport == .udp && remote.host == host
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {

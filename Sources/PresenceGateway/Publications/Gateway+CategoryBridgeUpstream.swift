@@ -38,7 +38,7 @@ extension Gateway {
         request.headers.set(.contentType, ServiceKind.categoryPublish.rawValue)
         request.body = document.encoded()
         keep(.bridge(bridge.key))
-        send(request, by: requestRoute, for: .categoryPublication(bridge, attempt: bridge.attempt), at: now)
+        send(request, by: requestRoute, for: flows.publications.origin(of: bridge), at: now)
     }
 
     // MARK: answers

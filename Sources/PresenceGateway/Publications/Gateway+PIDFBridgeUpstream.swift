@@ -56,7 +56,7 @@ extension Gateway {
             request.headers.set(.contentType, WatcherFormat.pidfType)
             request.body = document
         }
-        send(request, by: requestRoute(by: hop), for: .publication(bridge, attempt: bridge.attempt), at: now)
+        send(request, by: requestRoute(by: hop), for: flows.publications.origin(of: bridge), at: now)
     }
 
     /// Sets the headers common to requests of both kinds of bridge.

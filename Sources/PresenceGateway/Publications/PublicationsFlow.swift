@@ -1,4 +1,6 @@
+import FederationRouting
 import SIPCore
+import SIPEvents
 
 /// The relayed publications to the kernel.
 final class PublicationsFlow: KernelClient {
@@ -44,6 +46,96 @@ final class PublicationsFlow: KernelClient {
         gateway.timers.set(ticket, at: nil)
         categoryBridges.remove(ticket.key)
     }
+
+    // MARK: requests
+
+    /// The origin of a PUBLISH.
+    func origin(of bridge: PIDFBridge) -> RequestOrigin { origin(ticket(of: bridge), attempt: bridge.attempt, bridge.uri) }
+
+    /// The origin of a SERVICE.
+    func origin(of bridge: CategoryBridge) -> RequestOrigin { origin(ticket(of: bridge), attempt: bridge.attempt, bridge.uri) }
+
+    private func origin(_ ticket: Ticket, attempt: UInt64, _ uri: SIPURI) -> RequestOrigin {
+        let domain = uri.domainKey
+        return RequestOrigin(
+            ticket: ticket, mark: attempt, partner: gateway.partnerName(ofDomain: domain), domain: domain, isRepeatable: true)
+    }
+
+    private enum Sender {
+        case pidf(PIDFBridge)
+        case categories(CategoryBridge)
+    }
+
+    /// The bridge of a request; nil: it is gone, or made another attempt since.
+    private func sender(of origin: RequestOrigin) -> Sender? {
+        if origin.ticket.kind == Kind.pidf {
+            pidfBridges[origin.ticket.key].flatMap { $0.attempt == origin.mark ? .pidf($0) : nil }
+        } else {
+            categoryBridges[origin.ticket.key].flatMap { $0.attempt == origin.mark ? .categories($0) : nil }
+        }
+    }
+
+    func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
+        let attempt = pendingRequest.origin.mark
+        switch sender(of: pendingRequest.origin) {
+        case .pidf(let bridge)?:
+            if gateway.followRedirect(response, to: pendingRequest, of: bridge, at: now) { return }
+            gateway.receiveAnswer(response, for: bridge, attempt: attempt, at: now)
+        case .categories(let bridge)?:
+            if gateway.followRedirect(response, to: pendingRequest, of: bridge, at: now) { return }
+            gateway.receiveAnswer(response, for: bridge, attempt: attempt, at: now)
+        case nil: break
+        }
+    }
+
+    func notDelivered(
+        _ origin: RequestOrigin, _ failure: DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
+    ) {
+        switch sender(of: origin) {
+        case .pidf(let bridge)?: gateway.publishFailed(bridge, attempt: origin.mark, reason, at: now)
+        case .categories(let bridge)?: gateway.serviceFailed(bridge, attempt: origin.mark, reason, at: now)
+        case nil: break
+        }
+    }
+
+    func notSent(_ origin: RequestOrigin, at now: Instant) {
+        if origin.ticket.kind == Kind.pidf {
+            if let bridge = pidfBridges[origin.ticket.key] { gateway.notRelayed(bridge, at: now) }
+        } else {
+            notDelivered(origin, .transport, Gateway.notKeptReason, over: nil, at: now)
+        }
+    }
+
+    func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool { sender(of: origin) != nil }
+
+    func renumber(_ request: inout SIPRequest, of origin: RequestOrigin) -> Bool {
+        guard var cSeq = request.headers.cSeq else { return false }
+        switch sender(of: origin) {
+        case .pidf(let bridge)?:
+            bridge.dialogContext.cSeq += 1
+            cSeq.number = bridge.dialogContext.cSeq
+            gateway.keep(.bridge(bridge.key))
+        case .categories(let bridge)?:
+            bridge.dialogContext.cSeq += 1
+            cSeq.number = bridge.dialogContext.cSeq
+            gateway.keep(.bridge(bridge.key))
+        case nil: return false
+        }
+        request.headers.cSeq = cSeq
+        return true
+    }
+
+    func exists(_ ticket: Ticket) -> Bool {
+        ticket.kind == Kind.pidf ? pidfBridges[ticket.key] != nil : categoryBridges[ticket.key] != nil
+    }
+
+    func concernsPartner(_ failure: DeliveryFailure, of origin: RequestOrigin) -> Bool {
+        let uri = origin.ticket.kind == Kind.pidf ? pidfBridges[origin.ticket.key]?.uri : categoryBridges[origin.ticket.key]?.uri
+        guard failure == .transport, let uri else { return false }
+        return gateway.hop(toward: uri) == gateway.hop(toward: SIPURI(host: uri.domainKey))
+    }
+
+    // MARK: time
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
         if ticket.kind == Kind.pidf {

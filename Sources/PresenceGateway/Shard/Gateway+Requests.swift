@@ -1,7 +1,7 @@
 import SIPCore
 import SIPEvents
 
-/// Dispatch of requests by method, and of responses by the purpose of their request.
+/// Dispatch of requests by method, and of responses to the flow of their request.
 extension Gateway {
     func perform(_ actions: [TransactionAction], at now: Instant) {
         for action in actions {
@@ -24,33 +24,22 @@ extension Gateway {
                     continue
                 }
                 noteAnswer(response.status, to: pendingRequest, at: now)
-                if meetChallenge(response, to: pendingRequest, at: now) || followRedirect(response, to: pendingRequest, at: now) {
-                    continue
-                }
-                if case .subscribe(let subscription, let attempt) = pendingRequest.purpose, response.status.isSuccess,
-                    subscription.subscriber.attempt == attempt,
-                    upstreams[subscription.id] === subscription
-                {
-                    noteVerified(subscription, by: source, at: now)
-                }
-                if case .keepAlive(let name, _) = pendingRequest.purpose { watchConnection(source.connection, ofDomain: name) }
-                handle(response, of: pendingRequest.purpose, at: now)
+                if meetChallenge(response, to: pendingRequest, at: now) { continue }
+                client(of: pendingRequest.origin.ticket)?.receive(response, to: pendingRequest, from: source, at: now)
             case .timeout(let transaction):
                 guard failed(transaction, "no answer", .silence, at: now),
                     let pendingRequest = pendingRequests.removeValue(forKey: transaction)
                 else {
                     continue
                 }
-                noteSilence(of: pendingRequest.purpose, "no answer", .silence, at: now)
-                handleSilence(of: pendingRequest, "no answer", .silence, at: now)
+                notDelivered(pendingRequest, "no answer", .silence, at: now)
             case .transportFailed(let transaction, let reason):
                 guard failed(transaction, reason, .transport, at: now),
                     let pendingRequest = pendingRequests.removeValue(forKey: transaction)
                 else {
                     continue
                 }
-                noteSilence(of: pendingRequest.purpose, reason, .transport, at: now)
-                handleSilence(of: pendingRequest, reason, .transport, at: now)
+                notDelivered(pendingRequest, reason, .transport, at: now)
             case .refused(let error, let source):
                 counters.malformedReceived += 1
                 log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])
@@ -96,59 +85,10 @@ extension Gateway {
         }
     }
 
-    private func handle(_ response: SIPResponse, of purpose: RequestPurpose, at now: Instant) {
-        switch purpose {
-        case .notify(let dialog):
-            guard dialogs[dialog.localTag] === dialog else { return }
-            keep(.dialog(dialog.localTag))
-            dialog.lastNotification.answered(response.status.rawValue)
-            if !response.status.isSuccess { dialog.forgetDelivered() }
-            if followRedirect(response, of: dialog, at: now) { return }
-            dialog.redirect = nil
-            if !response.status.isSuccess {
-                counters.notificationsFailed += 1
-                log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
-            }
-            let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
-            dialog.failureReason = response.status.isSuccess ? nil : "answered \(response.status.rawValue)"
-            let chance = redeliveryChance(of: dialog.dialog, attempt: dialog.notifier.undelivered)
-            let actions = dialog.notifier.receiveAnswer(
-                status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now)
-            perform(actions, on: dialog, at: now)
-        case .homeNotify(let subscription):
-            receiveAnswer(response, for: subscription, at: now)
-        case .subscribe(let upstream, let attempt):
-            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
-            receiveAnswer(response, for: upstream, at: now)
-        case .publication(let bridge, let attempt):
-            receiveAnswer(response, for: bridge, attempt: attempt, at: now)
-        case .categoryPublication(let bridge, let attempt):
-            receiveAnswer(response, for: bridge, attempt: attempt, at: now)
-        case .keepAlive(let name, let server):
-            keepAliveAnswered(name, by: server, response, at: now)
-        }
-    }
-
-    func handleSilence(of pendingRequest: PendingRequest, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
-        switch pendingRequest.purpose {
-        case .notify(let dialog):
-            notDelivered(dialog, failure, reason, over: pendingRequest.connection, at: now)
-        case .homeNotify(let subscription):
-            notDelivered(subscription, failure, reason, at: now)
-        case .subscribe(let upstream, let attempt):
-            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
-            log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
-            upstream.routingFailure = nil
-            let wasInDialog = upstream.dialog != nil
-            perform(upstream.subscriber.subscribeFailed(at: now), on: upstream, at: now)
-            if wasInDialog, reason != Self.notKeptReason { wakeElsewhere(upstream, at: now) }
-        case .publication(let bridge, let attempt):
-            publishFailed(bridge, attempt: attempt, reason, at: now)
-        case .categoryPublication(let bridge, let attempt):
-            serviceFailed(bridge, attempt: attempt, reason, at: now)
-        case .keepAlive(let name, let server):
-            keepAliveFailed(name, at: server, because: reason, at: now)
-        }
+    func notDelivered(_ pendingRequest: PendingRequest, _ reason: String, _ failure: DeliveryFailure, at now: Instant) {
+        let origin = pendingRequest.origin
+        noteSilence(of: origin, reason, failure, at: now)
+        client(of: origin.ticket)?.notDelivered(origin, failure, reason, over: pendingRequest.connection, at: now)
     }
 
     // MARK: answers

@@ -113,7 +113,7 @@ public final class Gateway: SansIOEndpoint {
     var resumedCalls = ResumedCalls()
     /// Locations and availability of next hops.
     var hops: NextHopResolver
-    /// Purpose of each request that awaits its response.
+    /// Requests that wait for their responses.
     var pendingRequests: [ClientTransactionID: PendingRequest] = [:]
     var timers = DeadlineQueue<Ticket>()
     /// The flows, by which timers and requests find their records.
@@ -134,17 +134,6 @@ public final class Gateway: SansIOEndpoint {
     var isShuttingDown = false
     /// Rate limit for the "timers do not come to an end" error: once a minute.
     private var nextSpinReport = Instant(nanosecondsSince1970: 0)
-
-    /// Purpose of a request that awaits its response.
-    enum RequestPurpose {
-        case notify(WatcherDialog)
-        case homeNotify(HomeDialog)
-        case subscribe(UpstreamSubscription, attempt: Subscriber.Attempt)
-        case publication(PIDFBridge, attempt: UInt64)
-        case categoryPublication(CategoryBridge, attempt: UInt64)
-        /// OPTIONS to a domain: to this server, or to any if nil.
-        case keepAlive(String, TransportAddress?)
-    }
 
     /// Creates the gateway of one shard.
     /// - Parameters:
@@ -303,7 +292,7 @@ public final class Gateway: SansIOEndpoint {
     // MARK: time
 
     private func fire(_ ticket: Ticket, at now: Instant) {
-        guard ticket.flow == .kernel else { return flows.clients[Int(ticket.flow.rawValue) - 1].timerDue(ticket, at: now) }
+        if let client = client(of: ticket) { return client.timerDue(ticket, at: now) }
         if KernelTimer.isLookup(ticket) {
             abandonLookup(ticket.key, at: now)
         } else if KernelTimer.isDelivery(ticket) {

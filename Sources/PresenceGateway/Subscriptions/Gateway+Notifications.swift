@@ -124,9 +124,9 @@ extension Gateway {
         }
         keep(.dialog(watcher.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, by: requestRoute, tag: watcher.localTag, at: now)
+            sendWithoutAnswer(request, by: requestRoute, for: flows.subscriptions.origin(of: watcher), at: now)
         } else {
-            send(request, by: requestRoute, for: .notify(watcher), at: now)
+            send(request, by: requestRoute, for: flows.subscriptions.origin(of: watcher), at: now)
         }
         if content == .changes { notifyChanges(of: watcher, at: now) }
     }

@@ -328,7 +328,7 @@ extension Gateway {
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.removeValue(forKey: watcher.localTag) != nil else { return }
         unbind(watcher)
-        unanswered.forget(watcher.localTag)
+        unanswered.forget(watcher.ticket)
         if let origin = watcher.origin {
             dialogsOfEndpoint[origin]?.remove(watcher.localTag)
             if dialogsOfEndpoint[origin]?.isEmpty == true { dialogsOfEndpoint[origin] = nil }

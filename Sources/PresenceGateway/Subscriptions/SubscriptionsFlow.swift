@@ -1,4 +1,6 @@
+import FederationRouting
 import SIPCore
+import SIPEvents
 
 /// The watchers' dialogs to the kernel.
 final class SubscriptionsFlow: KernelClient {
@@ -17,10 +19,80 @@ final class SubscriptionsFlow: KernelClient {
         dialogs.remove(watcher.ticket.key)
     }
 
+    /// The origin of a notification in a dialog.
+    func origin(of watcher: WatcherDialog) -> RequestOrigin {
+        let remote = watcher.flow.remote
+        return RequestOrigin(
+            ticket: watcher.ticket, partner: watcher.partner, sourceHost: remote.transport == .udp ? remote.host : nil, isBrief: true)
+    }
+
+    func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
+        if let watcher = dialogs[pendingRequest.origin.ticket.key] { gateway.receiveAnswer(response, for: watcher, at: now) }
+    }
+
+    func notDelivered(
+        _ origin: RequestOrigin, _ failure: DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
+    ) {
+        guard let watcher = dialogs[origin.ticket.key] else { return }
+        gateway.notDelivered(watcher, Notifier.DeliveryFailure(failure), reason, over: connection, at: now)
+    }
+
+    func notSent(_ origin: RequestOrigin, at now: Instant) {
+        if let watcher = dialogs[origin.ticket.key] { gateway.notSent(watcher, at: now) }
+    }
+
+    func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool {
+        dialogs[origin.ticket.key]?.dialog.localCSeq == request.headers.cSeq?.number
+    }
+
+    func renumber(_ request: inout SIPRequest, of origin: RequestOrigin) -> Bool {
+        guard let watcher = dialogs[origin.ticket.key], var cSeq = request.headers.cSeq else { return false }
+        cSeq.number = watcher.dialog.nextNumber()
+        request.headers.cSeq = cSeq
+        gateway.keep(.dialog(watcher.localTag))
+        return true
+    }
+
+    func exists(_ ticket: Ticket) -> Bool { dialogs[ticket.key] != nil }
+
+    func isSource(_ host: String, of ticket: Ticket) -> Bool {
+        guard let remote = dialogs[ticket.key]?.flow.remote else { return false }
+        return remote.transport == .udp && remote.host == host
+    }
+
     func timerDue(_ ticket: Ticket, at now: Instant) {
         guard let watcher = dialogs[ticket.key] else { return }
         watcher.timerAt = nil
         gateway.advance(watcher, at: now)
         gateway.schedule(watcher)
+    }
+}
+
+extension Gateway {
+    /// Handles the response to a NOTIFY.
+    func receiveAnswer(_ response: SIPResponse, for dialog: WatcherDialog, at now: Instant) {
+        keep(.dialog(dialog.localTag))
+        dialog.lastNotification.answered(response.status.rawValue)
+        if !response.status.isSuccess { dialog.forgetDelivered() }
+        if followRedirect(response, of: dialog, at: now) { return }
+        dialog.redirect = nil
+        if !response.status.isSuccess {
+            counters.notificationsFailed += 1
+            log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
+        }
+        let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+        dialog.failureReason = response.status.isSuccess ? nil : "answered \(response.status.rawValue)"
+        let chance = redeliveryChance(of: dialog.dialog, attempt: dialog.notifier.undelivered)
+        let actions = dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now)
+        perform(actions, on: dialog, at: now)
+    }
+}
+
+extension Notifier.DeliveryFailure {
+    init(_ failure: DeliveryFailure) {
+        switch failure {
+        case .transport: self = .transport
+        case .silence: self = .silence
+        }
     }
 }

@@ -28,7 +28,7 @@ extension Gateway {
         for resource in upstream.resources {
             note(.redirected, upstream, resource, rule: "RFC 3261 8.1.3.4: \(response.status.rawValue) to \(uri)", at: now)
         }
-        send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: requestRoute, for: flows.upstream.origin(of: upstream), at: now)
         return true
     }
 
@@ -62,22 +62,35 @@ extension Gateway {
 
     /// Sends a publication to the target of a 3xx.
     /// - Returns: false if the redirection is not followed; the response is processed then.
-    func followRedirect(_ response: SIPResponse, to pendingRequest: PendingRequest, at now: Instant) -> Bool {
-        guard Self.isRedirection(response), var request = pendingRequest.repeatable?.request else { return false }
-        let target: (uri: SIPURI, requestRoute: RequestRoute)?
-        switch pendingRequest.purpose {
-        case .publication(let bridge, let attempt):
-            guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .simple) else { return false }
-            target = redirection(
-                response, from: request.requestURI, visited: &bridge.dialogContext.redirections, of: bridge.uri.domainKey, by: hop)
-        case .categoryPublication(let bridge, let attempt):
-            guard bridge.attempt == attempt, let hop = publishingHop(of: bridge.uri, side: .enterprise) else { return false }
-            target = redirection(
-                response, from: request.requestURI, visited: &bridge.dialogContext.redirections, of: bridge.uri.domainKey, by: hop)
-        case .subscribe, .notify, .homeNotify, .keepAlive:
+    func followRedirect(_ response: SIPResponse, to pendingRequest: PendingRequest, of bridge: PIDFBridge, at now: Instant) -> Bool {
+        let target = publishingTarget(
+            response, to: pendingRequest, visited: &bridge.dialogContext.redirections, of: bridge.uri, side: .simple)
+        return target.map { redirect(pendingRequest, to: $0, at: now) } ?? false
+    }
+
+    /// Sends a category publication to the target of a 3xx.
+    /// - Returns: false if the redirection is not followed; the response is processed then.
+    func followRedirect(_ response: SIPResponse, to pendingRequest: PendingRequest, of bridge: CategoryBridge, at now: Instant) -> Bool {
+        let target = publishingTarget(
+            response, to: pendingRequest, visited: &bridge.dialogContext.redirections, of: bridge.uri, side: .enterprise)
+        return target.map { redirect(pendingRequest, to: $0, at: now) } ?? false
+    }
+
+    private func publishingTarget(
+        _ response: SIPResponse, to pendingRequest: PendingRequest, visited: inout Set<String>, of uri: SIPURI, side: DomainSide
+    ) -> (uri: SIPURI, requestRoute: RequestRoute)? {
+        guard Self.isRedirection(response), let request = pendingRequest.repeatable?.request,
+            let hop = publishingHop(of: uri, side: side)
+        else { return nil }
+        return redirection(response, from: request.requestURI, visited: &visited, of: uri.domainKey, by: hop)
+    }
+
+    private func redirect(
+        _ pendingRequest: PendingRequest, to target: (uri: SIPURI, requestRoute: RequestRoute), at now: Instant
+    ) -> Bool {
+        guard var request = pendingRequest.repeatable?.request, flows.publications.renumber(&request, of: pendingRequest.origin) else {
             return false
         }
-        guard let target, renumber(&request, for: pendingRequest.purpose) else { return false }
         request.requestURI = Self.requestURI(target.uri)
         request.headers.remove(.authorization)
         request.headers.remove(.proxyAuthorization)
@@ -85,7 +98,7 @@ extension Gateway {
             contact.parameters = before.parameters
             request.headers.set(.contact, contact.description)
         }
-        send(request, by: target.requestRoute, for: pendingRequest.purpose, at: now)
+        send(request, by: target.requestRoute, for: pendingRequest.origin, at: now)
         return true
     }
 

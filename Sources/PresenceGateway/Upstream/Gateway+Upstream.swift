@@ -75,7 +75,7 @@ extension Gateway {
         assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         upstream.request = request
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
-        send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: requestRoute, for: flows.upstream.origin(of: upstream), at: now)
     }
 
     private func subscribeAgain(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
@@ -92,7 +92,7 @@ extension Gateway {
         assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         // Its CSeq is committed before it is sent, so that no later process uses it again (RFC 3261 12.2.1.1).
         keep(upstream)
-        send(request, by: requestRoute, for: .subscribe(upstream, attempt: upstream.subscriber.attempt), at: now)
+        send(request, by: requestRoute, for: flows.upstream.origin(of: upstream), at: now)
     }
 
     // MARK: answers

@@ -93,10 +93,10 @@ extension Gateway {
         switch entry {
         case .answer(let response, let transaction):
             deliver(response, transaction, at: now)
-        case .request(let request, let requestRoute, let purpose):
-            begin(request, by: requestRoute, for: purpose, at: now)
-        case .unanswered(let request, let requestRoute, let tag):
-            emit(request, by: requestRoute, tag: tag, at: now)
+        case .request(let request, let requestRoute, let origin):
+            begin(request, by: requestRoute, for: origin, at: now)
+        case .unanswered(let request, let requestRoute, let origin):
+            emit(request, by: requestRoute, for: origin, at: now)
         }
     }
 
@@ -114,23 +114,8 @@ extension Gateway {
             notKeptRefusal.apply(to: &refused, side: side, node: configuration.nodeName)
             refused.headers.set(.server, Self.product)
             deliver(refused, transaction, at: now)
-        case .request(_, _, .notify(let watcher)):
-            notSent(watcher, at: now)
-        case .request(_, _, .homeNotify(let subscription)):
-            notSent(subscription, at: now)
-        case .request(_, _, .subscribe(let upstream, let attempt)) where upstream.dialog != nil:
-            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
-            upstream.settle(isAccepted: false)
-            perform(upstream.subscriber.subscribeNotSent(at: now), on: upstream, at: now)
-        case .request(_, _, .publication(let bridge, _)):
-            notRelayed(bridge, at: now)
-        case .request(_, _, .keepAlive(let name, _)):
-            keepAliveEnded(name)
-        case .request(_, _, let purpose):
-            handleSilence(of: PendingRequest(purpose: purpose, sentAt: now), Self.notKeptReason, .transport, at: now)
-        case .unanswered(_, _, let tag):
-            if let watcher = dialogs[tag] { notSent(watcher, at: now) }
-            if let subscription = home.dialogs[tag] { notSent(subscription, at: now) }
+        case .request(_, _, let origin), .unanswered(_, _, let origin):
+            client(of: origin.ticket)?.notSent(origin, at: now)
         }
     }
 

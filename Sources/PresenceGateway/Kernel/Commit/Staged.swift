@@ -5,9 +5,9 @@ enum Staged {
     /// 2xx response.
     case answer(SIPResponse, ServerTransactionID)
     /// Request that gets a response.
-    case request(SIPRequest, RequestRoute, Gateway.RequestPurpose)
-    /// BENOTIFY (MS-SIP 3.5) in the dialog with this local tag.
-    case unanswered(SIPRequest, RequestRoute, tag: String)
+    case request(SIPRequest, RequestRoute, RequestOrigin)
+    /// BENOTIFY (MS-SIP 3.5).
+    case unanswered(SIPRequest, RequestRoute, RequestOrigin)
 }
 
 /// State between the gateway and its store.

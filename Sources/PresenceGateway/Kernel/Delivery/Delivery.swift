@@ -20,14 +20,10 @@ enum RequestRoute {
 /// A request on its way to the first server that accepts it (RFC 3263 4.3). Each attempt is a transaction of its own; the sender sees the
 /// last one only.
 final class Delivery {
-    enum Purpose {
-        case answered(Gateway.RequestPurpose)
-        /// A BENOTIFY in the dialog with this local tag, without a response.
-        case unanswered(tag: String)
-    }
-
     let request: SIPRequest
-    let purpose: Purpose
+    let origin: RequestOrigin
+    /// Whether it gets a response; a BENOTIFY gets none.
+    let isAnswered: Bool
     let hopTarget: HopTarget
     /// Targets left if the present one fails.
     var targets: ArraySlice<TransportAddress> = []
@@ -36,9 +32,10 @@ final class Delivery {
     /// Deadline of all attempts together: the duration of one transaction (Timer F).
     var end: Instant
 
-    init(_ request: SIPRequest, for purpose: Purpose, hopTarget: HopTarget, at now: Instant) {
+    init(_ request: SIPRequest, for origin: RequestOrigin, isAnswered: Bool, hopTarget: HopTarget, at now: Instant) {
         self.request = request
-        self.purpose = purpose
+        self.origin = origin
+        self.isAnswered = isAnswered
         self.hopTarget = hopTarget
         end = now
     }

@@ -1,6 +1,5 @@
 import FederationRouting
 import SIPCore
-import SIPEvents
 
 /// Failover between the servers of a hop until one accepts the request (RFC 3263 4.3).
 ///
@@ -35,13 +34,11 @@ extension Gateway {
         if let written = request.headers.first(.contact), written.hasPrefix(expected) {
             request.headers.set(.contact, Self.contact(target.transport, own) + written.dropFirst(expected.count))
         }
-        switch delivery.purpose {
-        case .unanswered(let tag):
-            emit(request, to: destination, over: target.transport, own: own, tag: tag, target: target, at: now)
-        case .answered(let purpose):
-            hops.health.began(target, at: now)
-            begin(request, to: destination, over: target.transport, own: own, for: purpose, as: delivery, at: now)
+        guard delivery.isAnswered else {
+            return emit(request, to: destination, over: target.transport, own: own, for: delivery.origin, target: target, at: now)
         }
+        hops.health.began(target, at: now)
+        begin(request, to: destination, over: target.transport, own: own, for: delivery.origin, as: delivery, at: now)
     }
 
     /// Longest wait for a connection while another server is left; a server that accepts TCP but not TLS would otherwise use up its share.
@@ -78,7 +75,7 @@ extension Gateway {
     /// Handles an attempt without a response or connection.
     /// - Returns: true if the sender gets the failure; false if the request was sent to another server.
     func failed(
-        _ transaction: ClientTransactionID, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant
+        _ transaction: ClientTransactionID, _ reason: String, _ failure: DeliveryFailure, at now: Instant
     ) -> Bool {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return true }
         // A full transaction table of the gateway is no fault of the server.
@@ -90,14 +87,13 @@ extension Gateway {
     /// Ends the time share of a server.
     func patienceEnds(_ transaction: ClientTransactionID, at now: Instant) {
         guard let delivery = takeDelivery(transaction), let target = delivery.target else { return }
-        let failure: Notifier.DeliveryFailure = transactions.hasLeft(transaction) ? .silence : .transport
+        let failure: DeliveryFailure = transactions.hasLeft(transaction) ? .silence : .transport
         let reason = failure == .silence ? "no answer" : "no connection"
         noteDown(target, reason, failure, at: now)
         transactions.forget(transaction)
         if moveOn(delivery, from: transaction, at: now) { return }
         guard let pendingRequest = pendingRequests.removeValue(forKey: transaction) else { return }
-        noteSilence(of: pendingRequest.purpose, reason, failure, at: now)
-        handleSilence(of: pendingRequest, reason, failure, at: now)
+        notDelivered(pendingRequest, reason, failure, at: now)
     }
 
     private func takeDelivery(_ transaction: ClientTransactionID) -> Delivery? {
@@ -107,8 +103,9 @@ extension Gateway {
     }
 
     /// Prefers other servers to one that was not reached or did not answer, and verifies the subscriptions that it accepted.
-    func noteDown(_ target: TransportAddress, _ reason: String, _ failure: Notifier.DeliveryFailure, at now: Instant) {
-        if notePassedOver(target, reason, at: now) { serverFailed(target, failure, at: now) }
+    func noteDown(_ target: TransportAddress, _ reason: String, _ failure: DeliveryFailure, at now: Instant) {
+        guard notePassedOver(target, reason, at: now) else { return }
+        for client in flows.clients { client.serverFailed(target, failure, at: now) }
     }
 
     /// Prefers other servers until one that answered 503 may be asked again (RFC 3261 21.5.4). Its subscriptions are not verified.
@@ -123,22 +120,10 @@ extension Gateway {
         return true
     }
 
-    /// Whether the response to a request is still awaited and no later request was created in its dialog: a request that follows one
-    /// with a higher CSeq is refused (RFC 3261 12.2.2).
+    /// Whether the record of a request still needs it.
     private func isLatest(_ delivery: Delivery) -> Bool {
-        guard case .answered(let purpose) = delivery.purpose, let number = delivery.request.headers.cSeq?.number else { return true }
-        switch purpose {
-        case .notify(let watcher):
-            return dialogs[watcher.localTag] === watcher && watcher.dialog.localCSeq == number
-        case .homeNotify(let subscription):
-            return home.dialogs[subscription.localTag] === subscription && subscription.dialog.localCSeq == number
-        case .subscribe(let subscription, let attempt):
-            guard upstreams[subscription.id] === subscription, subscription.subscriber.attempt == attempt else { return false }
-            return delivery.request.headers.toTag == nil || subscription.dialog?.localCSeq == number
-        case .publication(let bridge, let attempt): return bridge.attempt == attempt
-        case .categoryPublication(let bridge, let attempt): return bridge.attempt == attempt
-        case .keepAlive: return true
-        }
+        guard delivery.isAnswered, delivery.request.headers.cSeq != nil else { return true }
+        return client(of: delivery.origin.ticket)?.isLatest(delivery.request, of: delivery.origin) ?? false
     }
 
     /// - Returns: whether another target is left and time remains.

@@ -97,7 +97,7 @@ extension Gateway {
         request.headers.cSeq = CSeq(1, .options)
         request.headers.set(.contact, contact(by: requestRoute))
         request.headers.set(.accept, Self.acceptedBodies)
-        send(request, by: requestRoute, for: .keepAlive(name, server), at: now)
+        send(request, by: requestRoute, for: flows.border.origin(probing: name, at: server), at: now)
     }
 
     /// Notes the end of one request.

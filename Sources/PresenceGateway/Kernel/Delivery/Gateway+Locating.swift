@@ -1,6 +1,5 @@
 import FederationRouting
 import SIPCore
-import SIPEvents
 
 /// Location of the servers of a next hop (RFC 3263): DNS questions, and the requests that wait for the answers.
 ///
@@ -18,8 +17,8 @@ extension Gateway {
     }
 
     /// Sends a request to one of the servers of a hop target, once they are known.
-    func deliver(_ request: SIPRequest, to hopTarget: HopTarget, for purpose: Delivery.Purpose, at now: Instant) {
-        let delivery = Delivery(request, for: purpose, hopTarget: hopTarget, at: now)
+    func deliver(_ request: SIPRequest, to hopTarget: HopTarget, for origin: RequestOrigin, isAnswered: Bool, at now: Instant) {
+        let delivery = Delivery(request, for: origin, isAnswered: isAnswered, hopTarget: hopTarget, at: now)
         guard let naming = configuration.naming else {
             return postpone(delivery, HopFailure(.unknown, "names are not looked up by this node"), at: now)
         }
@@ -188,23 +187,7 @@ extension Gateway {
                 "method": delivery.request.method.rawValue, "goal": delivery.hopTarget.description, "reason": failure.description,
                 "call-id": delivery.request.headers.callID ?? "",
             ])
-        if case .answered(let purpose) = delivery.purpose { noteSilence(of: purpose, failure.description, .transport, at: now) }
-        switch delivery.purpose {
-        case .unanswered(let tag):
-            if let watcher = dialogs[tag] { notDelivered(watcher, .transport, failure.description, over: nil, at: now) }
-            if let subscription = home.dialogs[tag] { notDelivered(subscription, .transport, failure.description, at: now) }
-        case .answered(.subscribe(let upstream, let attempt)):
-            guard upstream.subscriber.attempt == attempt, upstreams[upstream.id] === upstream else { return }
-            upstream.routingFailure = failure
-            let actions: [Subscriber.Action]
-            switch failure.kind {
-            case .absent: actions = upstream.subscriber.receiveAnswer(status: 404, at: now)
-            case .notAllowed: actions = upstream.subscriber.receiveAnswer(status: 403, at: now)
-            case .unknown: actions = upstream.subscriber.subscribeFailed(at: now)
-            }
-            perform(actions, on: upstream, at: now)
-        case .answered(let purpose):
-            handleSilence(of: PendingRequest(purpose: purpose, sentAt: now), failure.description, .transport, at: now)
-        }
+        if delivery.isAnswered { noteSilence(of: delivery.origin, failure.description, .transport, at: now) }
+        client(of: delivery.origin.ticket)?.notLocated(delivery.origin, failure, at: now)
     }
 }

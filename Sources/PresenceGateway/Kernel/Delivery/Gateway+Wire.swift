@@ -171,25 +171,22 @@ extension Gateway {
     }
 
     /// Sends a request in a transaction; with a store, after the commit.
-    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: RequestPurpose, at now: Instant) {
+    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return commitLog.staged.append(.request(request, requestRoute, purpose)) }
-        begin(request, by: requestRoute, for: purpose, at: now)
+        guard store == nil else { return commitLog.staged.append(.request(request, requestRoute, origin)) }
+        begin(request, by: requestRoute, for: origin, at: now)
     }
 
     /// Sends a request, once the changes that it depends on are stored.
-    func begin(_ request: SIPRequest, by requestRoute: RequestRoute, for purpose: RequestPurpose, at now: Instant) {
+    func begin(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
         counters.requestsSent += 1
-        switch purpose {
-        case .notify, .homeNotify: counters.notificationsSent += 1
-        case .subscribe, .publication, .categoryPublication, .keepAlive: break
-        }
-        noteSent(for: purpose)
+        if request.method == .notify { counters.notificationsSent += 1 }
+        noteSent(for: origin)
         switch requestRoute {
         case .direct(let destination, let transport, let own):
-            begin(request, to: destination, over: transport, own: own, for: purpose, at: now)
-        case .located(let hopTarget): deliver(request, to: hopTarget, for: .answered(purpose), at: now)
+            begin(request, to: destination, over: transport, own: own, for: origin, at: now)
+        case .located(let hopTarget): deliver(request, to: hopTarget, for: origin, isAnswered: true, at: now)
         }
     }
 
@@ -199,60 +196,64 @@ extension Gateway {
     ///   - delivery: the delivery that this is one attempt of.
     func begin(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
-        for purpose: RequestPurpose, as delivery: Delivery? = nil, at now: Instant
+        for origin: RequestOrigin, as delivery: Delivery? = nil, at now: Instant
     ) {
         var request = request
-        let repeatable = authorize(&request, to: destination, over: transport, own: own, for: purpose)
+        let repeatable = authorize(&request, to: destination, over: transport, own: own, for: origin)
         sign(&request, to: destination, at: now)
-        // For NOTIFY only the response status matters.
-        var isBrief = false
-        if case .notify = purpose { isBrief = true }
         let (transaction, actions) = transactions.send(
-            request, to: destination, over: transport, sentBy: own, isBrief: isBrief, connectPatience: connectPatience(of: delivery),
+            request, to: destination, over: transport, sentBy: own, isBrief: origin.isBrief, connectPatience: connectPatience(of: delivery),
             at: now)
         counters.limitsReached += transactions.takeTurnedAway()
-        pendingRequests[transaction] = PendingRequest(purpose: purpose, sentAt: now, repeatable: repeatable)
-        if case .connection(let connection, _) = destination { pendingRequests[transaction]?.connection = connection }
+        var pendingRequest = PendingRequest(origin: origin, method: request.method, sentAt: now, repeatable: repeatable)
+        if case .connection(let connection, _) = destination { pendingRequest.connection = connection }
+        pendingRequests[transaction] = pendingRequest
         if let delivery { follow(delivery, transaction, at: now) }
         perform(actions, at: now)
     }
 
     /// Sends a BENOTIFY, which has no transaction and no response (MS-SIP 3.5).
-    /// - Parameter tag: local tag of the dialog.
-    func sendWithoutAnswer(_ request: SIPRequest, by requestRoute: RequestRoute, tag: String, at now: Instant) {
+    func sendWithoutAnswer(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
         var request = request
         request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return commitLog.staged.append(.unanswered(request, requestRoute, tag: tag)) }
-        emit(request, by: requestRoute, tag: tag, at: now)
+        guard store == nil else { return commitLog.staged.append(.unanswered(request, requestRoute, origin)) }
+        emit(request, by: requestRoute, for: origin, at: now)
     }
 
     /// Sends the BENOTIFY, once the changes that it depends on are stored.
-    func emit(_ request: SIPRequest, by requestRoute: RequestRoute, tag: String, at now: Instant) {
+    func emit(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
         counters.requestsSent += 1
         counters.notificationsSent += 1
-        noteSent(inDialog: tag)
+        if exists(origin) { noteSent(for: origin) }
         switch requestRoute {
         case .direct(let destination, let transport, let own):
-            emit(request, to: destination, over: transport, own: own, tag: tag, at: now)
-        case .located(let hopTarget): deliver(request, to: hopTarget, for: .unanswered(tag: tag), at: now)
+            emit(request, to: destination, over: transport, own: own, for: origin, at: now)
+        case .located(let hopTarget): deliver(request, to: hopTarget, for: origin, isAnswered: false, at: now)
         }
     }
 
     /// - Parameter target: the server that was chosen among several.
     func emit(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort, tag: String,
-        target: TransportAddress? = nil,
-        at now: Instant
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
+        for origin: RequestOrigin, target: TransportAddress? = nil, at now: Instant
     ) {
         var request = request
         sign(&request, to: destination, at: now)
         var token: UInt64 = 0
         // The last BENOTIFY of an ended dialog is not repeated.
-        if dialogs[tag] != nil || home.dialogs[tag] != nil {
-            var sent = UnansweredNotifications.Sent(tag: tag, target: target)
+        if exists(origin) {
+            var sent = UnansweredNotifications.Sent(origin: origin, target: target)
             if case .connection(let connection, _) = destination { sent.connection = connection }
             token = unanswered.add(sent)
         }
         perform(transactions.sendUnanswered(request, to: destination, over: transport, sentBy: own, token: token), at: now)
+    }
+
+    /// Whether the record of a request is still there.
+    private func exists(_ origin: RequestOrigin) -> Bool { client(of: origin.ticket)?.exists(origin.ticket) ?? false }
+
+    /// The flow of a ticket; nil: the kernel itself.
+    func client(of ticket: Ticket) -> (any KernelClient)? {
+        ticket.flow == .kernel ? nil : flows.clients[Int(ticket.flow.rawValue) - 1]
     }
 }

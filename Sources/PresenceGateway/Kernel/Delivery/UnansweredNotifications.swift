@@ -1,0 +1,46 @@
+import SIPCore
+
+/// The last BENOTIFY of each dialog, by its token in the transport; at most one per dialog.
+struct UnansweredNotifications {
+    struct Sent {
+        let origin: RequestOrigin
+        var connection: ConnectionID?
+        /// The chosen server; nil: the address was given.
+        var target: TransportAddress?
+    }
+
+    private var byToken: [UInt64: Sent] = [:]
+    private var byTicket: [Ticket: UInt64] = [:]
+    private var last: UInt64 = 0
+
+    var count: Int { byToken.count }
+
+    /// - Returns: token for sending it.
+    mutating func add(_ sent: Sent) -> UInt64 {
+        forget(sent.origin.ticket)
+        last = (last &+ 1) & (TransactionLayer.unansweredMark - 1)
+        let token = TransactionLayer.unansweredMark | last
+        byToken[token] = sent
+        byTicket[sent.origin.ticket] = token
+        return token
+    }
+
+    mutating func take(_ token: UInt64) -> Sent? {
+        guard token & TransactionLayer.unansweredMark != 0, let sent = byToken.removeValue(forKey: token) else { return nil }
+        byTicket[sent.origin.ticket] = nil
+        return sent
+    }
+
+    mutating func forget(_ ticket: Ticket) {
+        if let token = byTicket.removeValue(forKey: ticket) { byToken[token] = nil }
+    }
+}
+
+extension Gateway {
+    /// The transport could not send a BENOTIFY.
+    func unansweredFailed(_ token: UInt64, _ reason: String, at now: Instant) {
+        guard let sent = unanswered.take(token) else { return }
+        if let target = sent.target { noteDown(target, reason, .transport, at: now) }
+        client(of: sent.origin.ticket)?.notDelivered(sent.origin, .transport, reason, over: sent.connection, at: now)
+    }
+}
