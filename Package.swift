@@ -12,6 +12,7 @@ import PackageDescription
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
 //   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
+//               ScriptedPeers (also of the demo; without the gateway)
 //
 // ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure modules and
 // their tests then build in a minute (see CONTRIBUTING.md).
@@ -84,10 +85,12 @@ var targets: [Target] = [
             "PresenceMapping", "FederationRouting", "Registration", "UserDirectory",
         ]),
     // tests
+    module("ScriptedPeers", ["ByteCoding", "PresenceDocuments", "SIPCore", "XMLCore"]),
     module(
         "GatewayTesting",
         [
-            "ByteCoding", "PresenceGateway", "FederationRouting", "PresenceMapping", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore",
+            "ByteCoding", "ScriptedPeers", "PresenceGateway", "FederationRouting", "PresenceMapping", "PresenceDocuments", "SIPCore",
+            "SIPEvents", "XMLCore",
         ]),
     module("GoldenVectors", ["ByteCoding", "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "SIPCore", "XMLCore"]),
 
@@ -114,7 +117,7 @@ var targets: [Target] = [
             "SIPEvents", "XMLCore",
         ]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
-    tests("ScenarioTests", ["GatewayTesting", "PresenceGateway", "FederationRouting", "SIPCore", "PresenceMapping"]),
+    tests("ScenarioTests", ["GatewayTesting", "ScriptedPeers", "PresenceGateway", "FederationRouting", "SIPCore", "PresenceMapping"]),
 ]
 
 var dependencies: [Package.Dependency] = []
@@ -156,14 +159,16 @@ if !coreOnly {
         .executableTarget(
             name: "isthmus",
             dependencies: [
-                "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting", "PresenceGateway",
+                "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "ScriptedPeers", "PresenceGateway",
                 "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "FederationRouting", "UserDirectory", "SIPSecurity",
                 "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nio,
             swiftSettings: settings),
 
-        tests("StorageTests", ["Storage", "GatewayTesting", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
+        tests(
+            "StorageTests",
+            ["Storage", "GatewayTesting", "ScriptedPeers", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         tests(
             "SIPTransportTests",
             ["SIPTransport", "PresenceGateway", "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", log] + nio + tls),
@@ -177,7 +182,7 @@ if !coreOnly {
             "ProgramTests",
             [
                 "isthmus", "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting",
-                "GoldenVectors",
+                "ScriptedPeers", "GoldenVectors",
                 "PresenceGateway",
                 "PresenceDocuments", "PresenceMapping",
                 "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", "ThrowAwayCertificates", log,
@@ -186,7 +191,8 @@ if !coreOnly {
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "isthmus", "GatewayService", "GatewayTesting", "SIPTransport", "PresenceGateway", "LDAPDirectory", "UserDirectory",
+                "isthmus", "GatewayService", "GatewayTesting", "ScriptedPeers", "SIPTransport", "PresenceGateway", "LDAPDirectory",
+                "UserDirectory",
                 "PresenceDocuments",
                 "SIPSecurity", "SIPCore", "XMLCore", log,
             ] + nio,
@@ -198,7 +204,7 @@ if !coreOnly {
 // Libraries for other packages, such as Benchmarks/, Fuzz/ and Growth/: one for each module, so that only the needed modules are built.
 var products: [Product] = [
     "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping", "UserDirectory",
-    "SIPEvents", "Registration", "PresenceGateway", "GoldenVectors",
+    "SIPEvents", "Registration", "FederationRouting", "PresenceGateway", "GoldenVectors",
 ].map { .library(name: $0, targets: [$0]) }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 

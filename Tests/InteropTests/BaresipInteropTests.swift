@@ -3,6 +3,7 @@ import GatewayTesting
 import PresenceGateway
 import SIPCore
 import SIPSecurity
+import ScriptedPeers
 import Testing
 
 extension RealSockets {

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayTesting
 import SIPCore
+import ScriptedPeers
 import Testing
 
 extension RealSockets {

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayTesting
+import ScriptedPeers
 import Testing
 
 extension RealSockets {

@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import SIPCore
 import SIPTransport
+import ScriptedPeers
 import Testing
 
 extension RealSockets {

@@ -4,6 +4,7 @@ import NIOCore
 import SIPCore
 import SIPEvents
 import SIPTransport
+import ScriptedPeers
 import Testing
 
 @testable import isthmus

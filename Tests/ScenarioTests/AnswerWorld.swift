@@ -2,6 +2,7 @@ import FederationRouting
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// A gateway whose requests of every kind are on their way to honest servers that are slow to answer, and three stations that answer in

@@ -2,6 +2,7 @@ import FederationRouting
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Two companies and one user at the gateway, over TLS with certificates, and two who want to be somebody else.
 ///

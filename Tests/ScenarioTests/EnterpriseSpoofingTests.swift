@@ -2,6 +2,7 @@ import FederationRouting
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// What somebody else could try on an enterprise user whose home this node is: erin@pool.example.net, whose endpoint is a known host.

@@ -2,6 +2,7 @@ import FederationRouting
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// RFC 3261 17.1.3 names the request that a response answers; whether the response is believed is decided by where it comes from.

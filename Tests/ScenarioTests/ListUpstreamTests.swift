@@ -1,6 +1,7 @@
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// A batch watcher's presentities of one standard domain, had in one list subscription.

@@ -1,6 +1,7 @@
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// Hours of virtual time with whatever can happen, in an order that the seed decides; at the end the right state is everywhere,

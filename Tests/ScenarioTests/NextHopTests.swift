@@ -2,6 +2,7 @@ import FederationRouting
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// A gateway whose partner example.org is found by the Domain Name System, with two servers.

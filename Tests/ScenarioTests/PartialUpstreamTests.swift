@@ -1,6 +1,7 @@
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// Partial presence from a standard domain, and what a rich document becomes for an enterprise watcher.

@@ -1,6 +1,7 @@
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// Trouble with one request, one server or one connection of a partner, with default lifetimes and the default configuration.

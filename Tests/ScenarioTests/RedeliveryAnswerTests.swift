@@ -1,6 +1,7 @@
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// Watchers behind a proxy that answers NOTIFYs in their place.

@@ -2,6 +2,7 @@ import FederationRouting
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// Watchers whose side is away for a moment: NOTIFYs that the transport cannot deliver end no subscription.

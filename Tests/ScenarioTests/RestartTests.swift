@@ -1,6 +1,7 @@
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// The gateway loses power at moments that the seed decides, and starts again on what it had kept.

@@ -1,5 +1,6 @@
 import GatewayTesting
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// The scripted peers against each other, without a gateway: a failure here is not the gateway's.

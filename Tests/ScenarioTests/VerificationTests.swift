@@ -1,6 +1,7 @@
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Testing
 
 /// Partners that restart and forget their subscriptions, with default lifetimes and the default configuration.

@@ -3,6 +3,7 @@ import GRDB
 import GatewayTesting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 import Storage
 import Testing
 

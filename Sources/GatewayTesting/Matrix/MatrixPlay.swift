@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension MatrixCell {
     /// Plays the cell on its own network; throws with the transcript when the expectation is not met, and does nothing for a meaningless

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Presentity's domain in one form: its configuration, and actions of its scripted server.
 struct MatrixRemoteDomain {

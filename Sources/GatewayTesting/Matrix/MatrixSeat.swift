@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// State of one presentity as seen by a watcher, independent of its format.
 enum MatrixView: Equatable, CustomStringConvertible {

@@ -1,4 +1,5 @@
 import SIPCore
+import ScriptedPeers
 
 /// Network of endpoints and links with one virtual clock.
 ///

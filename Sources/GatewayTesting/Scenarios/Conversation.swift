@@ -1,6 +1,7 @@
 import FederationRouting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Error of a conversation that did not follow its script.
 public struct ConversationError: Error, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// Watchers of both sides see the states that a user's clients publish (MS-PRES 3.8.5).

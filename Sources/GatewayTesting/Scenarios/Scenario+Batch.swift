@@ -1,6 +1,7 @@
 import FederationRouting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// F1 with the gateway trusted inside the enterprise: one batch dialog for each pool and watcher (MS-PRES 3.4.5.1.3).

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// The gateway as the home server of users with signed-in clients (MS-PRES 3.2, 3.3, MS-SIPREGE 3.2).

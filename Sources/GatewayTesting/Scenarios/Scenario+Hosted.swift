@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// F5: presentities with the gateway as their home server.

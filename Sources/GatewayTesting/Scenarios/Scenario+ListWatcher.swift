@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// SIMPLE watchers with their own lists (RFC 4662, RFC 5367).

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     private static let own = "vnd-microsoft-roaming-self"

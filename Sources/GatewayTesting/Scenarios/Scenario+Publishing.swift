@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// F3 and F4: publications for identities with a home server in another domain.

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// Refusals of the remote domain are relayed with their meaning, in both directions.

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 extension Scenario {
     /// F1: a SIMPLE watcher sees an enterprise presentity.

@@ -1,4 +1,5 @@
 import SIPCore
+import ScriptedPeers
 
 /// Watcher of a simulation: subscribes again when it learns that its subscription has ended, and checks every notification.
 final class SimulatedFollower {

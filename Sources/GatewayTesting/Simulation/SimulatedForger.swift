@@ -1,4 +1,5 @@
 import SIPCore
+import ScriptedPeers
 
 /// Attacker that observes the gateway's requests and forges responses to some of them: immediately or later, as a datagram from an unknown
 /// host and over its own connection from a trusted host.

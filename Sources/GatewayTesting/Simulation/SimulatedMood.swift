@@ -1,3 +1,4 @@
+import ScriptedPeers
 /// Presence of a simulated presentity: one of few moods that every format can express, with the number of the publication as a note, which
 /// shows the age of the state.
 enum SimulatedMood: String, CaseIterable {

@@ -1,6 +1,7 @@
 import FederationRouting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Partner with two servers in its SRV records (RFC 3263) that share presentities, but not subscriptions. One of them fails at times, and
 /// stays down or returns.

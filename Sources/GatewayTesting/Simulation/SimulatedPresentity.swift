@@ -1,4 +1,5 @@
 import SIPCore
+import ScriptedPeers
 
 /// Presentity of a simulation, with the history of its true presence.
 final class SimulatedPresentity {

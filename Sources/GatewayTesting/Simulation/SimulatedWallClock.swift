@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Wall clock of the gateway's machine, which is sometimes set by seconds, hours or days, forwards or backwards.
 ///

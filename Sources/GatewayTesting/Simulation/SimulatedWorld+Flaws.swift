@@ -1,4 +1,5 @@
 import SIPCore
+import ScriptedPeers
 
 /// Sends documents that violate their standard.
 extension SimulatedWorld {

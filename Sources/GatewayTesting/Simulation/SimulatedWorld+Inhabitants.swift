@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Creates the presentities and watchers of a simulated world.
 extension SimulatedWorld {

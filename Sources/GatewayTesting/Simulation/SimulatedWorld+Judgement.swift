@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Ends a simulation: recovers everything, then checks that everything is correct.
 extension SimulatedWorld {

@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Causes failures and changes in a simulated world.
 extension SimulatedWorld {

@@ -1,6 +1,7 @@
 import FederationRouting
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// World around one gateway, generated from its seed: servers of both models, hosted users, and watchers of every format.
 ///

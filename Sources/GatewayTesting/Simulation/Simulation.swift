@@ -1,5 +1,6 @@
 import PresenceGateway
 import SIPCore
+import ScriptedPeers
 
 /// Plays some minutes of a small world with random failures chosen by a seed, then a quiet period in which everything recovers, then checks
 /// the result.

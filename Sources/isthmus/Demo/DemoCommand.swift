@@ -1,9 +1,9 @@
 import ArgumentParser
 import GatewayService
-import GatewayTesting
 import Logging
 import SIPCore
 import SIPTransport
+import ScriptedPeers
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

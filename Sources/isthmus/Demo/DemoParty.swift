@@ -1,8 +1,8 @@
-import GatewayTesting
 import Logging
 import NIOCore
 import SIPCore
 import SIPTransport
+import ScriptedPeers
 
 /// Scripted peer on a real socket; all of its messages are printed.
 final class DemoParty<Peer: SIPPeer>: Sendable {

@@ -5,6 +5,7 @@ import NIOCore
 import SIPCore
 import SIPSecurity
 import SIPTransport
+import ScriptedPeers
 
 /// Server of a domain with several watchers: all use one address, and one connection where there is one. It can be stopped for a while; its
 /// watchers keep their dialogs.

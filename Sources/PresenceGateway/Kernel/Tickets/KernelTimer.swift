@@ -22,6 +22,8 @@ enum KernelTimer {
     static func isLookup(_ ticket: Ticket) -> Bool { ticket.flow == .kernel && ticket.kind == Kind.lookup }
 
     /// Time limit of one server in a delivery.
-    static func delivery(_ transaction: ClientTransactionID) -> Ticket { Ticket(.kernel, kind: Kind.delivery, number: transaction.rawValue) }
+    static func delivery(_ transaction: ClientTransactionID) -> Ticket {
+        Ticket(.kernel, kind: Kind.delivery, number: transaction.rawValue)
+    }
     static func isDelivery(_ ticket: Ticket) -> Bool { ticket.flow == .kernel && ticket.kind == Kind.delivery }
 }

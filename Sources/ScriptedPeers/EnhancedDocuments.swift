@@ -88,7 +88,7 @@ public enum EnhancedDocuments {
     }
 
     /// Body of an aggregate state (MS-PRES 2.2.2.7.1).
-    static func aggregateState(_ availability: Int, token: String? = nil) -> String {
+    package static func aggregateState(_ availability: Int, token: String? = nil) -> String {
         let activity = token.map { "<activity token=\"\(escape($0))\"/>" } ?? ""
         return """
             <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \

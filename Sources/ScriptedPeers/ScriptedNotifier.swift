@@ -177,7 +177,7 @@ public class ScriptedNotifier: SIPPeer {
 
     /// Whether a dialog about a presentity was lost without a sign to the other side, which has sent no request since: over UDP only the
     /// next refresh shows the loss (RFC 6665 4.1.2.2).
-    final func hasLostUnheard(_ presentity: String) -> Bool { lostUnheard.contains { watches($0, presentity) } }
+    package final func hasLostUnheard(_ presentity: String) -> Bool { lostUnheard.contains { watches($0, presentity) } }
 
     /// Drops a dialog without notification.
     final func drop(_ dialog: Dialog) {

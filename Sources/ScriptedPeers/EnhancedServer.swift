@@ -47,7 +47,7 @@ public final class EnhancedServer: ScriptedNotifier {
         changed(presentity, at: now)
     }
 
-    func state(of presentity: String) -> EnhancedState? { states[SIPURI.key(of: presentity)] }
+    package func state(of presentity: String) -> EnhancedState? { states[SIPURI.key(of: presentity)] }
 
     /// Chooses the format by Accept in the order of MS-PRES 1.3.3, without regard to q.
     private func form(of request: SIPRequest) -> Form? {
