@@ -34,6 +34,7 @@ public enum DocumentFormats {
         "contact-operation": { try operation($0) { element throws(DocumentError) in try ContactOperation(reading: element)?.encoded() } },
         "directory-search-request": { try DirectorySearchRequest(parsing: $0).encoded() },
         "directory-search-response": { try DirectorySearchResponse(parsing: $0).encoded() },
+        "presence-rules": { try PresenceRulesDocument.decode($0).encode() },
         "provision-group-list": { try ProvisionGroupListDocument(parsing: $0).encoded() },
         "provisioning-group-list": { try ProvisioningGroupListDocument(parsing: $0).encoded() },
         "resource-lists": { try ResourceListsDocument.decode($0).encode() },

@@ -29,6 +29,22 @@ public struct DateTime: Hashable, Comparable, Sendable {
         original = String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Same as ``init(_:)-(String)``, but a year outside 1678 to 2261 becomes the first or last moment that this type can express.
+    ///
+    /// Ends of validity in the year 9999 mean no end.
+    init?(clamping text: String) {
+        if let parsed = DateTime(text) {
+            self = parsed
+            return
+        }
+        let trimmed = text.trimmed
+        // 2000 has all days that any year has.
+        guard let year = Int(trimmed.prefix(4)), year >= 0, !(1678...2261).contains(year), DateTime("2000" + trimmed.dropFirst(4)) != nil
+        else { return nil }
+        nanosecondsSince1970 = year < 1678 ? .min : .max
+        original = trimmed
+    }
+
     public static func == (left: DateTime, right: DateTime) -> Bool { left.nanosecondsSince1970 == right.nanosecondsSince1970 }
     public static func < (left: DateTime, right: DateTime) -> Bool { left.nanosecondsSince1970 < right.nanosecondsSince1970 }
     public func hash(into hasher: inout Hasher) { hasher.combine(nanosecondsSince1970) }

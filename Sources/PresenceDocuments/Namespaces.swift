@@ -28,6 +28,16 @@ extension XMLNamespace {
     public static let rlmi = XMLNamespace("urn:ietf:params:xml:ns:rlmi")
     /// RFC 4826
     public static let resourceLists = XMLNamespace("urn:ietf:params:xml:ns:resource-lists")
+    /// RFC 4745
+    public static let commonPolicy = XMLNamespace("urn:ietf:params:xml:ns:common-policy")
+    /// RFC 5025
+    public static let presenceRules = XMLNamespace("urn:ietf:params:xml:ns:pres-rules")
+    /// OMA conditions of presence rules
+    public static let omaCommonPolicy = XMLNamespace("urn:oma:xml:xdm:common-policy")
+    /// OMA transformations of presence rules
+    public static let omaPresenceRules = XMLNamespace("urn:oma:xml:prs:pres-rules")
+    /// RFC 4119, location inside PIDF
+    public static let geopriv = XMLNamespace("urn:ietf:params:xml:ns:pidf:geopriv10")
     /// Isthmus extension: values that the standard vocabulary lacks.
     public static let exact = XMLNamespace("urn:isthmus:xml:ns:presence-exact")
 }
