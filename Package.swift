@@ -8,7 +8,7 @@ import PackageDescription
 //   service     GatewayService
 //   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution
 //   gateway     PresenceGateway
-//   meaning     PresenceMapping   EnhancedPresence   SimplePresence   FederationRouting   UserDirectory   Registration
+//   meaning     PresenceMapping   EnhancedPresence   SimplePresence   PresenceRules   FederationRouting   UserDirectory   Registration
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
 //   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
@@ -70,6 +70,7 @@ var targets: [Target] = [
     // meaning
     module("EnhancedPresence", ["ByteCoding", "PresenceDocuments", "XMLCore"]),
     module("SimplePresence", ["PresenceDocuments", "XMLCore"]),
+    module("PresenceRules", ["PresenceDocuments", "SIPCore", "XMLCore"]),
     module("PresenceMapping", ["ByteCoding", "PresenceDocuments", "XMLCore"], resources: mappingTables),
     module("FederationRouting", ["SIPCore"]),
     module("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
@@ -105,6 +106,7 @@ var targets: [Target] = [
     tests("PresenceDocumentsTests", ["PresenceDocuments", "XMLCore"]),
     tests("EnhancedPresenceTests", ["EnhancedPresence", "PresenceDocuments", "XMLCore"]),
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
+    tests("PresenceRulesTests", ["PresenceRules", "PresenceDocuments", "SIPCore", "XMLCore"]),
     tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
     tests("NameResolutionTests", ["NameResolution", "FederationRouting", "SIPCore"]),
@@ -160,8 +162,8 @@ if !coreOnly {
             name: "isthmus",
             dependencies: [
                 "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "ScriptedPeers", "PresenceGateway",
-                "PresenceMapping", "PresenceDocuments", "EnhancedPresence", "FederationRouting", "UserDirectory", "SIPSecurity",
-                "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
+                "PresenceMapping", "PresenceRules", "PresenceDocuments", "EnhancedPresence", "FederationRouting", "UserDirectory",
+                "SIPSecurity", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nio,
             swiftSettings: settings),
@@ -203,8 +205,8 @@ if !coreOnly {
 
 // Libraries for other packages, such as Benchmarks/, Fuzz/ and Growth/: one for each module, so that only the needed modules are built.
 var products: [Product] = [
-    "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceMapping", "UserDirectory",
-    "SIPEvents", "Registration", "FederationRouting", "PresenceGateway", "GoldenVectors",
+    "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceRules", "PresenceMapping",
+    "UserDirectory", "SIPEvents", "Registration", "FederationRouting", "PresenceGateway", "GoldenVectors",
 ].map { .library(name: $0, targets: [$0]) }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 
