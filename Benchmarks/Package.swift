@@ -21,6 +21,7 @@ var targets: [Target] = [
     .target(name: "LiveLoad", dependencies: ["Traffic", module("SIPCore")], swiftSettings: settings),
     program("conversion-benchmark", [module("PresenceMapping"), module("PresenceDocuments"), module("XMLCore")]),
     program("message-benchmark", [module("SIPCore")]),
+    program("rules-benchmark", [module("PresenceRules"), module("PresenceDocuments"), module("SIPCore")]),
     program("gateway-benchmark", ["Traffic", "GatewaySetup", module("PresenceGateway"), module("SIPCore")]),
     program("blocking-benchmark", [module("PresenceGateway"), module("SIPCore")]),
     .systemLibrary(name: "CEpoll"),

@@ -16,8 +16,8 @@ let package = Package(
         .executableTarget(
             name: "isthmus-fuzz",
             dependencies: [
-                module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"), module("PresenceMapping"),
-                module("GoldenVectors"),
+                module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"), module("PresenceRules"),
+                module("PresenceMapping"), module("GoldenVectors"),
             ],
             swiftSettings: settings)
     ]
