@@ -61,7 +61,7 @@ struct IsthmusCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ServeCommand.self, CheckCommand.self, RouteCommand.self, WatchCommand.self, PublishCommand.self,
             SubscriptionsCommand.self, PresentitiesCommand.self, PartnersCommand.self, ExplainCommand.self,
-            ConvertCommand.self, AggregateCommand.self, ResolveCommand.self,
+            ConvertCommand.self, AggregateCommand.self, ResolveCommand.self, DecideCommand.self,
             UserCommand.self, VerifyCommand.self, MappingsCommand.self,
         ])
 }
