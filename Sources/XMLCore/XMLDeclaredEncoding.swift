@@ -22,6 +22,13 @@ public enum XMLDeclaredEncoding {
         }
     }
 
+    /// Encoding named by the XML declaration, as written; nil when there is none (XML 1.0 4.3.3).
+    public static func name(in bytes: [UInt8]) -> String? {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let head = Array(bytes[start..<min(bytes.count, start + 256)])
+        return declared(in: head).map { String(decoding: head[$0], as: UTF8.self) }
+    }
+
     /// Range of the encoding name in the XML declaration; nil when there is none.
     private static func declared(in bytes: [UInt8]) -> Range<Int>? {
         let head = bytes.prefix(256)
