@@ -9,6 +9,7 @@ import PackageDescription
 //   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   PresenceRules   FederationRouting   UserDirectory   Registration
+//               XCAP
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
 //   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
@@ -75,6 +76,7 @@ var targets: [Target] = [
     module("FederationRouting", ["SIPCore"]),
     module("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
     module("Registration", ["SIPCore", "SIPEvents", "SIPSecurity"]),
+    module("XCAP", ["PresenceDocuments", "SIPCore", "SIPSecurity", "XMLCore"]),
     // An edge without packages, so that it builds with the core.
     .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
     module("NameResolution", ["CCares", "FederationRouting", "SIPCore"]),
@@ -111,6 +113,7 @@ var targets: [Target] = [
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
     tests("NameResolutionTests", ["NameResolution", "FederationRouting", "SIPCore"]),
     tests("RegistrationTests", ["Registration", "SIPCore", "SIPEvents"]),
+    tests("XCAPTests", ["XCAP", "XMLCore", "PresenceDocuments"]),
     tests("UserDirectoryTests", ["UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore", "XMLCore"]),
     tests(
         "PresenceGatewayTests",
@@ -206,7 +209,7 @@ if !coreOnly {
 // Libraries for other packages, such as Benchmarks/, Fuzz/ and Growth/: one for each module, so that only the needed modules are built.
 var products: [Product] = [
     "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceRules", "PresenceMapping",
-    "UserDirectory", "SIPEvents", "Registration", "FederationRouting", "PresenceGateway", "GoldenVectors",
+    "UserDirectory", "SIPEvents", "Registration", "FederationRouting", "PresenceGateway", "GoldenVectors", "XCAP",
 ].map { .library(name: $0, targets: [$0]) }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 
