@@ -17,7 +17,7 @@ let package = Package(
             name: "isthmus-fuzz",
             dependencies: [
                 module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"), module("PresenceRules"),
-                module("PresenceMapping"), module("GoldenVectors"),
+                module("PresenceMapping"), module("GoldenVectors"), module("XCAP"),
             ],
             swiftSettings: settings)
     ]
