@@ -35,14 +35,6 @@ final class RequestScreening {
 
     /// Checks that need only the message; throws the first refusal.
     func check(_ request: SIPRequest) throws(Refusal) {
-        switch request.method {
-        case .subscribe, .notify, .benotify, .publish, .service, .register, .options: break
-        case .bye, .info, .message, .update, .prack, .refer:
-            // Calls are not handled here: 405 outside a dialog, 481 within one.
-            throw request.headers.toTag == nil ? .methodNotAllowed : .noSuchDialog
-        default:
-            throw request.method.isKnown ? .methodNotAllowed : Refusal(.notImplemented, "RFC 3261 8.2.1: unknown method")
-        }
         let scheme = request.uri.scheme
         guard scheme == .sip || request.method == .options && scheme.hasHost || isTaken(request.uri) else {
             throw Refusal(.unsupportedURIScheme, "RFC 3261 8.2.2.1: the Request-URI's scheme is not taken here")

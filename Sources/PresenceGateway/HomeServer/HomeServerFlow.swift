@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The dialogs and registrations of users' own endpoints to the kernel.
-final class HomeServerFlow: KernelClient {
+final class HomeServerFlow: KernelClient, RequestHandler, Persistent {
     private enum Kind {
         static let dialog: UInt8 = 0
         static let registrar: UInt8 = 1
@@ -57,6 +57,22 @@ final class HomeServerFlow: KernelClient {
     func isSource(_ host: String, of ticket: Ticket) -> Bool {
         guard let remote = dialogs[ticket.key]?.flow.remote else { return false }
         return remote.transport == .udp && remote.host == host
+    }
+
+    let methods: [SIPMethod] = [.register]
+
+    func receive(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) throws(Refusal) {
+        try gateway.receiveRegister(request, transaction, flow, at: now)
+    }
+
+    func record(of key: StoreKey) -> StoreRecord? {
+        switch key {
+        case .dialog(let tag): gateway.home.dialogs[tag].flatMap { $0.notifier.isOver ? nil : .dialog($0.stored) }
+        case .registration(let user, let place): gateway.storedRegistration(user, place).map(StoreRecord.registration)
+        case .contacts(let user): gateway.home.lists.stored(contactsOf: user).map(StoreRecord.contacts)
+        case .accessList(let user): gateway.home.lists.stored(accessControlOf: user).map(StoreRecord.accessList)
+        default: nil
+        }
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {

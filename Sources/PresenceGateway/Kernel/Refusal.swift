@@ -42,7 +42,6 @@ struct Refusal: Error, Equatable {
 
     // MARK: the gateway's vocabulary of refusals
 
-    static let allowedMethods = "SUBSCRIBE, NOTIFY, BENOTIFY, PUBLISH, SERVICE, REGISTER, OPTIONS"
     static let allowedEvents = ([EventPackage.presence.token] + HomePackage.allCases.map(\.rawValue)).joined(separator: ", ")
     static let supportedTags = "eventlist, adhoclist, categoryList, ms-piggyback-first-notify, ms-benotify"
 
@@ -54,8 +53,10 @@ struct Refusal: Error, Equatable {
         Refusal(.forbidden, explanation, errorID: errorID)
     }
 
-    static let methodNotAllowed = Refusal(
-        .methodNotAllowed, "RFC 3261 8.2.1: method not allowed", headers: [Header(.allow, allowedMethods)])
+    /// - Parameter allow: the value of Allow (``RequestHandlers/allow``).
+    static func methodNotAllowed(_ allow: String) -> Refusal {
+        Refusal(.methodNotAllowed, "RFC 3261 8.2.1: method not allowed", headers: [Header(.allow, allow)])
+    }
 
     static let badEvent = Refusal(.badEvent, "RFC 6665 4.2.1: event package not supported", headers: [Header(.allowEvents, allowedEvents)])
 

@@ -1,7 +1,7 @@
 import SIPCore
 
 /// The hosted presentities to the kernel.
-final class PresentitiesFlow: KernelClient {
+final class PresentitiesFlow: KernelClient, Persistent {
     private enum Kind {
         static let presentity: UInt8 = 0
         static let returning: UInt8 = 1
@@ -33,6 +33,16 @@ final class PresentitiesFlow: KernelClient {
     /// Sets the time by which the endpoints of a presentity must come back.
     func awaitEndpoints(of key: String, until deadline: Instant) {
         gateway.timers.set(Ticket(.presentities, kind: Kind.returning, returning.insert(key)), at: deadline)
+    }
+
+    func record(of key: StoreKey) -> StoreRecord? {
+        switch key {
+        case .presentity(let user): gateway.presentities[user]?.stored.map(StoreRecord.presentity)
+        case .publication(let user, let tag): gateway.presentities[user]?.stored(tag).map(StoreRecord.publication)
+        case .shownWatcher(let presentity, let watcher): gateway.storedShownWatcher(presentity, watcher).map(StoreRecord.shownWatcher)
+        case .signOff(let presentity, let number): gateway.storedSignOff(presentity, number).map(StoreRecord.signOff)
+        default: nil
+        }
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The relayed publications to the kernel.
-final class PublicationsFlow: KernelClient {
+final class PublicationsFlow: KernelClient, RequestHandler, Persistent {
     private enum Kind {
         static let pidf: UInt8 = 0
         static let categories: UInt8 = 1
@@ -136,6 +136,23 @@ final class PublicationsFlow: KernelClient {
     }
 
     // MARK: time
+
+    let methods: [SIPMethod] = [.publish, .service]
+
+    func receive(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) throws(Refusal) {
+        if request.method == .publish {
+            gateway.undoable(gateway.configuration.canonical(request.uri).aorKey)
+            try gateway.receivePublish(request, transaction, at: now)
+        } else {
+            if let user = request.headers.to?.uri { gateway.undoable(gateway.configuration.canonical(user).aorKey) }
+            try gateway.receiveService(request, transaction, flow, at: now)
+        }
+    }
+
+    func record(of key: StoreKey) -> StoreRecord? {
+        guard case .bridge(let user) = key else { return nil }
+        return gateway.storedBridge(user).map(StoreRecord.bridge)
+    }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
         if ticket.kind == Kind.pidf {

@@ -20,6 +20,8 @@ struct Flows {
     let homeServer: HomeServerFlow
     /// The flows by number, from 1.
     let clients: [any KernelClient]
+    /// The flows that serve requests, in the order of Allow.
+    var handlers = RequestHandlers()
 
     init(_ gateway: Gateway) {
         border = BorderFlow(gateway)
@@ -29,5 +31,21 @@ struct Flows {
         publications = PublicationsFlow(gateway)
         homeServer = HomeServerFlow(gateway)
         clients = [border, subscriptions, presentities, upstream, publications, homeServer]
+        handlers.add(subscriptions)
+        handlers.add(upstream)
+        handlers.add(publications)
+        handlers.add(homeServer)
+        handlers.add(OptionsHandler(gateway))
+    }
+
+    /// The stored record of a key; nil: nothing to store.
+    func record(of key: StoreKey) -> StoreRecord? {
+        switch key {
+        case .presentity, .publication, .shownWatcher, .signOff: presentities.record(of: key)
+        case .dialog: homeServer.record(of: key) ?? subscriptions.record(of: key)
+        case .upstreamSubscription: upstream.record(of: key)
+        case .registration, .contacts, .accessList: homeServer.record(of: key)
+        case .bridge: publications.record(of: key)
+        }
     }
 }

@@ -59,6 +59,7 @@ extension Gateway {
             // Authenticate first: clients with a security association discard unsigned responses, including 503.
             try authenticate(request, transaction, flow, at: now)
             try checkLoad(request)
+            let handler = try flows.handlers.handler(of: request)
             try screening.check(request)
             try decode(&request)
             try screening.checkVia(request, addresses: ownAddresses.fixed)
@@ -67,19 +68,7 @@ extension Gateway {
                 if commitLog.failingUntil != nil { noteUnheard(request, flow, at: now) }
                 try checkStore(at: now)
             }
-            switch request.method {
-            case .options: answerOptions(request, transaction, at: now)
-            case .subscribe: try receiveSubscribe(request, transaction, flow, at: now)
-            case .notify, .benotify: try receiveNotify(request, transaction, flow, at: now)
-            case .publish:
-                undoable(configuration.canonical(request.uri).aorKey)
-                try receivePublish(request, transaction, at: now)
-            case .register: try receiveRegister(request, transaction, flow, at: now)
-            case .service:
-                if let user = request.headers.to?.uri { undoable(configuration.canonical(user).aorKey) }
-                try receiveService(request, transaction, flow, at: now)
-            default: throw .methodNotAllowed
-            }
+            try handler.receive(request, transaction, flow, at: now)
         } catch {
             refuse(request, transaction, error, at: now)
         }
@@ -127,15 +116,10 @@ extension Gateway {
         respond(response, transaction, at: now)
     }
 
-    private func answerOptions(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) {
-        var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
-        response.headers.append(.allow, Refusal.allowedMethods)
-        response.headers.append(.allowEvents, Refusal.allowedEvents)
-        response.headers.append(.accept, Self.acceptedBodies)
-        response.headers.append(.acceptEncoding, ContentCoding.accepted)
-        response.headers.append(.supported, Refusal.supportedTags)
-        if configuration.listServer != nil { response.headers.append(.supported, ListRequest.tag) }
-        respond(response, transaction, at: now)
+    /// Adds a handler of requests.
+    func add(_ handler: any RequestHandler) {
+        flows.handlers.add(handler)
+        transactions.configuration.allow = flows.handlers.allow
     }
 
     static let product = "Isthmus"

@@ -117,7 +117,7 @@ public final class Gateway: SansIOEndpoint {
     var pendingRequests: [ClientTransactionID: PendingRequest] = [:]
     var timers = DeadlineQueue<Ticket>()
     /// The flows, by which timers and requests find their records.
-    private(set) lazy var flows = Flows(self)
+    lazy var flows = Flows(self)
     /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
     /// Upstream subscriptions, by the connections over which their messages arrive.
@@ -161,7 +161,6 @@ public final class Gateway: SansIOEndpoint {
         tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
         var layer = TransactionLayer.Configuration(sentBy: [:])
         layer.take(configuration)
-        layer.allow = Refusal.allowedMethods
         layer.server = Self.product
         layer.isAnswerAddress = peers.table.isAnswerAddress
         layer.announcesReuse = configuration.listeners.contains { $0.transport == .tls }
@@ -181,6 +180,7 @@ public final class Gateway: SansIOEndpoint {
         self.store = store
         configureSignIns(before: nil)
         noteMappings()
+        transactions.configuration.allow = flows.handlers.allow
     }
 
     /// Made on first use; dropped when the configuration, routes or directory change.

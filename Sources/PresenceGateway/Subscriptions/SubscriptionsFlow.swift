@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The watchers' dialogs to the kernel.
-final class SubscriptionsFlow: KernelClient {
+final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
     unowned let gateway: Gateway
     private var dialogs = Slab<WatcherDialog>()
 
@@ -58,6 +58,19 @@ final class SubscriptionsFlow: KernelClient {
     func isSource(_ host: String, of ticket: Ticket) -> Bool {
         guard let remote = dialogs[ticket.key]?.flow.remote else { return false }
         return remote.transport == .udp && remote.host == host
+    }
+
+    let methods: [SIPMethod] = [.subscribe]
+
+    func receive(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) throws(Refusal) {
+        try gateway.receiveSubscribe(request, transaction, flow, at: now)
+    }
+
+    func record(of key: StoreKey) -> StoreRecord? {
+        guard case .dialog(let tag) = key, let watcher = gateway.dialogs[tag], watcher.held == nil, !watcher.notifier.isOver else {
+            return nil
+        }
+        return .dialog(watcher.stored)
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The upstream subscriptions to the kernel. Their numbers are not used again, so that a ticket is made of one.
-final class UpstreamFlow: KernelClient {
+final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
     private enum Kind {
         static let subscription: UInt8 = 0
         static let doubts: UInt8 = 1
@@ -96,6 +96,19 @@ final class UpstreamFlow: KernelClient {
 
     func serverFailed(_ target: TransportAddress, _ failure: DeliveryFailure, at now: Instant) {
         gateway.serverFailed(target, Notifier.DeliveryFailure(failure), at: now)
+    }
+
+    let methods: [SIPMethod] = [.notify, .benotify]
+
+    func receive(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) throws(Refusal) {
+        try gateway.receiveNotify(request, transaction, flow, at: now)
+    }
+
+    func record(of key: StoreKey) -> StoreRecord? {
+        guard case .upstreamSubscription(let tag) = key, let upstream = gateway.upstreamsByTag[tag], upstream.localTag == tag else {
+            return nil
+        }
+        return gateway.stored(upstream).map(StoreRecord.upstreamSubscription)
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {

@@ -71,7 +71,7 @@ extension Gateway {
     private func commit() -> Bool {
         guard let store, commitLog.hasChanges else { return true }
         if let until = commitLog.failingUntil, commitLog.now < until { return false }
-        var changes = commitLog.unkept.map { key in record(of: key).map(StoreChange.put) ?? .remove(key) }
+        var changes = commitLog.unkept.map { key in flows.record(of: key).map(StoreChange.put) ?? .remove(key) }
         changes.append(.clock(StoredClock(committed: commitLog.now, step: clockStep)))
         do throws(StoreFailure) {
             try store.commit(changes)
