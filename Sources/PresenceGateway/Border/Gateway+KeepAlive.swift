@@ -111,7 +111,7 @@ extension Gateway {
         keepAliveEnded(name)
         guard let server else { return }
         if response.status == .serviceUnavailable {
-            noteUnavailable(server, response, at: now)
+            kernel.delivery.noteUnavailable(server, response, at: now)
         } else if hops.health.succeeded(server) {
             log(.notice, "next hop is up again", ["target": server.description])
         }
@@ -120,7 +120,7 @@ extension Gateway {
     func keepAliveFailed(_ name: String, at server: TransportAddress?, because reason: String, at now: Instant) {
         keepAliveEnded(name)
         guard let server, reason != TransactionLayer.limitReason else { return }
-        _ = notePassedOver(server, reason, at: now)
+        _ = kernel.delivery.notePassedOver(server, reason, at: now)
         serverIsDown(server, at: now)
     }
 

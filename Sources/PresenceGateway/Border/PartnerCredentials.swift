@@ -28,17 +28,6 @@ struct PartnerSignIns {
     var unmet = RecentNotes<String>(silence: .seconds(600), limit: 256)
 }
 
-/// A sent request, kept until its response in case it is repeated with credentials or after a redirection.
-struct RepeatableRequest {
-    /// The request without our Via and without credentials from a kept nonce.
-    var request: SIPRequest
-    var destination: Destination
-    var transport: TransportProtocol
-    var own: TransactionLayer.HostPort
-    /// Whether it already answers a challenge, so that it is not repeated.
-    var isRepeated: Bool
-}
-
 /// Challenges of partners' servers, 401 and 407 (RFC 3261 22.1 to 22.3).
 ///
 ///     sent --401, 407--> sent again with credentials, CSeq one higher --401, 407--> processed as a refusal, configuration fault

@@ -86,7 +86,7 @@ extension Gateway {
     /// Schedules the full state after a notification was not sent, at the latest with the next successful commit.
     func notSent(_ subscription: HomeDialog, at now: Instant) {
         guard home.dialogs[subscription.localTag] === subscription else { return }
-        if store != nil { commitLog.unsent.insert(subscription.localTag) }
+        if store != nil { uncommitted.unsent.insert(subscription.localTag) }
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         perform(subscription.notifier.notificationNotSent(retryIn: pause, at: now), on: subscription, at: now)
     }

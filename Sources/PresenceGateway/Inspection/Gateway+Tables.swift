@@ -21,10 +21,10 @@ extension Gateway {
             "bridgeConnections": bridgeConnections.count,
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
-            "watchedByPartners": partners.watchedCount, "connectionCleanup": connectionCleanup.count,
+            "watchedByPartners": partners.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,
             "unanswered": unanswered.count, "doubts": doubts.count, "upstreamsOfConnection": upstreamsOfConnection.count,
-            "unsent": commitLog.unsent.count,
-            "recordsBefore": commitLog.recordsBefore.count,
+            "unsent": uncommitted.unsent.count,
+            "recordsBefore": uncommitted.recordsBefore.count,
         ]
     }
 }

@@ -38,6 +38,20 @@ protocol KernelClient: AnyObject {
     /// Handles a timer that is due.
     func timerDue(_ ticket: Ticket, at now: Instant)
 
+    /// Handles the loss of the connection of a record; it may have moved to another one.
+    func connectionLost(_ connection: ConnectionID, of ticket: Ticket, at now: Instant)
+
+    // MARK: store
+
+    /// All changes are stored; what was remembered for a failed commit can be forgotten.
+    func committed()
+
+    /// Undoes changes that could not be stored.
+    func commitFailed(at now: Instant)
+
+    /// Repeats what waited for the store, after a successful commit.
+    func storeWorks(at now: Instant)
+
     // MARK: servers
 
     /// Whether a missing response concerns all users of the asked domain, not only the record.
@@ -63,6 +77,10 @@ extension KernelClient {
     func renumber(_ request: inout SIPRequest, of origin: RequestOrigin) -> Bool { false }
     func exists(_ ticket: Ticket) -> Bool { false }
     func isSource(_ host: String, of ticket: Ticket) -> Bool { false }
+    func connectionLost(_ connection: ConnectionID, of ticket: Ticket, at now: Instant) {}
+    func committed() {}
+    func commitFailed(at now: Instant) {}
+    func storeWorks(at now: Instant) {}
     func concernsPartner(_ failure: DeliveryFailure, of origin: RequestOrigin) -> Bool { false }
     func serverFailed(_ target: TransportAddress, _ failure: DeliveryFailure, at now: Instant) {}
 }

@@ -102,7 +102,7 @@ final class PublicationsFlow: KernelClient, RequestHandler, Persistent {
         if origin.ticket.kind == Kind.pidf {
             if let bridge = pidfBridges[origin.ticket.key] { gateway.notRelayed(bridge, at: now) }
         } else {
-            notDelivered(origin, .transport, Gateway.notKeptReason, over: nil, at: now)
+            notDelivered(origin, .transport, GatewayKernel.notKeptReason, over: nil, at: now)
         }
     }
 

@@ -7,9 +7,9 @@ extension Gateway {
     /// The gateway's time advances evenly, so that lifetimes in memory do not change. The store keeps the amount by which the clock was
     /// set, so that the next process can shift its times (``StoredClock``).
     public func receive(wallClock wall: Instant, at now: Instant) {
-        let difference = (wall - now) - clockStep
+        let difference = (wall - now) - commitLog.clockStep
         guard difference.isClockStep else { return }
-        clockStep = wall - now
+        commitLog.clockStep = wall - now
         commitLog.now = now
         commitLog.isClockDue = store != nil
         counters.clockSteps += 1

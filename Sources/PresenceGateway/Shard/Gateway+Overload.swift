@@ -5,8 +5,8 @@ extension Gateway {
     /// - Throws: 503 with Retry-After for a request that begins work while the shard is overloaded.
     func checkLoad(_ request: SIPRequest) throws(Refusal) {
         guard Self.beginsWork(request) else { return }
-        let cause = work.cause(
-            transactions: max(transactions.clientCount, transactions.serverCount), output: output.count + commitLog.staged.count,
+        let cause = kernel.work.cause(
+            transactions: max(transactions.clientCount, transactions.serverCount), output: kernel.output.count + commitLog.staged.count,
             limits: configuration.limits, timing: configuration.timing)
         guard let cause else { return }
         counters.overloadRefusals += 1

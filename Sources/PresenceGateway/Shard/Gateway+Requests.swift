@@ -1,58 +1,10 @@
 import SIPCore
 import SIPEvents
 
-/// Dispatch of requests by method, and of responses to the flow of their request.
+/// Dispatch of requests by method.
 extension Gateway {
-    func perform(_ actions: [TransactionAction], at now: Instant) {
-        for action in actions {
-            switch action {
-            case .send(let outbound):
-                output.append(outbound)
-            case .deliver(let request, let transaction, let source):
-                counters.requestsReceived += 1
-                handle(request, transaction, Flow(source), at: now)
-            case .deliverUnanswered(let request, let source):
-                counters.requestsReceived += 1
-                handle(request, nil, Flow(source), at: now)
-            case .response(let transaction, let response, let source):
-                counters.responsesReceived += 1
-                guard response.status.isFinal else {
-                    heard(transaction)
-                    continue
-                }
-                guard answered(transaction, response, at: now), let pendingRequest = pendingRequests.removeValue(forKey: transaction) else {
-                    continue
-                }
-                noteAnswer(response.status, to: pendingRequest, at: now)
-                if meetChallenge(response, to: pendingRequest, at: now) { continue }
-                client(of: pendingRequest.origin.ticket)?.receive(response, to: pendingRequest, from: source, at: now)
-            case .timeout(let transaction):
-                guard failed(transaction, "no answer", .silence, at: now),
-                    let pendingRequest = pendingRequests.removeValue(forKey: transaction)
-                else {
-                    continue
-                }
-                notDelivered(pendingRequest, "no answer", .silence, at: now)
-            case .transportFailed(let transaction, let reason):
-                guard failed(transaction, reason, .transport, at: now),
-                    let pendingRequest = pendingRequests.removeValue(forKey: transaction)
-                else {
-                    continue
-                }
-                notDelivered(pendingRequest, reason, .transport, at: now)
-            case .refused(let error, let source):
-                counters.malformedReceived += 1
-                log(.notice, "malformed message", ["rule": error.reason, "peer": source.remote.description])
-            case .answerRefused(let fault, let source):
-                noteRefusedAnswer(fault, from: source, at: now)
-            case .dropped(let reason):
-                if reason == .strayResponse || reason == .foreignSentBy { counters.responsesStray += 1 }
-                log(.debug, "message dropped", ["reason": reason.rawValue])
-            }
-        }
-    }
-
-    private func handle(_ received: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
+    /// Serves a received request, or refuses it.
+    func receive(_ received: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         var request = received
         peers.stripUntrustedHeaders(&request, from: flow, at: now)
         do throws(Refusal) {
@@ -66,7 +18,7 @@ extension Gateway {
             // A BENOTIFY has no response, so its sender would not repeat a refused one.
             if request.method != .options, request.method != .benotify {
                 if commitLog.failingUntil != nil { noteUnheard(request, flow, at: now) }
-                try checkStore(at: now)
+                try kernel.checkStore(at: now)
             }
             try handler.receive(request, transaction, flow, at: now)
         } catch {
@@ -74,29 +26,7 @@ extension Gateway {
         }
     }
 
-    func notDelivered(_ pendingRequest: PendingRequest, _ reason: String, _ failure: DeliveryFailure, at now: Instant) {
-        let origin = pendingRequest.origin
-        noteSilence(of: origin, reason, failure, at: now)
-        client(of: origin.ticket)?.notDelivered(origin, failure, reason, over: pendingRequest.connection, at: now)
-    }
-
     // MARK: answers
-
-    func respond(_ response: SIPResponse, _ transaction: ServerTransactionID?, at now: Instant) {
-        guard let transaction else { return }
-        counters.responsesSent += 1
-        var response = response
-        response.headers.set(.server, Self.product)
-        guard store == nil || !response.status.isSuccess else { return commitLog.staged.append(.answer(response, transaction)) }
-        deliver(response, transaction, at: now)
-    }
-
-    /// Sends a response, once the changes that it depends on are stored.
-    func deliver(_ response: SIPResponse, _ transaction: ServerTransactionID, at now: Instant) {
-        var response = response
-        sign(&response, of: transaction)
-        perform(transactions.respond(transaction, response, at: now), at: now)
-    }
 
     func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant) {
         log(
@@ -122,7 +52,6 @@ extension Gateway {
         transactions.configuration.allow = flows.handlers.allow
     }
 
-    static let product = "Isthmus"
     static let acceptedBodies =
         "\(WatcherFormat.pidfType), \(WatcherFormat.categoriesType), \(WatcherFormat.msrtcType), \(WatcherFormat.batchSubscribeType), "
         + "\(ServiceKind.accepted), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"

@@ -39,13 +39,15 @@ extension Gateway {
 
     /// Whether nothing is left to be sent, stored or awaited after ``shutdown(at:)``.
     public var isDrained: Bool {
-        guard isShuttingDown, output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive) else { return false }
+        guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive) else {
+            return false
+        }
         return keepsDialogs || (dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty)
     }
 
     /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.
     public var answersMissing: Int? {
-        guard isShuttingDown, output.isEmpty, commitLog.isIdle else { return nil }
+        guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle else { return nil }
         let dialogs = keepsDialogs ? 0 : dialogs.count + home.dialogs.count + upstreams.count
         return max(1, pendingRequests.count + dialogs)
     }

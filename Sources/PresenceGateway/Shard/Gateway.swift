@@ -24,11 +24,14 @@ import XMLCore
 public final class Gateway: SansIOEndpoint {
     /// Configuration in use; ``reconfigure(_:mapper:at:)`` replaces it.
     public internal(set) var configuration: GatewayConfiguration {
-        didSet { keptScreening = nil }
+        didSet {
+            keptScreening = nil
+            kernel.configuration = configuration
+        }
     }
     private var keptScreening: RequestScreening?
-    /// Counters since the start.
-    public internal(set) var counters = GatewayCounters()
+    /// Moves messages, time and records; knows no flow.
+    let kernel: GatewayKernel
 
     let shard: Int
     let shards: Int
@@ -54,9 +57,6 @@ public final class Gateway: SansIOEndpoint {
     var keepAlives: [String: KeepAlive] = [:]
     /// Whether domains are probed, by default those with an upstream subscription.
     var keepsPartnersAlive = false
-    let ownAddresses: OwnAddresses
-    var tokens: TokenGenerator
-    var transactions: TransactionLayer
     var translator: PresenceTranslator
     var directory: HostedDirectory {
         didSet { keptScreening = nil }
@@ -65,11 +65,6 @@ public final class Gateway: SansIOEndpoint {
     var parser: XMLParser
     /// Shared by all shards; nil: no user is authenticated.
     let authenticator: Authenticator?
-    /// nil: no state outlives the process.
-    let store: (any GatewayStore)?
-    var commitLog = CommitLog()
-    /// Amount by which the wall clock has been set since the start.
-    var clockStep = TimeSpan.zero
 
     /// Watcher dialogs, by local tag.
     var dialogs: [String: WatcherDialog] = [:]
@@ -111,29 +106,15 @@ public final class Gateway: SansIOEndpoint {
     var nextUpstreamStart = Instant(nanosecondsSince1970: 0)
     /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     var resumedCalls = ResumedCalls()
-    /// Locations and availability of next hops.
-    var hops: NextHopResolver
-    /// Requests that wait for their responses.
-    var pendingRequests: [ClientTransactionID: PendingRequest] = [:]
-    var timers = DeadlineQueue<Ticket>()
+    /// Dialogs with changes or notifications that are not committed yet.
+    var uncommitted = UncommittedDialogs()
     /// The flows, by which timers and requests find their records.
     lazy var flows = Flows(self)
     /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
     /// Upstream subscriptions, by the connections over which their messages arrive.
     var upstreamsOfConnection: [ConnectionID: Set<UInt64>] = [:]
-    /// BENOTIFYs that the transport may report as not sent.
-    var unanswered = UnansweredNotifications()
-    /// Remaining cleanup after closed connections.
-    var connectionCleanup: ArraySlice<ConnectionCleanup> = []
-    var output: [OutboundMessage] = []
-    var work = WorkMeasure()
-    var logs: [GatewayLog] = []
-    /// Recent refusals, losses and ends, for operators.
-    var journal: Journal
     var isShuttingDown = false
-    /// Rate limit for the "timers do not come to an end" error: once a minute.
-    private var nextSpinReport = Instant(nanosecondsSince1970: 0)
 
     /// Creates the gateway of one shard.
     /// - Parameters:
@@ -156,28 +137,23 @@ public final class Gateway: SansIOEndpoint {
         self.shards = shards
         routes = configuration.routes
         peers = PeerAdmission(configuration, routes: routes)
-        ownAddresses = OwnAddresses(configuration, lookup: localAddresses)
         let prefix = ShardRouter.prefix(of: shard, among: shards)
-        tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
         var layer = TransactionLayer.Configuration(sentBy: [:])
         layer.take(configuration)
-        layer.server = Self.product
+        layer.server = GatewayKernel.product
         layer.isAnswerAddress = peers.table.isAnswerAddress
         layer.announcesReuse = configuration.listeners.contains { $0.transport == .tls }
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
-        transactions = TransactionLayer(
-            configuration: layer, tokens: TokenGenerator(key: key.derived(for: "transactions"), prefix: prefix))
+        kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
         translator = PresenceTranslator(mapper: mapper)
-        journal = Journal(limit: configuration.limits.journalEntries)
         redirects = RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects")))
-        hops = NextHopResolver(configuration.naming ?? NamingConfiguration(), random: TokenGenerator(key: key.derived(for: "hops")))
         home = HomeServer(configuration: configuration)
         blocks = BlockMemory(bounds: configuration.limits.blocks)
         partners.configure(Self.configuredPartners(routes))
         parser = Self.parser(configuration.limits)
-        self.store = store
+        kernel.connect(to: self, flows.clients)
         configureSignIns(before: nil)
         noteMappings()
         transactions.configuration.allow = flows.handlers.allow
@@ -194,75 +170,28 @@ public final class Gateway: SansIOEndpoint {
     // MARK: SansIOEndpoint
 
     /// Processes a message; the resulting messages are returned by ``takeOutput()``.
-    public func receive(_ message: InboundMessage, at now: Instant) {
-        commitLog.now = now
-        let actions = transactions.receive(message, at: now) {
-            admission(of: $0, from: $1, in: message, at: now)
-        } believing: {
-            mayAnswer($0, from: $1)
-        }
-        perform(actions, at: now)
-        counters.limitsReached += transactions.takeTurnedAway()
-    }
+    public func receive(_ message: InboundMessage, at now: Instant) { kernel.receive(message, at: now) }
 
     /// Processes a notice of the transport.
-    public func receive(_ notice: TransportNotice, at now: Instant) {
-        commitLog.now = now
-        let actions = transactions.receive(notice, at: now)
-        switch notice {
-        case .closed(let connection, let end): connectionClosed(connection, end, actions, at: now)
-        case .late(let span): work.lateness = span
-        case .answered(let question, let answer): receive(answer, to: question, at: now)
-        case .carried: perform(actions, at: now)
-        case .failed(let token, let reason):
-            perform(actions, at: now)
-            unansweredFailed(token, reason, at: now)
-        }
-    }
+    public func receive(_ notice: TransportNotice, at now: Instant) { kernel.receive(notice, at: now) }
 
     /// Fires the timers that are due; an endless series of timers for the same moment is cut off and logged.
-    public func advance(to now: Instant) {
-        commitLog.now = now
-        perform(transactions.advance(to: now), at: now)
-        var turns = Self.turnsPerTimer * timers.count + Self.leastTurns
-        while turns > 0, let ticket = timers.popDue(at: now) {
-            fire(ticket, at: now)
-            turns -= 1
-        }
-        if turns == 0, now >= nextSpinReport {
-            nextSpinReport = now + .seconds(60)
-            log(.error, "timers do not come to an end", ["timers": String(timers.count)])
-        }
-    }
-
-    /// Limits of timers fired in one call, per scheduled timer and at least: a timer that is set for the same moment again and again is
-    /// logged and does not block the event loop.
-    private static let turnsPerTimer = 16
-    private static let leastTurns = 10_000
+    public func advance(to now: Instant) { kernel.advance(to: now) }
 
     /// Time at which ``advance(to:)`` must be called; nil: no timer runs.
-    public var nextDeadline: Instant? {
-        switch (transactions.nextDeadline, timers.next) {
-        case (let one?, let other?): min(one, other)
-        case (let one, let other): one ?? other
-        }
-    }
+    public var nextDeadline: Instant? { kernel.nextDeadline }
 
     /// Notifies watchers of publications, commits to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
         notifyPublished(at: commitLog.now)
-        settleStore()
-        let taken = output
-        output.removeAll(keepingCapacity: true)
-        return taken
+        return kernel.takeOutput()
     }
 
     /// Returns the log records since the last call, oldest first.
-    public func takeLogs() -> [GatewayLog] {
-        let taken = logs
-        logs.removeAll(keepingCapacity: true)
-        return taken
-    }
+    public func takeLogs() -> [GatewayLog] { kernel.takeLogs() }
+
+    /// The DNS questions since the last call, to be asked by the caller.
+    public func takeQuestions() -> [NameQuestion] { kernel.delivery.takeQuestions() }
 
     /// Numbers of live dialogs, publications and other entries.
     public var counts: GatewayCounts {
@@ -276,8 +205,8 @@ public final class Gateway: SansIOEndpoint {
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = timers.count
         counts.watchedResources = watchedResources
-        counts.pendingOutput = output.count + commitLog.staged.count
-        counts.latenessMilliseconds = Int(work.lateness.nanoseconds / 1_000_000)
+        counts.pendingOutput = kernel.output.count + commitLog.staged.count
+        counts.latenessMilliseconds = Int(kernel.work.lateness.nanoseconds / 1_000_000)
         if shard == 0, let authenticator {
             counts.securityAssociations = authenticator.associationCount
             counts.tlsHandshakes = authenticator.handshakeCount
@@ -290,20 +219,6 @@ public final class Gateway: SansIOEndpoint {
     }
 
     // MARK: time
-
-    private func fire(_ ticket: Ticket, at now: Instant) {
-        if let client = client(of: ticket) { return client.timerDue(ticket, at: now) }
-        if KernelTimer.isLookup(ticket) {
-            abandonLookup(ticket.key, at: now)
-        } else if KernelTimer.isDelivery(ticket) {
-            patienceEnds(ClientTransactionID(rawValue: ticket.number), at: now)
-        } else if ticket == KernelTimer.undeliverable {
-            reportUndeliverable(at: now)
-        } else if ticket == KernelTimer.connectionCleanup {
-            continueConnectionCleanup(at: now)
-        }
-        // After the timer of the store, the next takeOutput() commits.
-    }
 
     func schedule(_ dialog: WatcherDialog) {
         let next = dialog.nextDeadline
@@ -332,16 +247,5 @@ public final class Gateway: SansIOEndpoint {
         translator.note = { [weak self] rows, losses in
             self?.log(.debug, "presence mapped", ["row": rows.joined(separator: ","), "losses": String(losses.count)])
         }
-    }
-
-    func log(
-        _ level: GatewayLog.Level, _ message: GatewayLog.StaticMessage, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
-    ) {
-        guard level >= configuration.logLevel else { return }
-        if logs.count >= configuration.limits.logRecords {
-            counters.logRecordsDropped += 1
-            return
-        }
-        logs.append(GatewayLog(level, message, fields().map { GatewayLog.Field($0.key, $0.value) }))
     }
 }

@@ -11,17 +11,12 @@ import SIPEvents
 /// Effects outside the dialog, such as a SUBSCRIBE to a remote domain, are `whenKept` steps. The flow by which the watcher was reached
 /// last is kept: it is a fact of the transport, not a change that the request asked for.
 extension Gateway {
-    /// Runs a step once the changes of this round are committed; at once without a store.
-    func whenKept(at now: Instant, _ step: @escaping (Instant) -> Void) {
-        if store == nil { step(now) } else { commitLog.whenKept.append(step) }
-    }
-
     /// Remembers a watcher's dialog before the first change of this round.
     /// - Parameter end: End that a failed commit undoes.
     func remember(_ watcher: WatcherDialog, undoing end: Notifier.EndReason = .unsubscribed) {
         guard store != nil else { return }
         // The default is copied for the first change of a round only.
-        commitLog.watchersBefore[watcher.localTag, default: WatcherDialogBefore(watcher, isBatchOfEndpoint: isBatchOfEndpoint(watcher))]
+        uncommitted.watchersBefore[watcher.localTag, default: WatcherDialogBefore(watcher, isBatchOfEndpoint: isBatchOfEndpoint(watcher))]
             .ends.insert(end)
     }
 
@@ -32,7 +27,7 @@ extension Gateway {
     /// Remembers a dialog about a user's own data before the first change of this round.
     func remember(_ subscription: HomeDialog, undoing end: Notifier.EndReason = .unsubscribed) {
         guard store != nil else { return }
-        commitLog.homeDialogsBefore[subscription.localTag, default: HomeDialogBefore(subscription)].ends.insert(end)
+        uncommitted.homeDialogsBefore[subscription.localTag, default: HomeDialogBefore(subscription)].ends.insert(end)
     }
 
     /// Reverts remembered dialogs after a failed commit; those that ended for other reasons meanwhile stay ended.
@@ -60,7 +55,7 @@ extension Gateway {
         watcher.notifier.revert(to: before.notifier, from: before.ends, retryIn: pause, at: now)
         // An unsent 200 or NOTIFY may have marked state as delivered.
         watcher.forgetDelivered()
-        commitLog.unsent.insert(watcher.localTag)
+        uncommitted.unsent.insert(watcher.localTag)
         schedule(watcher)
     }
 
@@ -106,7 +101,7 @@ extension Gateway {
         subscription.terminationDiagnostic = before.terminationDiagnostic
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         subscription.notifier.revert(to: before.notifier, from: before.ends, retryIn: pause, at: now)
-        commitLog.unsent.insert(subscription.localTag)
+        uncommitted.unsent.insert(subscription.localTag)
         schedule(subscription)
     }
 }

@@ -73,6 +73,14 @@ final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
         return .dialog(watcher.stored)
     }
 
+    func connectionLost(_ connection: ConnectionID, of ticket: Ticket, at now: Instant) {
+        if let watcher = dialogs[ticket.key] { gateway.connectionLost(connection, of: watcher, at: now) }
+    }
+
+    func committed() { gateway.uncommitted.forget() }
+    func commitFailed(at now: Instant) { gateway.revertUncommitted(at: now) }
+    func storeWorks(at now: Instant) { gateway.notifyUnsent(at: now) }
+
     func timerDue(_ ticket: Ticket, at now: Instant) {
         guard let watcher = dialogs[ticket.key] else { return }
         watcher.timerAt = nil

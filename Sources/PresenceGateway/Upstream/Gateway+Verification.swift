@@ -74,14 +74,14 @@ extension Gateway {
             request.headers.callID == subscription.callID, isSpeaker(flow, for: SIPURI(host: subscription.domain.name))
         else { return }
         if subscription.unverifiedSince == nil { subscription.unverifiedSince = now }
-        commitLog.unheard.insert(subscription.id)
+        flows.upstream.unheard.insert(subscription.id)
     }
 
     /// Requests the states that were refused while the store failed, once the store works.
     func verifyUnheard(at now: Instant) {
-        guard !commitLog.unheard.isEmpty, commitLog.failingUntil == nil else { return }
-        let numbers = commitLog.unheard
-        commitLog.unheard = []
+        guard !flows.upstream.unheard.isEmpty else { return }
+        let numbers = flows.upstream.unheard
+        flows.upstream.unheard = []
         doubt(numbers, .doubted, at: now)
     }
 

@@ -13,6 +13,8 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
     static let doubts = Ticket(.upstream, only: Kind.doubts)
 
     unowned let gateway: Gateway
+    /// Subscriptions with a NOTIFY refused while the store failed.
+    var unheard: Set<UInt64> = []
 
     init(_ gateway: Gateway) {
         self.gateway = gateway
@@ -63,7 +65,7 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
 
     func notSent(_ origin: RequestOrigin, at now: Instant) {
         guard let upstream = subscription(of: origin) else { return }
-        guard upstream.dialog != nil else { return gateway.subscribeFailed(upstream, Gateway.notKeptReason, at: now) }
+        guard upstream.dialog != nil else { return gateway.subscribeFailed(upstream, GatewayKernel.notKeptReason, at: now) }
         upstream.settle(isAccepted: false)
         gateway.perform(upstream.subscriber.subscribeNotSent(at: now), on: upstream, at: now)
     }
@@ -110,6 +112,8 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
         }
         return gateway.stored(upstream).map(StoreRecord.upstreamSubscription)
     }
+
+    func storeWorks(at now: Instant) { gateway.verifyUnheard(at: now) }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
         if ticket == Self.doubts { return gateway.workOffDoubts(at: now) }

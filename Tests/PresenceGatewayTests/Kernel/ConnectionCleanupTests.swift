@@ -25,8 +25,8 @@ import Testing
         }
         bench.clear()
         bench.gateway.receive(.closed(Self.line), at: bench.now)
-        #expect(bench.gateway.dialogs.values.count(where: \.isAway) == Gateway.cleanupsPerTurn)
-        #expect(bench.gateway.tableSizes["connectionCleanup"] == 600 - Gateway.cleanupsPerTurn)
+        #expect(bench.gateway.dialogs.values.count(where: \.isAway) == GatewayKernel.cleanupsPerTurn)
+        #expect(bench.gateway.tableSizes["connectionCleanup"] == 600 - GatewayKernel.cleanupsPerTurn)
 
         // What comes in between is done in between.
         bench.sendPublish("alice@example.com", Bench.pidf("alice@example.com", activity: "busy"))
@@ -62,7 +62,7 @@ import Testing
         }
         #expect(bench.gateway.counts.watcherDialogs == 300)
         bench.gateway.receive(.closed(Self.line), at: bench.now)
-        #expect(bench.gateway.tableSizes["connectionCleanup"] == 300 - Gateway.cleanupsPerTurn)
+        #expect(bench.gateway.tableSizes["connectionCleanup"] == 300 - GatewayKernel.cleanupsPerTurn)
         bench.pass(.milliseconds(100))
         #expect(bench.gateway.tableSizes["connectionCleanup"] == 0)
         // Each is sent again, over a new connection, until the patience is over.

@@ -1,8 +1,7 @@
 /// Persistent store of a gateway: publications, user data, registrations and dialogs.
 ///
-/// The gateway collects the keys of changed records (``Gateway/keep(_:)``). In ``Gateway/takeOutput()``, before messages that depend
-/// on the changes are sent, it makes the records and passes them in one call (group commit), so that after each successful commit the
-/// store holds exactly the state of the tables.
+/// The kernel collects the keys of changed records. At the end of a tick, before messages that depend on the changes are sent, it passes
+/// their records in one call (group commit), so that after each successful commit the store holds exactly the state of the tables.
 ///
 /// One store serves one shard; several may share a database.
 public protocol GatewayStore: AnyObject {

@@ -57,10 +57,10 @@ struct OwnAddresses {
     private static func anyHost(_ family: TransportAddress.Family?) -> String { family == .ipv6 ? "2001:db8::1" : "192.0.2.1" }
 }
 
-extension Gateway {
+extension OwnAddresses {
     /// The Contact over a transport, toward a peer that is not located yet (RFC 6665 4.4.1 requires a GRUU; this address names the gateway
     /// permanently).
-    func contact(_ transport: TransportProtocol) -> String { Self.contact(transport, ownAddresses.address(transport, toward: nil)) }
+    func contact(_ transport: TransportProtocol) -> String { Self.contact(transport, address(transport, toward: nil)) }
 
     /// The Contact of a request by this route.
     func contact(by requestRoute: RequestRoute) -> String {
@@ -73,11 +73,45 @@ extension Gateway {
     /// The Contact of a response over this flow.
     func contact(over flow: Flow) -> String {
         let transport = flow.local.transport
-        return Self.contact(transport, ownAddresses.address(transport, toward: flow.remote, local: flow.local))
+        return Self.contact(transport, address(transport, toward: flow.remote, local: flow.local))
     }
 
     static func contact(_ transport: TransportProtocol, _ own: TransactionLayer.HostPort) -> String {
         let host = own.host.utf8.contains(UInt8(ascii: ":")) ? "[\(own.host)]" : own.host
         return "<sip:\(host):\(own.port)\(transport == .udp ? "" : ";transport=\(transport.rawValue)")>"
+    }
+
+    /// Route of a request outside dialogs.
+    func requestRoute(by hop: NextHop) -> RequestRoute {
+        switch hop {
+        case .fixed(let address): requestRoute(to: address, flow: nil)
+        case .located(let hopTarget): .located(hopTarget)
+        }
+    }
+
+    /// Route to an address.
+    func requestRoute(to target: TransportAddress, flow: Flow?) -> RequestRoute {
+        .direct(
+            .address(target, from: listener(for: target, flow: flow)), target.transport,
+            own: address(target.transport, toward: target))
+    }
+
+    /// Listener that sends a datagram to the target; nil: none has the target's address family, or the transport is no datagram.
+    func listener(for target: TransportAddress, flow: Flow?) -> TransportAddress? {
+        guard target.transport == .udp else { return nil }
+        if let local = flow?.local, Self.sends(from: local, to: target) { return local }
+        return listeners.first { Self.sends(from: $0, to: target) }
+    }
+
+    /// Whether a listener's datagrams can reach a target; a name is accepted, because its address is found later.
+    private static func sends(from listener: TransportAddress, to target: TransportAddress) -> Bool {
+        func isIPv6(_ address: TransportAddress) -> Bool { address.host.utf8.contains(UInt8(ascii: ":")) }
+        return listener.transport == .udp && (!target.isNumeric || isIPv6(listener) == isIPv6(target))
+    }
+
+    /// Whether a listener can send to a target; a datagram needs one of its kind.
+    func reaches(_ target: TransportAddress) -> Bool {
+        guard target.transport == .udp else { return true }
+        return listeners.contains { Self.sends(from: $0, to: target) }
     }
 }

@@ -35,3 +35,14 @@ struct PendingRequest {
     /// Copy for sending it again; nil: not repeated, whatever the response.
     var repeatable: RepeatableRequest?
 }
+
+/// A sent request, kept until its response in case it is repeated with credentials or after a redirection.
+struct RepeatableRequest {
+    /// The request without our Via and without credentials from a kept nonce.
+    var request: SIPRequest
+    var destination: Destination
+    var transport: TransportProtocol
+    var own: TransactionLayer.HostPort
+    /// Whether it already answers a challenge, so that it is not repeated.
+    var isRepeated: Bool
+}

@@ -35,12 +35,3 @@ struct UnansweredNotifications {
         if let token = byTicket.removeValue(forKey: ticket) { byToken[token] = nil }
     }
 }
-
-extension Gateway {
-    /// The transport could not send a BENOTIFY.
-    func unansweredFailed(_ token: UInt64, _ reason: String, at now: Instant) {
-        guard let sent = unanswered.take(token) else { return }
-        if let target = sent.target { noteDown(target, reason, .transport, at: now) }
-        client(of: sent.origin.ticket)?.notDelivered(sent.origin, .transport, reason, over: sent.connection, at: now)
-    }
-}

@@ -3,13 +3,13 @@ import SIPCore
 
 /// Location of the servers of a next hop (RFC 3263): DNS questions, and the requests that wait for the answers.
 ///
-///     deliver --servers known----------------------------------------> start (Gateway+Delivery)
+///     deliver --servers known----------------------------------------> start (RequestDelivery+Failover)
 ///        |                                                               ^
 ///        +--waits--> HopLocator --takeQuestions()--> edge --.answered----+
 ///                        \--too long, or there are none--> failure
-extension Gateway {
+extension RequestDelivery {
     /// The DNS questions since the last call, to be asked by the caller.
-    public func takeQuestions() -> [NameQuestion] {
+    func takeQuestions() -> [NameQuestion] {
         guard !hops.questions.isEmpty else { return [] }
         let taken = hops.questions
         hops.questions = []
@@ -19,13 +19,13 @@ extension Gateway {
     /// Sends a request to one of the servers of a hop target, once they are known.
     func deliver(_ request: SIPRequest, to hopTarget: HopTarget, for origin: RequestOrigin, isAnswered: Bool, at now: Instant) {
         let delivery = Delivery(request, for: origin, isAnswered: isAnswered, hopTarget: hopTarget, at: now)
-        guard let naming = configuration.naming else {
+        guard let naming = kernel.configuration.naming else {
             return postpone(delivery, HopFailure(.unknown, "names are not looked up by this node"), at: now)
         }
         if let known = hops.result(for: hopTarget, at: now) { return resume(delivery, known, at: now) }
         // Checked before a lookup starts, so that requests to ever new domains do not start lookups faster than they end.
         guard hops.waiting < naming.waiting, hops.lookups[hopTarget]?.waiting.count ?? 0 < naming.waitingPerTarget else {
-            counters.limitsReached += 1
+            kernel.counters.limitsReached += 1
             return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(hopTarget.host)"), at: now)
         }
         if let found = lookUp(hopTarget, naming, at: now) { return resume(delivery, found, at: now) }
@@ -40,13 +40,11 @@ extension Gateway {
         }
     }
 
-    /// Result of locating the servers that may send for a domain.
-    enum Speakers {
-        /// Nothing had to be located.
-        case known
-        /// Located now.
+    /// Outcome of holding a message until a hop target is located.
+    enum Holding {
+        /// Nothing has to be located any more.
         case found
-        /// The message is processed again after the lookup.
+        /// The message is received again after the lookup.
         case waiting
         /// Too many messages wait already.
         case full
@@ -55,22 +53,17 @@ extension Gateway {
     /// Per-hop target cap of waiting messages: forged senders must not exhaust memory.
     private static let heldPerTarget = 64
 
-    /// Locates the addresses that may send for a user's domain, if they are known by name only (``FederationRouting/LocatedServers``).
-    func locateSpeakers(for user: SIPURI, _ message: InboundMessage, at now: Instant) -> Speakers {
-        guard let naming = configuration.naming else { return .known }
-        let hopTargets = peers.table.unlocated(speakingFor: user, at: now)
-        for hopTarget in hopTargets {
-            if hops.lookups[hopTarget] == nil { _ = lookUp(hopTarget, naming, at: now) }
-            guard let lookup = hops.lookups[hopTarget] else { continue }
-            guard hops.waiting < naming.waiting, lookup.held.count < min(Self.heldPerTarget, naming.waitingPerTarget) else {
-                counters.limitsReached += 1
-                return .full
-            }
-            hops.waiting += 1
-            hops.lookups[hopTarget]?.held.append(message)
-            return .waiting
+    /// Holds a message until a hop target is located.
+    func hold(_ message: InboundMessage, for hopTarget: HopTarget, _ naming: NamingConfiguration, at now: Instant) -> Holding {
+        if hops.lookups[hopTarget] == nil { _ = lookUp(hopTarget, naming, at: now) }
+        guard let lookup = hops.lookups[hopTarget] else { return .found }
+        guard hops.waiting < naming.waiting, lookup.held.count < min(Self.heldPerTarget, naming.waitingPerTarget) else {
+            kernel.counters.limitsReached += 1
+            return .full
         }
-        return hopTargets.isEmpty ? .known : .found
+        hops.waiting += 1
+        hops.lookups[hopTarget]?.held.append(message)
+        return .waiting
     }
 
     /// Starts the lookup of a hop target; nil: it takes time, or one is running.
@@ -78,7 +71,7 @@ extension Gateway {
         guard hops.lookups[hopTarget] == nil else { return nil }
         let key = hops.lookupKeys.insert(hopTarget)
         hops.lookups[hopTarget] = NextHopResolver.Lookup(key: key, locator: HopLocator(hopTarget, prefersIPv6: naming.prefersIPv6))
-        timers.set(KernelTimer.lookup(key), at: now + naming.wait)
+        kernel.timers.set(KernelTimer.lookup(key), at: now + naming.wait)
         return pursue(hopTarget, at: now)
     }
 
@@ -94,12 +87,12 @@ extension Gateway {
                 for question in questions where hops.lookups[hopTarget]?.open.contains(question) == false {
                     if let answer = hops.cache.answer(to: question, at: now) {
                         hops.lookups[hopTarget]?.locator.receive(answer, to: question)
-                        counters.nameCacheHits += 1
+                        kernel.counters.nameCacheHits += 1
                         isAnswered = true
                         continue
                     }
                     if hops.asking[question] == nil {
-                        counters.nameQuestions += 1
+                        kernel.counters.nameQuestions += 1
                         hops.questions.append(question)
                     }
                     hops.asking[question, default: []].insert(hopTarget)
@@ -115,8 +108,8 @@ extension Gateway {
     func receive(_ answer: NameAnswer, to question: NameQuestion, at now: Instant) {
         guard let hopTargets = hops.asking.removeValue(forKey: question) else { return }
         if case .failed(let reason) = answer.outcome {
-            counters.nameFailures += 1
-            log(.notice, "name lookup failed", ["question": question.description, "reason": reason.rawValue])
+            kernel.counters.nameFailures += 1
+            kernel.log(.notice, "name lookup failed", ["question": question.description, "reason": reason.rawValue])
         }
         let kept = hops.cache.keep(answer, to: question, at: now)
         for hopTarget in hopTargets.sorted(by: { $0.description < $1.description }) {
@@ -128,12 +121,14 @@ extension Gateway {
 
     /// Ends a lookup that takes too long: open questions count as failed, and the known answers decide.
     func abandonLookup(_ key: SlabKey, at now: Instant) {
-        guard let hopTarget = hops.lookupKeys[key], let lookup = hops.lookups[hopTarget], let naming = configuration.naming else { return }
+        guard let hopTarget = hops.lookupKeys[key], let lookup = hops.lookups[hopTarget], let naming = kernel.configuration.naming else {
+            return
+        }
         let silence = NameAnswer(.failed(.timeout), timeToLive: naming.outagePause)
         var locator = lookup.locator
         for question in lookup.open.sorted(by: { $0.description < $1.description }) {
-            counters.nameFailures += 1
-            log(.notice, "name lookup failed", ["question": question.description, "reason": NameFailure.timeout.rawValue])
+            kernel.counters.nameFailures += 1
+            kernel.log(.notice, "name lookup failed", ["question": question.description, "reason": NameFailure.timeout.rawValue])
             locator.receive(silence, to: question)
         }
         while true {
@@ -152,16 +147,16 @@ extension Gateway {
 
     @discardableResult
     private func finish(_ hopTarget: HopTarget, _ result: Result<HopPlan, HopFailure>, at now: Instant) -> Result<HopPlan, HopFailure> {
-        guard let lookup = hops.lookups.removeValue(forKey: hopTarget), let naming = configuration.naming else { return result }
+        guard let lookup = hops.lookups.removeValue(forKey: hopTarget), let naming = kernel.configuration.naming else { return result }
         hops.lookupKeys.remove(lookup.key)
-        timers.set(KernelTimer.lookup(lookup.key), at: nil)
+        kernel.timers.set(KernelTimer.lookup(lookup.key), at: nil)
         hops.forget(lookup.open, of: hopTarget)
         hops.waiting -= lookup.waiting.count + lookup.held.count
         let result = hops.keep(result, for: hopTarget, naming, at: now)
         // Keep zero-TTL results for 1 s so that waiting requests can use them.
-        peers.noteLocated(result, of: hopTarget, until: max(hops.known[hopTarget]?.until ?? now, now + .seconds(1)))
+        kernel.host.noteLocated(result, of: hopTarget, until: max(hops.known[hopTarget]?.until ?? now, now + .seconds(1)))
         for delivery in lookup.waiting { resume(delivery, result, at: now) }
-        for message in lookup.held { receive(message, at: now) }
+        for message in lookup.held { kernel.receive(message, at: now) }
         return result
     }
 
@@ -170,7 +165,7 @@ extension Gateway {
     /// Reports the failure after the present input, because callers do not expect it while they send.
     private func postpone(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
         hops.undeliverable.append((delivery, failure))
-        timers.set(KernelTimer.undeliverable, at: now)
+        kernel.timers.set(KernelTimer.undeliverable, at: now)
     }
 
     func reportUndeliverable(at now: Instant) {
@@ -180,14 +175,14 @@ extension Gateway {
     }
 
     private func reportUndeliverable(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
-        counters.hopsNotLocated += 1
-        log(
+        kernel.counters.hopsNotLocated += 1
+        kernel.log(
             .notice, "next hop not located",
             [
                 "method": delivery.request.method.rawValue, "goal": delivery.hopTarget.description, "reason": failure.description,
                 "call-id": delivery.request.headers.callID ?? "",
             ])
-        if delivery.isAnswered { noteSilence(of: delivery.origin, failure.description, .transport, at: now) }
-        client(of: delivery.origin.ticket)?.notLocated(delivery.origin, failure, at: now)
+        if delivery.isAnswered { kernel.host.noteSilence(of: delivery.origin, failure.description, .transport, at: now) }
+        kernel.client(of: delivery.origin.ticket)?.notLocated(delivery.origin, failure, at: now)
     }
 }

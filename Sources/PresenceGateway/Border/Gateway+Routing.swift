@@ -2,7 +2,7 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Routes, next hops and the sending of requests.
+/// Next hops, and routes within dialogs: only to the remote party's own servers.
 extension Gateway {
     /// Route of a request within a dialog: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's connection while it
     /// is open. Names are looked up only within a domain that is itself looked up. Other names, and addresses that are not the remote
@@ -140,120 +140,5 @@ extension Gateway {
         if !isSecure, domain.discovery != nil, let (name, entry) = routes.entry(for: user.domainKey) { isSecure = entry.needsTLS(as: name) }
         return domain.nextHop(
             toward: user.domainKey, user: user.decodedUser, isSecure: isSecure, locatesNames: configuration.naming != nil)
-    }
-
-    /// Route of a request outside dialogs.
-    func requestRoute(by hop: NextHop) -> RequestRoute {
-        switch hop {
-        case .fixed(let address): requestRoute(to: address, flow: nil)
-        case .located(let hopTarget): .located(hopTarget)
-        }
-    }
-
-    /// Route to an address.
-    func requestRoute(to target: TransportAddress, flow: Flow?) -> RequestRoute {
-        .direct(
-            .address(target, from: listener(for: target, flow: flow)), target.transport,
-            own: ownAddresses.address(target.transport, toward: target))
-    }
-
-    /// Listener that sends a datagram to the target; nil: none has the target's address family, or the transport is no datagram.
-    func listener(for target: TransportAddress, flow: Flow?) -> TransportAddress? {
-        guard target.transport == .udp else { return nil }
-        if let local = flow?.local, Self.sends(from: local, to: target) { return local }
-        return configuration.listeners.first { Self.sends(from: $0, to: target) }
-    }
-
-    /// Whether a listener's datagrams can reach a target; a name is accepted, because its address is found later.
-    static func sends(from listener: TransportAddress, to target: TransportAddress) -> Bool {
-        func isIPv6(_ address: TransportAddress) -> Bool { address.host.utf8.contains(UInt8(ascii: ":")) }
-        return listener.transport == .udp && (!target.isNumeric || isIPv6(listener) == isIPv6(target))
-    }
-
-    /// Sends a request in a transaction; with a store, after the commit.
-    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
-        var request = request
-        request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return commitLog.staged.append(.request(request, requestRoute, origin)) }
-        begin(request, by: requestRoute, for: origin, at: now)
-    }
-
-    /// Sends a request, once the changes that it depends on are stored.
-    func begin(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
-        counters.requestsSent += 1
-        if request.method == .notify { counters.notificationsSent += 1 }
-        noteSent(for: origin)
-        switch requestRoute {
-        case .direct(let destination, let transport, let own):
-            begin(request, to: destination, over: transport, own: own, for: origin, at: now)
-        case .located(let hopTarget): deliver(request, to: hopTarget, for: origin, isAnswered: true, at: now)
-        }
-    }
-
-    /// Starts the transaction.
-    /// - Parameters:
-    ///   - own: this node's address in Via.
-    ///   - delivery: the delivery that this is one attempt of.
-    func begin(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
-        for origin: RequestOrigin, as delivery: Delivery? = nil, at now: Instant
-    ) {
-        var request = request
-        let repeatable = authorize(&request, to: destination, over: transport, own: own, for: origin)
-        sign(&request, to: destination, at: now)
-        let (transaction, actions) = transactions.send(
-            request, to: destination, over: transport, sentBy: own, isBrief: origin.isBrief, connectPatience: connectPatience(of: delivery),
-            at: now)
-        counters.limitsReached += transactions.takeTurnedAway()
-        var pendingRequest = PendingRequest(origin: origin, method: request.method, sentAt: now, repeatable: repeatable)
-        if case .connection(let connection, _) = destination { pendingRequest.connection = connection }
-        pendingRequests[transaction] = pendingRequest
-        if let delivery { follow(delivery, transaction, at: now) }
-        perform(actions, at: now)
-    }
-
-    /// Sends a BENOTIFY, which has no transaction and no response (MS-SIP 3.5).
-    func sendWithoutAnswer(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
-        var request = request
-        request.headers.set(.userAgent, Self.product)
-        guard store == nil else { return commitLog.staged.append(.unanswered(request, requestRoute, origin)) }
-        emit(request, by: requestRoute, for: origin, at: now)
-    }
-
-    /// Sends the BENOTIFY, once the changes that it depends on are stored.
-    func emit(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
-        counters.requestsSent += 1
-        counters.notificationsSent += 1
-        if exists(origin) { noteSent(for: origin) }
-        switch requestRoute {
-        case .direct(let destination, let transport, let own):
-            emit(request, to: destination, over: transport, own: own, for: origin, at: now)
-        case .located(let hopTarget): deliver(request, to: hopTarget, for: origin, isAnswered: false, at: now)
-        }
-    }
-
-    /// - Parameter target: the server that was chosen among several.
-    func emit(
-        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, own: TransactionLayer.HostPort,
-        for origin: RequestOrigin, target: TransportAddress? = nil, at now: Instant
-    ) {
-        var request = request
-        sign(&request, to: destination, at: now)
-        var token: UInt64 = 0
-        // The last BENOTIFY of an ended dialog is not repeated.
-        if exists(origin) {
-            var sent = UnansweredNotifications.Sent(origin: origin, target: target)
-            if case .connection(let connection, _) = destination { sent.connection = connection }
-            token = unanswered.add(sent)
-        }
-        perform(transactions.sendUnanswered(request, to: destination, over: transport, sentBy: own, token: token), at: now)
-    }
-
-    /// Whether the record of a request is still there.
-    private func exists(_ origin: RequestOrigin) -> Bool { client(of: origin.ticket)?.exists(origin.ticket) ?? false }
-
-    /// The flow of a ticket; nil: the kernel itself.
-    func client(of ticket: Ticket) -> (any KernelClient)? {
-        ticket.flow == .kernel ? nil : flows.clients[Int(ticket.flow.rawValue) - 1]
     }
 }
