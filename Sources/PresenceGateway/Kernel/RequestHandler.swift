@@ -13,20 +13,24 @@ protocol RequestHandler: AnyObject {
 
 /// The handlers of a shard, by method; a few, so that a search is faster than a hash.
 struct RequestHandlers {
-    private var entries: [(method: SIPMethod, handler: any RequestHandler)] = []
+    private var methods: [SIPMethod] = []
+    /// The handler of each method.
+    private var handlers: [any RequestHandler] = []
     /// The value of Allow (RFC 3261 20.5).
     private(set) var allow = ""
 
     /// Adds a handler; methods with an earlier handler keep it.
     mutating func add(_ handler: any RequestHandler) {
-        for method in handler.methods where self[method] == nil { entries.append((method, handler)) }
-        allow = entries.map(\.method.rawValue).joined(separator: ", ")
+        for method in handler.methods where self[method] == nil {
+            methods.append(method)
+            handlers.append(handler)
+        }
+        allow = methods.map(\.rawValue).joined(separator: ", ")
     }
 
     /// The handler of a method; nil: none.
     subscript(method: SIPMethod) -> (any RequestHandler)? {
-        for entry in entries where entry.method == method { return entry.handler }
-        return nil
+        methods.firstIndex(of: method).map { handlers[$0] }
     }
 
     /// The handler of a request.

@@ -10,8 +10,8 @@ extension FlowID {
     static let homeServer = FlowID(rawValue: 6)
 }
 
-/// The flows of a shard.
-struct Flows {
+/// The flows of a shard; an object, so that an access costs one reference.
+final class Flows {
     let border: BorderFlow
     let subscriptions: SubscriptionsFlow
     let presentities: PresentitiesFlow

@@ -109,7 +109,7 @@ public final class Gateway: SansIOEndpoint {
     /// Dialogs with changes or notifications that are not committed yet.
     var uncommitted = UncommittedDialogs()
     /// The flows, by which timers and requests find their records.
-    lazy var flows = Flows(self)
+    private(set) lazy var flows = Flows(self)
     /// Upstream subscriptions to verify, with the events at their partners.
     var doubts = DoubtQueue()
     /// Upstream subscriptions, by the connections over which their messages arrive.
