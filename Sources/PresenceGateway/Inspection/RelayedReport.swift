@@ -65,7 +65,7 @@ extension Gateway {
 
     /// Number of relayed publications of either model.
     func relayedPublications(of key: String) -> Int {
-        (pidfBridges[key]?.clientInstances.count ?? 0) + (categoryBridges[key]?.sources.count ?? 0)
+        (pidfBridges[key]?.clientInstances.count ?? 0) + (categoryBridges[key]?.publications.sources.count ?? 0)
     }
 
     func relayedReport(of key: String, at now: Instant) -> RelayedReport? {
@@ -88,7 +88,7 @@ extension Gateway {
             method: SIPMethod.service.rawValue, nextHop: publishingHop(of: bridge.uri, side: .enterprise)?.description,
             standing: isSettled ? .current : bridge.client.isAsking ? .asking : .waiting,
             nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.queue.count + (bridge.current == nil ? 0 : 1),
-            published: [], documents: bridge.sources.values.map { DateTime($0.until) }.sorted(), lapsesAt: nil,
+            published: [], documents: bridge.publications.sources.values.map { DateTime($0.until) }.sorted(), lapsesAt: nil,
             instances: bridge.client.keptStandings.sorted { $0.key < $1.key }.map { id, standing in
                 RelayedReport.RemoteInstance(
                     category: id.category.rawValue, container: Int(id.container.rawValue), instance: Int(id.instance),

@@ -16,14 +16,10 @@ extension Gateway {
             advance(bridge, at: now)
         }
         for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) where concerns(bridge.uri) {
-            let requested = bridge.client.requestedPublications.mapValues(\.body)
-            bridge.sources = renewed(bridge.sources)
-            if let sources = bridge.current?.sources { bridge.current?.sources = renewed(sources) }
-            requestPublications(bridge, at: now)
-            // The home server's pause continues unless the instances or the domain's configuration changed.
             let isSamePlace = configuration.domain(bridge.uri.domainKey) == before.domain(bridge.uri.domainKey)
-            if !isSamePlace || bridge.client.requestedPublications.mapValues(\.body) != requested { bridge.client.tryNow() }
-            work(bridge, at: now)
+            let actions = bridge.reconfigure(isSamePlace: isSamePlace, renew: renewed, environment(of: bridge, at: now))
+            perform(actions, on: bridge, at: now)
+            settle(bridge)
         }
     }
 
@@ -32,13 +28,9 @@ extension Gateway {
         relayedPresentity(uri, stored: (presentity.storedDocument, Set(presentity.computedInstances.map(\.id))))
     }
 
-    /// The same documents, parsed under the current limits; one that became unreadable is no longer shown.
-    private func renewed(_ sources: [String: CategoryBridge.Source]) -> [String: CategoryBridge.Source] {
-        sources.mapValues { known in
-            var source = known
-            source.presence = try? PIDFDocument.decode(known.document, using: parser)
-            return source
-        }
+    /// The same document, parsed under the current limits; one that became unreadable is no longer shown.
+    private func renewed(_ known: CategoryBridge.Source) -> CategoryBridge.Source {
+        known.renewed(try? PIDFDocument.decode(known.document, using: parser))
     }
 }
 

@@ -37,22 +37,17 @@ extension Gateway {
     /// Answers waiting requests and, without a store, removes all relayed publications, because no restart could restore them.
     func endBridges(at now: Instant) {
         for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) {
-            promiseHeld(bridge, at: now)
+            perform(bridge.promiseHeld(), on: bridge, at: now)
             guard store == nil else { continue }
-            bridge.enhanced = relayedPresentity(bridge.uri, stored: nil)
-            compose(bridge, at: now)
-            drive(bridge, at: now)
+            let empty = relayedPresentity(bridge.uri, stored: nil)
+            perform(bridge.withdraw(leaving: empty, environment(of: bridge, at: now)), on: bridge, at: now)
             settle(bridge)
         }
         for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) {
-            let refusal = Refusal.unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
-            for held in bridge.queue { refuse(held.request, held.transaction, refusal, at: now) }
-            bridge.queue = []
-            giveUp(bridge, refusal, at: now)
+            perform(bridge.refuseAll(.shutdown, environment(of: bridge, at: now)), on: bridge, at: now)
             guard store == nil else { continue }
-            bridge.sources = [:]
-            bridge.client.requestedPublications = [:]
-            work(bridge, at: now)
+            perform(bridge.withdraw(environment(of: bridge, at: now)), on: bridge, at: now)
+            settle(bridge)
         }
     }
 
@@ -66,7 +61,7 @@ extension Gateway {
             details[Detail.lapse] = String(standing.lapsesAt.nanosecondsSince1970)
             details[Detail.expires] = String(standing.expires)
         }
-        details[Detail.digest] = bridge.acceptedDigest.map { String($0) }
+        details[Detail.digest] = bridge.document.acceptedDigest.map { String($0) }
         let endpoints = bridge.endpoints.union(bridge.leaving.keys).union(bridgeConnections.endpoints(of: bridge.key))
         details[Detail.endpoints] = endpoints.sorted().joined(separator: ",")
         return StoredBridge(
@@ -77,8 +72,8 @@ extension Gateway {
 
     private func stored(_ bridge: CategoryBridge) -> StoredBridge? {
         let standings = bridge.client.keptStandings
-        guard !bridge.sources.isEmpty || !standings.isEmpty else { return nil }
-        let sources = bridge.sources.map { tag, source in
+        guard !bridge.publications.sources.isEmpty || !standings.isEmpty else { return nil }
+        let sources = bridge.publications.sources.map { tag, source in
             StoredBridge.Item(
                 kind: Kind.source, name: tag, document: source.document,
                 details: [
@@ -126,18 +121,15 @@ extension Gateway {
                 retryPause: timing.retryMinimum, longestPause: timing.retryMaximum, at: now)
         }
         let bridge = PIDFBridge(
-            key: stored.user, uri: uri, enhanced: relayedPresentity(uri, stored: (data, Set(computed))), client: client)
-        bridge.dialogContext.callID = tokens.callID()
-        bridge.dialogContext.hopMarks = stored.details[Detail.hopMarks] ?? ""
-        bridge.acceptedDigest = stored.details[Detail.digest].flatMap { UInt64($0) }
-        for endpoint in (stored.details[Detail.endpoints] ?? "").split(separator: ",") {
-            bridge.leaving[String(endpoint)] = now + timing.restartGrace
-        }
+            key: stored.user, uri: uri, enhanced: relayedPresentity(uri, stored: (data, Set(computed))), client: client,
+            dialogContext: DialogContext(callID: tokens.callID(), hopMarks: stored.details[Detail.hopMarks] ?? ""),
+            acceptedDigest: stored.details[Detail.digest].flatMap { UInt64($0) },
+            endpoints: (stored.details[Detail.endpoints] ?? "").split(separator: ",").map { String($0) },
+            returnBy: now + timing.restartGrace)
         pidfBridges[bridge.key] = bridge
-        endLives(of: bridge, at: now)
-        compose(bridge, at: now)
+        perform(bridge.resume(environment(of: bridge, at: now)), on: bridge, at: now)
         // Paced like upstream subscriptions; a publication that is already current is refreshed on schedule.
-        if !bridge.isSettled { bridge.retryAt = nextPaced(at: now) }
+        if !bridge.isSettled { bridge.retry(at: nextPaced(at: now)) }
         settle(bridge)
         return true
     }
@@ -153,20 +145,21 @@ extension Gateway {
                 version: version, digest: digest, until: DateTime(nanosecondsSince1970: until),
                 renewAt: DateTime(nanosecondsSince1970: renew), isUncertain: item.details[Detail.isUncertain] != nil)
         }
-        let bridge = makeCategoryBridge(stored.user, uri, standings: standings)
-        bridge.dialogContext.hopMarks = stored.details[Detail.hopMarks] ?? ""
-        bridge.homeComputesState = stored.details[Detail.computesState] != nil
+        var publications = noPublications
         for item in stored.items where item.kind == Kind.source {
             let until = item.details[Detail.until].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
             let arrived = item.details[Detail.arrived].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
             let number = item.details[Detail.number].flatMap { UInt64($0) }
             guard let until, let source = try? source(item.document, number: number ?? 0, arrived: arrived ?? now, until: until)
             else { return false }
-            bridge.sources[item.name] = source
-            bridge.table.restore(EntityTag(item.name), until: source.until)
+            publications.restore(source, as: item.name)
         }
+        let bridge = CategoryBridge(
+            key: stored.user, uri: uri, publications: publications, client: categoryClient(of: uri, standings: standings),
+            dialogContext: DialogContext(callID: tokens.callID(), hopMarks: stored.details[Detail.hopMarks] ?? ""),
+            homeComputesState: stored.details[Detail.computesState] != nil)
         categoryBridges[bridge.key] = bridge
-        requestPublications(bridge, at: now)
+        bridge.resume(environment(of: bridge, at: now))
         timers.set(flows.publications.ticket(of: bridge), at: nextPaced(at: now))
         return true
     }

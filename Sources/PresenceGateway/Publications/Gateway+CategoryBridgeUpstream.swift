@@ -13,31 +13,52 @@ extension Gateway {
         configuration.publisherEPID ?? String(PresenceDigest(of: configuration.nodeName).hex.suffix(10))
     }
 
-    /// Sends the next request for the difference between wanted and published instances, or finishes the current PUBLISH.
-    func reconcile(_ bridge: CategoryBridge, at now: Instant) {
-        let moment = DateTime(now)
-        if let document = bridge.client.next(at: moment) { return publish(bridge, document, at: now) }
-        guard let change = bridge.current, !bridge.client.isAsking else { return }
-        if bridge.client.isSettled(at: moment) { return commit(bridge, change, at: now) }
-        let pause = bridge.client.pause(at: moment)
-        giveUp(bridge, .unavailable("the identity's home server takes no publications now", retryAfter: Int(clamping: pause)), at: now)
+    func perform(_ actions: [CategoryBridge.Action], on bridge: CategoryBridge, at now: Instant) {
+        for action in actions {
+            switch action {
+            case .publish(let document, let attempt):
+                publish(document, of: bridge, attempt: attempt, at: now)
+            case .acknowledge(let change, let before):
+                acknowledge(change, on: bridge, before: before, at: now)
+            case .refuse(let held, let cause):
+                refuse(held.request, held.transaction, refusal(cause), at: now)
+            case .published:
+                counters.publicationsRelayed += 1
+            case .conflict(let stale):
+                counters.publicationConflicts += 1
+                log(.info, "far side has other versions", ["call-id": bridge.dialogContext.callID, "stale": String(stale)])
+            case .refused(let status):
+                counters.publicationsRefusedUpstream += 1
+                log(.notice, "far side refused SERVICE", ["call-id": bridge.dialogContext.callID, "status": String(status)])
+            case .computesState:
+                log(.info, "home server computes states, input containers are published", ["call-id": bridge.dialogContext.callID])
+            case .keep:
+                keep(.bridge(bridge.key))
+            }
+        }
     }
 
-    private func publish(_ bridge: CategoryBridge, _ document: CategoryPublishDocument, at now: Instant) {
-        bridge.attempt += 1
-        guard let hop = publishingHop(of: bridge.uri, side: .enterprise) else {
-            return answered(bridge, .notFound, nil, retryAfter: nil, at: now)
+    private func refusal(_ cause: CategoryBridge.RefusalCause) -> Refusal {
+        switch cause {
+        case .request(let refusal): refusal
+        case .homeServer(let status): Refusal(remotePublication: status)
+        case .paused(let retryAfter): .unavailable("the identity's home server takes no publications now", retryAfter: retryAfter)
+        case .timeout: Refusal(.serverTimeout, "the identity's home server did not answer in time")
+        case .shutdown: .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
         }
+    }
+
+    private func publish(_ document: CategoryPublishDocument, of bridge: CategoryBridge, attempt: UInt64, at now: Instant) {
+        guard let hop = publishingHop(of: bridge.uri, side: .enterprise) else { return }
         var request = SIPRequest(.service, uri: bridge.uri)
         let epid = publisherEPID
-        address(&request, of: bridge.uri, &bridge.dialogContext, epid: epid)
+        address(&request, of: bridge.uri, bridge.beginRequest(), epid: epid)
         let requestRoute = requestRoute(by: hop)
         var contact = NameAddr(contact(by: requestRoute)) ?? NameAddr(bridge.uri)
         contact.parameters.set("+sip.instance", "<urn:uuid:\(EndpointID(epid: epid))>", isQuoted: true)
         request.headers.set(.contact, contact.description)
         request.headers.set(.contentType, ServiceKind.categoryPublish.rawValue)
         request.body = document.encoded()
-        keep(.bridge(bridge.key))
         send(request, by: requestRoute, for: flows.publications.origin(of: bridge), at: now)
     }
 
@@ -45,41 +66,27 @@ extension Gateway {
 
     func receiveAnswer(_ response: SIPResponse, for bridge: CategoryBridge, attempt: UInt64, at now: Instant) {
         guard bridge.attempt == attempt else { return }
-        answered(bridge, response.status, response.body, retryAfter: response.headers.retryAfter.map { Int($0.seconds) }, at: now)
-        work(bridge, at: now)
+        perform(bridge.receiveAnswer(answer(response, to: bridge), environment(of: bridge, at: now)), on: bridge, at: now)
+        settle(bridge)
     }
 
     func serviceFailed(_ bridge: CategoryBridge, attempt: UInt64, _ reason: String, at now: Instant) {
         guard bridge.attempt == attempt else { return }
         log(.notice, "SERVICE not delivered", ["call-id": bridge.dialogContext.callID, "reason": reason])
-        answered(bridge, .requestTimeout, nil, retryAfter: nil, at: now)
-        work(bridge, at: now)
+        perform(bridge.receiveAnswer(.unavailable(retryAfter: nil), environment(of: bridge, at: now)), on: bridge, at: now)
+        settle(bridge)
     }
 
-    private func answered(_ bridge: CategoryBridge, _ status: SIPStatus, _ body: [UInt8]?, retryAfter: Int?, at now: Instant) {
-        let moment = DateTime(now)
-        keep(.bridge(bridge.key))
-        switch status.rawValue {
+    private func answer(_ response: SIPResponse, to bridge: CategoryBridge) -> CategoryBridge.Answer {
+        let root = { [unowned self] in try? parser.parse(response.body).root }
+        switch response.status.rawValue {
         case 200..<300:
-            counters.publicationsRelayed += 1
-            let answer = body.flatMap { try? parser.parse($0).root }.flatMap { try? RoamingDataDocument(reading: $0) }
-            bridge.client.accepted(answer?.categories, at: moment)
-            noteComputedStates(answer?.categories, of: bridge, at: now)
-        case 409:
-            counters.publicationConflicts += 1
-            let fault = body.flatMap { try? parser.parse($0).root }.flatMap { try? FaultDocument(reading: $0) }
-            log(
-                .info, "far side has other versions",
-                ["call-id": bridge.dialogContext.callID, "stale": String(fault?.operations.count ?? 0)])
-            bridge.client.conflicted(fault, at: moment)
-        case 408, 480, 500..<600:
-            bridge.client.failed(retryAfter: retryAfter, at: moment)
-        default:
-            counters.publicationsRefusedUpstream += 1
-            log(.notice, "far side refused SERVICE", ["call-id": bridge.dialogContext.callID, "status": String(status.rawValue)])
-            bridge.client.refused(isChallenge: [401, 407].contains(status.rawValue), at: moment)
-            giveUp(bridge, Refusal(remotePublication: status.rawValue), at: now)
+            let categories = root().flatMap { try? RoamingDataDocument(reading: $0) }?.categories
+            let computesState = !bridge.homeComputesState && categories.map(hasComputedState) ?? false
+            return .accepted(categories, computesState: computesState)
+        case 409: return .conflict(root().flatMap { try? FaultDocument(reading: $0) })
+        case 408, 480, 500..<600: return .unavailable(retryAfter: response.headers.retryAfter.map { Int($0.seconds) })
+        case let status: return .refused(status: status)
         }
-        reconcile(bridge, at: now)
     }
 }

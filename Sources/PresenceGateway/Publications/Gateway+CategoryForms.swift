@@ -20,9 +20,10 @@ public enum PublishForm: String, CaseIterable, Hashable, Sendable {
 
 /// Composes the documents of a user into one set of category instances.
 extension Gateway {
-    /// Composes the sources into the wanted instances, and notes the next timed change.
-    func compose(_ sources: [String: CategoryBridge.Source], of bridge: CategoryBridge, at now: Instant) -> [PublicationID: XMLFragment] {
-        let uri = bridge.uri
+    /// Composes the sources into the wanted instances.
+    func compose(
+        _ sources: [String: CategoryBridge.Source], of uri: SIPURI, homeComputesState: Bool, at now: Instant
+    ) -> CategoryBridge.Composition {
         var composer = PublicationComposer(entity: uri.description, limits: configuration.limits.composition)
         for (tag, source) in sources.sorted(by: { ($0.value.number, $0.key) < ($1.value.number, $1.key) }) {
             guard let presence = source.presence else { continue }
@@ -30,18 +31,17 @@ extension Gateway {
                 presence, tag: tag,
                 standing: .init(number: source.number, arrived: DateTime(source.arrived), until: DateTime(source.until), ids: [:]))
         }
-        guard !composer.isEmpty else {
-            bridge.nextTimedMoment = nil
-            return [:]
-        }
+        guard !composer.isEmpty else { return CategoryBridge.Composition() }
         let document = composer.document
-        bridge.nextTimedMoment = PresenceSource.pidf(document).nextTimedMoment(after: now)
-        return instances(of: document, uri, asUserState: publishesUserState(bridge), at: now)
+        let asUserState = publishesUserState(uri, homeComputesState: homeComputesState)
+        return CategoryBridge.Composition(
+            instances: instances(of: document, uri, asUserState: asUserState, at: now),
+            nextTimedMoment: PresenceSource.pidf(document).nextTimedMoment(after: now))
     }
 
-    private func publishesUserState(_ bridge: CategoryBridge) -> Bool {
-        switch publishForm(of: bridge.uri) {
-        case .automatic: bridge.homeComputesState
+    private func publishesUserState(_ uri: SIPURI, homeComputesState: Bool) -> Bool {
+        switch publishForm(of: uri) {
+        case .automatic: homeComputesState
         case .aggregateState: false
         case .userState: true
         }
@@ -86,22 +86,16 @@ extension Gateway {
         return .state(StateDocument(type: state.type, availability: state.availability))
     }
 
-    /// Looks for states computed by the home server in the containers that the 200 returns as a whole (MS-PRES 3.2.5.1.2, 3.8.5.1.2.7). A
-    /// published state would contradict them, so the form changes and the instances are published again at once.
-    func noteComputedStates(_ answer: CategoriesDocument?, of bridge: CategoryBridge, at now: Instant) {
-        guard !bridge.homeComputesState, let answer else { return }
+    /// Whether the containers that the 200 returns as a whole have a state that the home server computed (MS-PRES 3.2.5.1.2,
+    /// 3.8.5.1.2.7).
+    func hasComputedState(_ answer: CategoriesDocument) -> Bool {
         let containers = Set(
             translator.mapper.tables.containerPolicies.filter { $0.publishes.contains(CategoryName.state.rawValue) }.map(\.container))
-        let isComputed = answer.categories.contains { element in
+        return answer.categories.contains { element in
             guard element.name == .state, let container = element.container, let instance = element.instance, !element.isEmptyMarker
             else { return false }
             // Instance numbers of computed states: 1 with a machine, 0 without one.
             return instance <= 1 && containers.contains(Int(container.rawValue))
         }
-        guard isComputed else { return }
-        bridge.homeComputesState = true
-        keep(.bridge(bridge.key))
-        log(.info, "home server computes states, input containers are published", ["call-id": bridge.dialogContext.callID])
-        requestPublications(bridge, at: now)
     }
 }

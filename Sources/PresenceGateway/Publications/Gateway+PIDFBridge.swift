@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import PresenceMapping
 import Registration
@@ -33,41 +34,28 @@ extension Gateway {
             counters.limitsReached += 1
             throw .unavailable("too many publications of this presentity at once", retryAfter: configuration.timing.retryAfter)
         }
-        let sender = PublishingEndpoint(
-            from: parties.watcher.description, to: parties.presentity.description,
-            endpointID: endpoint?.description, isRegistered: flow.connection != nil)
-        let before = bridge.enhanced
+        let connected = flow.connection == nil ? nil : endpoint?.description
+        let publication = PIDFBridge.Request(
+            request: request, transaction: transaction, document: document,
+            sender: PublishingEndpoint(
+                from: parties.watcher.description, to: parties.presentity.description,
+                endpointID: endpoint?.description, isRegistered: flow.connection != nil),
+            endpoint: connected, until: now + configuration.timing.publishWait)
         let moment = DateTime(now)
-        let change: PresentityChange
+        let actions: [PIDFBridge.Action]
         do {
-            change = try bridge.enhanced.publish(document, by: sender, at: moment)
+            actions = try bridge.publish(publication, environment(of: bridge, at: now)) { enhanced, change in
+                var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
+                response.headers.append(.contentType, WatcherFormat.roamingSelfType)
+                response.body = enhanced.publishAnswer(after: change, at: moment).encoded()
+                return response
+            }
         } catch {
             throw Refusal(error)
         }
-        if let connection = flow.connection, let id = endpoint?.description {
-            bridgeConnections.note(id, of: bridge.key, over: connection)
-            bridge.leaving[id] = nil
-        }
-        bridge.dialogContext.follow(loopMarkers, parties)
-        var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
-        response.headers.append(.contentType, WatcherFormat.roamingSelfType)
-        response.body = bridge.enhanced.publishAnswer(after: change, at: moment).encoded()
-        keep(.bridge(bridge.key))
-        let generation = bridge.generation
-        compose(bridge, at: now)
-        if bridge.isSettled {
-            bridge.accepted = bridge.enhanced
-            let connections = bridgeConnections.connections(of: bridge.key)
-            ifNotKept { [unowned self] now in takeBack(bridge, to: before, over: connections, at: now) }
-            counters.publicationsAccepted += 1
-            respond(response, transaction, at: now)
-            return
-        }
-        bridge.held.append(
-            PIDFBridge.Held(
-                request: request, transaction: transaction, response: response, enhanced: bridge.enhanced,
-                generation: bridge.generation, until: now + configuration.timing.publishWait))
-        if generation != bridge.generation || !bridge.client.isAsking { drive(bridge, at: now) }
+        if let connection = flow.connection, let connected { bridgeConnections.note(connected, of: bridge.key, over: connection) }
+        bridge.follow(loopMarkers, maxForwards: parties.maxForwards)
+        perform(actions, on: bridge, at: now)
     }
 
     private func pidfBridge(_ parties: RequestScreening.Parties) throws(Refusal) -> PIDFBridge {
@@ -77,8 +65,8 @@ extension Gateway {
         let bridge = PIDFBridge(
             key: parties.presentityKey, uri: parties.presentity, enhanced: relayedPresentity(parties.presentity, stored: nil),
             client: PublicationClient(
-                expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum))
-        bridge.dialogContext.callID = tokens.callID()
+                expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum),
+            dialogContext: DialogContext(callID: tokens.callID()))
         pidfBridges[bridge.key] = bridge
         return bridge
     }
@@ -105,107 +93,48 @@ extension Gateway {
         return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: presencePolicy(of: uri))
     }
 
-    // MARK: published document
-
-    /// Renders the document; a difference starts a new generation.
-    func compose(_ bridge: PIDFBridge, at now: Instant) {
-        guard let domain = configuration.domain(bridge.uri.domainKey) else { return }
-        let elements = bridge.shown(to: domain.network)
-        var document: [UInt8]?
-        if !elements.isEmpty {
+    /// Surroundings of an input of a relayed publication.
+    func environment(of bridge: PIDFBridge, at now: Instant) -> PIDFBridge.Environment {
+        let domain = configuration.domain(bridge.uri.domainKey)
+        return PIDFBridge.Environment(
+            now: now, connected: bridgeConnections.endpoints(of: bridge.key), network: domain?.network,
+            isRoutable: publishingHop(of: bridge.uri, side: .simple) != nil, retryPause: configuration.timing.retryMaximum
+        ) { [unowned self] elements in
+            guard let domain else { return nil }
             let format = WatcherFormat.pidf(domain.profile, lossless: domain.lossless)
             let rendered = translator.render(
                 .categories(CategoryMerge(elements)), as: format, entity: bridge.uri, requested: [], counters: &counters, at: now)
-            if case .document(let view) = rendered { document = view.bytes }
+            guard case .document(let view) = rendered else { return nil }
+            return view.bytes
         }
-        guard document != bridge.document else { return }
-        bridge.document = document
-        bridge.generation += 1
-    }
-
-    // MARK: answers to clients
-
-    /// Answers every held request up to a generation with its 200.
-    func answerHeld(_ bridge: PIDFBridge, upTo generation: UInt64, at now: Instant) {
-        let ready = bridge.held.filter { $0.generation <= generation }
-        bridge.held.removeAll { $0.generation <= generation }
-        if let last = ready.last { bridge.accepted = last.enhanced }
-        for held in ready {
-            counters.publicationsAccepted += 1
-            respond(held.response, held.transaction, at: now)
-        }
-    }
-
-    /// Answers all held requests: their changes are kept, and published as soon as the compositor accepts.
-    func promiseHeld(_ bridge: PIDFBridge, at now: Instant) {
-        answerHeld(bridge, upTo: bridge.generation, at: now)
-    }
-
-    /// Undoes the changes that were not acknowledged, and refuses all held requests.
-    func refuseHeld(_ bridge: PIDFBridge, _ refusal: Refusal, at now: Instant) {
-        let waiting = bridge.held
-        bridge.held = []
-        bridge.enhanced = bridge.accepted
-        endLives(of: bridge, at: now)
-        compose(bridge, at: now)
-        for held in waiting { refuse(held.request, held.transaction, refusal, at: now) }
     }
 
     /// Restores the state before a change that could not be stored.
     /// - Parameter connections: those of the endpoints, which are forgotten with an idle bridge.
-    private func takeBack(
+    func takeBack(
         _ bridge: PIDFBridge, to before: EnhancedPresentity, over connections: [String: Set<ConnectionID>], at now: Instant
     ) {
         for (endpoint, connection) in connections.flatMap({ endpoint, all in all.map { (endpoint, $0) } }) {
             bridgeConnections.note(endpoint, of: bridge.key, over: connection)
         }
-        bridge.enhanced = before
-        bridge.accepted = before
         pidfBridges[bridge.key] = bridge
-        endLives(of: bridge, at: now)
-        compose(bridge, at: now)
-        drive(bridge, at: now)
+        perform(bridge.takeBack(to: before, environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)
     }
 
-    // MARK: expiry
-
-    /// Removes expired instances, and those of endpoints that did not return in time (MS-PRES 3.2.5.5, 3.2.6.1).
-    func endLives(of bridge: PIDFBridge, at now: Instant) {
-        let moment = DateTime(now)
-        var isChanged = false
-        bridge.forEachStanding { if !$0.expire(at: moment).isEmpty { isChanged = true } }
-        let gone = bridge.leaving.filter { $0.value <= now }.keys.sorted()
-        for endpoint in gone {
-            bridge.leaving[endpoint] = nil
-            let isLast = bridge.leaving.isEmpty && bridgeConnections.endpoints(of: bridge.key).isEmpty
-            bridge.forEachStanding { _ = $0.endpointEnded(endpoint, isLast: isLast, at: moment) }
-        }
-        if isChanged || !gone.isEmpty { keep(.bridge(bridge.key)) }
-    }
+    // MARK: time
 
     /// Starts the grace period of unregistered endpoints after their last connection closed (``GatewayTiming/connectionGrace``).
     func bridgeEndpointsClosed(_ connection: ConnectionID, at now: Instant) {
         for (key, endpoints) in bridgeConnections.close(connection) {
             guard let bridge = pidfBridges[key] else { continue }
-            for endpoint in endpoints { bridge.leaving[endpoint] = now + configuration.timing.connectionGrace }
+            bridge.endpointsLeft(endpoints, returnBy: now + configuration.timing.connectionGrace)
             schedule(bridge)
         }
     }
 
     func advance(_ bridge: PIDFBridge, at now: Instant) {
-        endLives(of: bridge, at: now)
-        let generation = bridge.generation
-        compose(bridge, at: now)
-        if let due = bridge.held.map(\.until).min(), due <= now { promiseHeld(bridge, at: now) }
-        if let retryAt = bridge.retryAt, retryAt <= now {
-            bridge.retryAt = nil
-            drive(bridge, at: now)
-        } else if generation != bridge.generation {
-            drive(bridge, at: now)
-        } else {
-            perform(bridge.client.advance(to: now), on: bridge, at: now)
-        }
+        perform(bridge.advance(environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)
     }
 

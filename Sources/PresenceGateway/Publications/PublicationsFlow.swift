@@ -21,7 +21,7 @@ final class PublicationsFlow: KernelClient, RequestHandler, Persistent {
     func ticket(of bridge: PIDFBridge) -> Ticket {
         if let ticket = bridge.ticket { return ticket }
         let ticket = Ticket(.publications, kind: Kind.pidf, pidfBridges.insert(bridge))
-        bridge.ticket = ticket
+        bridge.name(ticket)
         return ticket
     }
 
@@ -29,20 +29,20 @@ final class PublicationsFlow: KernelClient, RequestHandler, Persistent {
     func ticket(of bridge: CategoryBridge) -> Ticket {
         if let ticket = bridge.ticket { return ticket }
         let ticket = Ticket(.publications, kind: Kind.categories, categoryBridges.insert(bridge))
-        bridge.ticket = ticket
+        bridge.name(ticket)
         return ticket
     }
 
     func remove(_ bridge: PIDFBridge) {
         guard let ticket = bridge.ticket else { return }
-        bridge.ticket = nil
+        bridge.name(nil)
         gateway.timers.set(ticket, at: nil)
         pidfBridges.remove(ticket.key)
     }
 
     func remove(_ bridge: CategoryBridge) {
         guard let ticket = bridge.ticket else { return }
-        bridge.ticket = nil
+        bridge.name(nil)
         gateway.timers.set(ticket, at: nil)
         categoryBridges.remove(ticket.key)
     }
@@ -112,12 +112,10 @@ final class PublicationsFlow: KernelClient, RequestHandler, Persistent {
         guard var cSeq = request.headers.cSeq else { return false }
         switch sender(of: origin) {
         case .pidf(let bridge)?:
-            bridge.dialogContext.cSeq += 1
-            cSeq.number = bridge.dialogContext.cSeq
+            cSeq.number = bridge.nextNumber()
             gateway.keep(.bridge(bridge.key))
         case .categories(let bridge)?:
-            bridge.dialogContext.cSeq += 1
-            cSeq.number = bridge.dialogContext.cSeq
+            cSeq.number = bridge.nextNumber()
             gateway.keep(.bridge(bridge.key))
         case nil: return false
         }

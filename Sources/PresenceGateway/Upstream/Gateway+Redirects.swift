@@ -63,16 +63,18 @@ extension Gateway {
     /// Sends a publication to the target of a 3xx.
     /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, to pendingRequest: PendingRequest, of bridge: PIDFBridge, at now: Instant) -> Bool {
-        let target = publishingTarget(
-            response, to: pendingRequest, visited: &bridge.dialogContext.redirections, of: bridge.uri, side: .simple)
+        var visited = bridge.dialogContext.redirections
+        let target = publishingTarget(response, to: pendingRequest, visited: &visited, of: bridge.uri, side: .simple)
+        bridge.noteRedirections(visited)
         return target.map { redirect(pendingRequest, to: $0, at: now) } ?? false
     }
 
     /// Sends a category publication to the target of a 3xx.
     /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, to pendingRequest: PendingRequest, of bridge: CategoryBridge, at now: Instant) -> Bool {
-        let target = publishingTarget(
-            response, to: pendingRequest, visited: &bridge.dialogContext.redirections, of: bridge.uri, side: .enterprise)
+        var visited = bridge.dialogContext.redirections
+        let target = publishingTarget(response, to: pendingRequest, visited: &visited, of: bridge.uri, side: .enterprise)
+        bridge.noteRedirections(visited)
         return target.map { redirect(pendingRequest, to: $0, at: now) } ?? false
     }
 
