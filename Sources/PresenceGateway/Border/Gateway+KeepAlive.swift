@@ -2,25 +2,9 @@ import FederationRouting
 import SIPCore
 
 /// Sends OPTIONS to the next hops of domains with a configured interval, and by default to those with upstream subscriptions, so that
-/// partners that are down are noticed (RFC 3261 11). Of several servers each one with subscriptions is asked, because a response of
-/// another server does not show that it is up.
-///
-///     resting --time, or another request was not answered--> open (one request per server) --all ended--> resting
+/// partners that are down are noticed (RFC 3261 11), see ``KeepAlive``. Of several servers each one with subscriptions is asked, because a
+/// response of another server does not show that it is up.
 extension Gateway {
-    struct KeepAlive: Equatable {
-        /// Names the domain to the kernel.
-        let ticket: Ticket
-        var interval: TimeSpan
-        /// OPTIONS without a response yet.
-        var open = 0
-        /// Whether the domain is asked by default, while it has upstream subscriptions.
-        var isDefault = false
-        /// Time of the next OPTIONS.
-        var dueAt: Instant
-        /// Earliest time at which another unanswered request may cause OPTIONS.
-        var asksFrom = Instant(nanosecondsSince1970: 0)
-    }
-
     /// Intervals without configuration while the partner is up and while it is down, and the most servers and domains asked.
     static let keepAliveInterval = TimeSpan.seconds(60)
     private static let keepAliveIntervalDown = TimeSpan.seconds(15)
@@ -43,7 +27,7 @@ extension Gateway {
                 let most = min(Self.spread, interval).nanoseconds
                 let due = now + TimeSpan(nanoseconds: .random(in: 0...most, using: &hops.random))
                 let ticket = keepAlives[name]?.ticket ?? flows.border.add(domain: name)
-                plan[name] = KeepAlive(ticket: ticket, interval: interval, open: keepAlives[name]?.open ?? 0, dueAt: due)
+                plan[name] = KeepAlive(ticket: ticket, interval: interval, dueAt: due, after: keepAlives[name])
                 timers.set(ticket, at: due)
             }
         }
@@ -61,7 +45,7 @@ extension Gateway {
     }
 
     func advanceKeepAlive(_ name: String, at now: Instant) {
-        guard !isShuttingDown, var state = keepAlives[name] else { return }
+        guard !isShuttingDown, let state = keepAlives[name] else { return }
         let subscribed =
             state.isDefault || configuration.naming != nil
             ? upstreams.numbers(ofDomain: name).compactMap { upstreams[$0] }.filter(\.hasSink) : []
@@ -72,18 +56,18 @@ extension Gateway {
                 flows.border.remove(domain: state.ticket)
                 return
             }
-            state.interval = isDown ? Self.keepAliveIntervalDown : Self.keepAliveInterval
         }
+        let interval = !state.isDefault ? state.interval : isDown ? Self.keepAliveIntervalDown : Self.keepAliveInterval
         // Up to a tenth earlier, so that partners do not stay synchronized.
-        let sooner = TimeSpan(nanoseconds: .random(in: 0...(state.interval.nanoseconds / 10), using: &hops.random))
-        keepAlives[name]?.dueAt = now + (state.interval - sooner)
-        timers.set(state.ticket, at: now + (state.interval - sooner))
-        guard state.open == 0, let hop = hop(toward: SIPURI(host: name)) else { return }
+        let sooner = TimeSpan(nanoseconds: .random(in: 0...(interval.nanoseconds / 10), using: &hops.random))
+        keepAlives[name]?.plan(at: now + (interval - sooner))
+        timers.set(state.ticket, at: now + (interval - sooner))
+        guard state.isResting, let hop = hop(toward: SIPURI(host: name)) else { return }
         // While the partner is down, a response of any server shows its return.
         let known = isDown ? [] : servers(of: hop)
-        let places = subscribed.compactMap(\.server)
+        let places = subscribed.compactMap(\.verification.server)
         let asked = known.count < 2 ? [] : known.filter { one in places.contains { Self.isSame($0, one) } }.prefix(Self.keptAliveServers)
-        keepAlives[name]?.open = max(asked.count, 1)
+        keepAlives[name]?.ask(asked.count)
         if asked.isEmpty { return askAlive(name, by: requestRoute(by: hop), of: nil, at: now) }
         for server in asked { askAlive(name, by: requestRoute(by: .fixed(server)), of: server, at: now) }
     }
@@ -102,7 +86,7 @@ extension Gateway {
 
     /// Notes the end of one request.
     func keepAliveEnded(_ name: String) {
-        if let open = keepAlives[name]?.open, open > 0 { keepAlives[name]?.open = open - 1 }
+        keepAlives[name]?.ended()
     }
 
     /// Handles the response to OPTIONS.
@@ -127,12 +111,8 @@ extension Gateway {
     /// Sends OPTIONS after another request to the domain or to one of its servers was not answered.
     /// - Returns: false if the domain is not asked by configuration.
     func askNow(_ name: String, of server: TransportAddress? = nil, at now: Instant) -> Bool {
-        guard keepsPartnersAlive, !isShuttingDown, let state = keepAlives[name], let hop = hop(toward: SIPURI(host: name)) else {
-            return false
-        }
-        guard state.open == 0, now >= state.asksFrom else { return true }
-        keepAlives[name]?.open = 1
-        keepAlives[name]?.asksFrom = now + Self.keepAliveIntervalDown
+        guard keepsPartnersAlive, !isShuttingDown, keepAlives[name] != nil, let hop = hop(toward: SIPURI(host: name)) else { return false }
+        guard keepAlives[name]?.askNow(pause: Self.keepAliveIntervalDown, at: now) == true else { return true }
         askAlive(name, by: server.map { requestRoute(by: .fixed($0)) } ?? requestRoute(by: hop), of: server, at: now)
         return true
     }
@@ -140,13 +120,12 @@ extension Gateway {
     /// Asks a partner that is down sooner. Repeated failures do not postpone the next OPTIONS.
     func keepAliveSoon(of partner: String, at now: Instant) {
         for name in domains(ofPartner: partner, among: keepAlives.keys) {
-            guard let state = keepAlives[name], state.isDefault else { continue }
+            guard let ticket = keepAlives[name]?.ticket, keepAlives[name]?.isDefault == true else { continue }
             let chance = tokens.repeatableNumber(for: "keep-alive down\n\(name)")
             let sooner = Int64(chance % UInt64(Self.keepAliveIntervalDown.nanoseconds / 10))
             let soon = now + TimeSpan(nanoseconds: Self.keepAliveIntervalDown.nanoseconds - sooner)
-            guard soon < state.dueAt else { continue }
-            keepAlives[name]?.dueAt = soon
-            timers.set(state.ticket, at: soon)
+            guard keepAlives[name]?.planSooner(at: soon) == true else { continue }
+            timers.set(ticket, at: soon)
         }
     }
 

@@ -36,7 +36,7 @@ extension Gateway {
         let tag = request.headers.toTag
         switch request.method {
         case .notify, .benotify:
-            guard let subscription = tag.flatMap({ upstreamsByTag[$0] }) else { return (watcher: to, presentity: from) }
+            guard let subscription = tag.flatMap({ upstreams[tag: $0] }) else { return (watcher: to, presentity: from) }
             return (watcher: subscription.watcher.aorKey, presentity: subscription.only?.key ?? "")
         case .subscribe:
             if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.soleKey) }

@@ -6,25 +6,23 @@ extension Gateway {
     /// Number of entries of each table, by name, for tests of growth. All tables are empty when all dialogs, publications and
     /// transactions have ended and no user data is kept.
     public var tableSizes: [String: Int] {
-        [
-            "dialogs": dialogs.count, "upstreams": upstreams.count, "upstreamsByTag": upstreamsByTag.count,
+        let tables: [String: Int] = [
+            "dialogs": dialogs.count,
             "presentities": presentities.count, "dialogsOfWatcher": dialogsOfWatcher.count,
             "dialogsOfPresentity": dialogsOfPresentity.count, "batchOfEndpoint": batchOfEndpoint.count,
             "dialogsOfConnection": dialogsOfConnection.count, "returning": returning.count, "pendingRequests": pendingRequests.count,
             "timers": timers.count, "homeDialogs": home.dialogs.count, "registrations": home.registrar.count,
             "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount,
             "unkept": commitLog.unkept.count,
-            "staged": commitLog.staged.count, "undo": commitLog.undo.count, "batches": batches.count, "watchedResources": watchedResources,
+            "staged": commitLog.staged.count, "undo": commitLog.undo.count, "watchedResources": watchedResources,
             "dialogsOfEndpoint": dialogsOfEndpoint.count, "publishingConnections": publishingConnections.count,
-            "pidfBridges": pidfBridges.count, "heldPublications": pidfBridges.values.reduce(0) { $0 + $1.held.count },
-            "categoryBridges": categoryBridges.count, "queuedPublications": categoryBridges.values.reduce(0) { $0 + $1.queue.count },
-            "bridgeConnections": bridgeConnections.count,
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": partners.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,
-            "unanswered": unanswered.count, "doubts": doubts.count, "upstreamsOfConnection": upstreamsOfConnection.count,
+            "unanswered": unanswered.count,
             "unsent": uncommitted.unsent.count,
             "recordsBefore": uncommitted.recordsBefore.count,
         ]
+        return [upstreams.sizes, publications.sizes].reduce(tables) { all, sizes in all.merging(sizes) { $1 } }
     }
 }

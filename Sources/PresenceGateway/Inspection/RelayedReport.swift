@@ -55,22 +55,19 @@ public struct RelayedReport: Codable, Hashable, Sendable {
 extension Gateway {
     /// Keys of all users with relayed publications, except users hosted on this node.
     var relayedKeys: some Sequence<String> {
-        // A user may have both bridges for a while after the domain changed its presence model.
-        [Array(pidfBridges.keys), categoryBridges.keys.filter { pidfBridges[$0] == nil }].joined().lazy.filter {
-            self.presentities[$0] == nil
-        }
+        publications.keys.lazy.filter { self.presentities[$0] == nil }
     }
 
-    func isRelayed(_ key: String) -> Bool { presentities[key] == nil && (pidfBridges[key] != nil || categoryBridges[key] != nil) }
+    func isRelayed(_ key: String) -> Bool { presentities[key] == nil && publications.isRelayed(key) }
 
     /// Number of relayed publications of either model.
     func relayedPublications(of key: String) -> Int {
-        (pidfBridges[key]?.clientInstances.count ?? 0) + (categoryBridges[key]?.publications.sources.count ?? 0)
+        (publications.pidfBridge(key)?.clientInstances.count ?? 0) + (publications.categoryBridge(key)?.publications.sources.count ?? 0)
     }
 
     func relayedReport(of key: String, at now: Instant) -> RelayedReport? {
         guard isRelayed(key) else { return nil }
-        return pidfBridges[key].map { report($0) } ?? categoryBridges[key].map { report($0, at: now) }
+        return publications.pidfBridge(key).map { report($0) } ?? publications.categoryBridge(key).map { report($0, at: now) }
     }
 
     private func report(_ bridge: PIDFBridge) -> RelayedReport {

@@ -12,14 +12,13 @@ extension UpstreamReport {
             shape: subscription.shape.name, resources: subscription.resources.count, target: subscription.target.description,
             callID: subscription.callID,
             localTag: subscription.localTag, remoteTag: subscription.dialog?.id.remoteTag,
-            state: subscription.restsUntil != nil
-                ? .resting : subscription.startsAt == nil ? State(subscription.subscriber.standing) : .queued,
+            state: State(subscription),
             unverifiedSince: subscription.unverifiedSince(resource).map { DateTime($0) },
-            restoredAt: subscription.restoredAt.map { DateTime($0) },
+            restoredAt: subscription.verification.restoredAt.map { DateTime($0) },
             unreadable: resource?.unreadable?.problem,
             refreshesAt: subscription.subscriber.asksAt.map { DateTime($0) },
             lapsesAt: subscription.subscriber.lapsesAt.map { DateTime($0) },
-            retriesAt: (subscription.subscriber.restsUntil ?? subscription.restsUntil ?? subscription.startsAt).map { DateTime($0) },
+            retriesAt: (subscription.subscriber.restsUntil ?? subscription.phase.deadline).map { DateTime($0) },
             failures: subscription.subscriber.failures,
             standing: resource?.authorization.name ?? "unheard", staleAt: resource?.staleAt.map { DateTime($0) },
             whenLost: subscription.domain.configuration.whenLost.rawValue,
@@ -48,6 +47,14 @@ extension UpstreamResource.Authorization {
 }
 
 extension UpstreamReport.State {
+    fileprivate init(_ subscription: UpstreamSubscription) {
+        switch subscription.phase {
+        case .live: self.init(subscription.subscriber.standing)
+        case .rests: self = .resting
+        case .starts, .leaves, .moves: self = .queued
+        }
+    }
+
     fileprivate init(_ standing: Subscriber.Standing) {
         switch standing {
         case .idle: self = .queued

@@ -213,7 +213,7 @@ extension Gateway {
             let isOther = presentity.use(side(of: presentity.uri), presencePolicy(of: presentity.uri))
             if isOther { notifyWatchers(of: presentity, at: now) }
         }
-        for bridge in pidfBridges.values {
+        for bridge in publications.allPIDFBridges {
             let policy = presencePolicy(of: bridge.uri)
             bridge.forEachStanding { $0.policy = policy }
         }

@@ -11,11 +11,11 @@ extension Gateway {
         func concerns(_ uri: SIPURI) -> Bool {
             isAll || configuration.domain(uri.domainKey) != before.domain(uri.domainKey)
         }
-        for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) where concerns(bridge.uri) {
+        for bridge in publications.allPIDFBridges where concerns(bridge.uri) {
             bridge.forEachStanding { $0 = renewed($0, of: bridge.uri) }
             advance(bridge, at: now)
         }
-        for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) where concerns(bridge.uri) {
+        for bridge in publications.allCategoryBridges where concerns(bridge.uri) {
             let isSamePlace = configuration.domain(bridge.uri.domainKey) == before.domain(bridge.uri.domainKey)
             let actions = bridge.reconfigure(isSamePlace: isSamePlace, renew: renewed, environment(of: bridge, at: now))
             perform(actions, on: bridge, at: now)

@@ -31,19 +31,19 @@ extension Gateway {
     }
 
     func storedBridge(_ user: String) -> StoredBridge? {
-        pidfBridges[user].flatMap { stored($0) } ?? categoryBridges[user].flatMap { stored($0) }
+        publications.pidfBridge(user).flatMap { stored($0) } ?? publications.categoryBridge(user).flatMap { stored($0) }
     }
 
     /// Answers waiting requests and, without a store, removes all relayed publications, because no restart could restore them.
     func endBridges(at now: Instant) {
-        for bridge in pidfBridges.values.sorted(by: { $0.key < $1.key }) {
+        for bridge in publications.allPIDFBridges {
             perform(bridge.promiseHeld(), on: bridge, at: now)
             guard store == nil else { continue }
             let empty = relayedPresentity(bridge.uri, stored: nil)
             perform(bridge.withdraw(leaving: empty, environment(of: bridge, at: now)), on: bridge, at: now)
             settle(bridge)
         }
-        for bridge in categoryBridges.values.sorted(by: { $0.key < $1.key }) {
+        for bridge in publications.allCategoryBridges {
             perform(bridge.refuseAll(.shutdown, environment(of: bridge, at: now)), on: bridge, at: now)
             guard store == nil else { continue }
             perform(bridge.withdraw(environment(of: bridge, at: now)), on: bridge, at: now)
@@ -62,7 +62,7 @@ extension Gateway {
             details[Detail.expires] = String(standing.expires)
         }
         details[Detail.digest] = bridge.document.acceptedDigest.map { String($0) }
-        let endpoints = bridge.endpoints.union(bridge.leaving.keys).union(bridgeConnections.endpoints(of: bridge.key))
+        let endpoints = bridge.endpoints.union(bridge.leaving.keys).union(publications.connected(bridge.key))
         details[Detail.endpoints] = endpoints.sorted().joined(separator: ",")
         return StoredBridge(
             user: bridge.key, way: .publish, uri: bridge.uri.description, document: bridge.enhanced.storedDocument.encoded(),
@@ -126,7 +126,7 @@ extension Gateway {
             acceptedDigest: stored.details[Detail.digest].flatMap { UInt64($0) },
             endpoints: (stored.details[Detail.endpoints] ?? "").split(separator: ",").map { String($0) },
             returnBy: now + timing.restartGrace)
-        pidfBridges[bridge.key] = bridge
+        publications.insert(bridge)
         perform(bridge.resume(environment(of: bridge, at: now)), on: bridge, at: now)
         // Paced like upstream subscriptions; a publication that is already current is refreshed on schedule.
         if !bridge.isSettled { bridge.retry(at: nextPaced(at: now)) }
@@ -145,28 +145,28 @@ extension Gateway {
                 version: version, digest: digest, until: DateTime(nanosecondsSince1970: until),
                 renewAt: DateTime(nanosecondsSince1970: renew), isUncertain: item.details[Detail.isUncertain] != nil)
         }
-        var publications = noPublications
+        var restored = noPublications
         for item in stored.items where item.kind == Kind.source {
             let until = item.details[Detail.until].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
             let arrived = item.details[Detail.arrived].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
             let number = item.details[Detail.number].flatMap { UInt64($0) }
             guard let until, let source = try? source(item.document, number: number ?? 0, arrived: arrived ?? now, until: until)
             else { return false }
-            publications.restore(source, as: item.name)
+            restored.restore(source, as: item.name)
         }
         let bridge = CategoryBridge(
-            key: stored.user, uri: uri, publications: publications, client: categoryClient(of: uri, standings: standings),
+            key: stored.user, uri: uri, publications: restored, client: categoryClient(of: uri, standings: standings),
             dialogContext: DialogContext(callID: tokens.callID(), hopMarks: stored.details[Detail.hopMarks] ?? ""),
             homeComputesState: stored.details[Detail.computesState] != nil)
-        categoryBridges[bridge.key] = bridge
+        publications.insert(bridge)
         bridge.resume(environment(of: bridge, at: now))
         timers.set(flows.publications.ticket(of: bridge), at: nextPaced(at: now))
         return true
     }
 
     private func nextPaced(at now: Instant) -> Instant {
-        let moment = max(now, nextUpstreamStart)
-        nextUpstreamStart = moment + configuration.timing.restorePace
+        let moment = upstreams.freeTurn(at: now)
+        upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
         return moment
     }
 }

@@ -30,12 +30,12 @@ extension Gateway {
     }
 
     private func categoryBridge(_ parties: RequestScreening.Parties) throws(Refusal) -> CategoryBridge {
-        if let known = categoryBridges[parties.presentityKey] { return known }
+        if let known = publications.categoryBridge(parties.presentityKey) { return known }
         try checkBridgeLimit()
         let bridge = CategoryBridge(
             key: parties.presentityKey, uri: parties.presentity, publications: noPublications,
             client: categoryClient(of: parties.presentity, standings: [:]), dialogContext: DialogContext(callID: tokens.callID()))
-        categoryBridges[bridge.key] = bridge
+        publications.insert(bridge)
         return bridge
     }
 
@@ -101,7 +101,7 @@ extension Gateway {
 
     /// Restores the publications before a change that could not be stored.
     private func takeBack(_ bridge: CategoryBridge, to before: CategoryBridge.Publications, at now: Instant) {
-        categoryBridges[bridge.key] = bridge
+        publications.insert(bridge)
         perform(bridge.takeBack(to: before, environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)
     }
@@ -115,9 +115,9 @@ extension Gateway {
 
     /// Drops an idle bridge, or schedules its next deadline.
     func settle(_ bridge: CategoryBridge) {
-        guard categoryBridges[bridge.key] === bridge else { return }
+        guard publications.contains(bridge) else { return }
         guard bridge.isIdle else { return timers.set(flows.publications.ticket(of: bridge), at: bridge.nextDeadline) }
-        categoryBridges[bridge.key] = nil
+        publications.remove(bridge)
         flows.publications.remove(bridge)
         keep(.bridge(bridge.key))
     }

@@ -27,7 +27,7 @@ extension Gateway {
             throw Refusal(.notAcceptableHere, "MS-PRES 3.2.5.4: an endpoint without a connection cannot be seen to end")
         }
         // Expire old state first: it has ended even if this request is refused.
-        if let known = pidfBridges[parties.presentityKey] { advance(known, at: now) }
+        if let known = publications.pidfBridge(parties.presentityKey) { advance(known, at: now) }
         let bridge = try pidfBridge(parties)
         defer { settle(bridge) }
         guard bridge.held.count < PIDFBridge.heldLimit else {
@@ -53,13 +53,13 @@ extension Gateway {
         } catch {
             throw Refusal(error)
         }
-        if let connection = flow.connection, let connected { bridgeConnections.note(connected, of: bridge.key, over: connection) }
+        if let connection = flow.connection, let connected { publications.note(connected, of: bridge, over: connection) }
         bridge.follow(loopMarkers, maxForwards: parties.maxForwards)
         perform(actions, on: bridge, at: now)
     }
 
     private func pidfBridge(_ parties: RequestScreening.Parties) throws(Refusal) -> PIDFBridge {
-        if let known = pidfBridges[parties.presentityKey] { return known }
+        if let known = publications.pidfBridge(parties.presentityKey) { return known }
         try checkBridgeLimit()
         let timing = configuration.timing
         let bridge = PIDFBridge(
@@ -67,12 +67,12 @@ extension Gateway {
             client: PublicationClient(
                 expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum),
             dialogContext: DialogContext(callID: tokens.callID()))
-        pidfBridges[bridge.key] = bridge
+        publications.insert(bridge)
         return bridge
     }
 
     func checkBridgeLimit() throws(Refusal) {
-        guard pidfBridges.count + categoryBridges.count < configuration.limits.publicationBridges else {
+        guard publications.count < configuration.limits.publicationBridges else {
             counters.limitsReached += 1
             throw .unavailable("too many publications are carried to other domains", retryAfter: configuration.timing.retryAfter)
         }
@@ -97,7 +97,7 @@ extension Gateway {
     func environment(of bridge: PIDFBridge, at now: Instant) -> PIDFBridge.Environment {
         let domain = configuration.domain(bridge.uri.domainKey)
         return PIDFBridge.Environment(
-            now: now, connected: bridgeConnections.endpoints(of: bridge.key), network: domain?.network,
+            now: now, connected: publications.connected(bridge.key), network: domain?.network,
             isRoutable: publishingHop(of: bridge.uri, side: .simple) != nil, retryPause: configuration.timing.retryMaximum
         ) { [unowned self] elements in
             guard let domain else { return nil }
@@ -114,10 +114,8 @@ extension Gateway {
     func takeBack(
         _ bridge: PIDFBridge, to before: EnhancedPresentity, over connections: [String: Set<ConnectionID>], at now: Instant
     ) {
-        for (endpoint, connection) in connections.flatMap({ endpoint, all in all.map { (endpoint, $0) } }) {
-            bridgeConnections.note(endpoint, of: bridge.key, over: connection)
-        }
-        pidfBridges[bridge.key] = bridge
+        publications.restore(connections, of: bridge)
+        publications.insert(bridge)
         perform(bridge.takeBack(to: before, environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)
     }
@@ -126,8 +124,7 @@ extension Gateway {
 
     /// Starts the grace period of unregistered endpoints after their last connection closed (``GatewayTiming/connectionGrace``).
     func bridgeEndpointsClosed(_ connection: ConnectionID, at now: Instant) {
-        for (key, endpoints) in bridgeConnections.close(connection) {
-            guard let bridge = pidfBridges[key] else { continue }
+        for (bridge, endpoints) in publications.closed(connection) {
             bridge.endpointsLeft(endpoints, returnBy: now + configuration.timing.connectionGrace)
             schedule(bridge)
         }
@@ -141,16 +138,15 @@ extension Gateway {
     // MARK: the table
 
     func schedule(_ bridge: PIDFBridge) {
-        guard pidfBridges[bridge.key] === bridge else { return }
+        guard publications.contains(bridge) else { return }
         timers.set(flows.publications.ticket(of: bridge), at: bridge.nextDeadline)
     }
 
     /// Drops an idle bridge, or schedules its next deadline.
     func settle(_ bridge: PIDFBridge) {
-        guard pidfBridges[bridge.key] === bridge else { return }
+        guard publications.contains(bridge) else { return }
         guard bridge.isIdle else { return schedule(bridge) }
-        pidfBridges[bridge.key] = nil
-        bridgeConnections.forget(bridge.key)
+        publications.remove(bridge)
         flows.publications.remove(bridge)
         keep(.bridge(bridge.key))
     }

@@ -10,7 +10,7 @@ extension Gateway {
             case .publish(let tag, let body, let expires, let attempt):
                 publish(bridge, ifMatch: tag, body, expires: expires, attempt: attempt, at: now)
             case .accept(let response, let transaction, let before):
-                let connections = bridgeConnections.connections(of: bridge.key)
+                let connections = publications.connections(of: bridge.key)
                 ifNotKept { [unowned self] now in takeBack(bridge, to: before, over: connections, at: now) }
                 counters.publicationsAccepted += 1
                 respond(response, transaction, at: now)

@@ -155,9 +155,9 @@ final class PublicationsFlow: KernelClient, RequestHandler, Persistent {
     func timerDue(_ ticket: Ticket, at now: Instant) {
         // A failed commit may have put an earlier bridge of the user back in place of this one.
         if let bridge = pidfBridges[ticket.key], ticket.kind == Kind.pidf {
-            if gateway.pidfBridges[bridge.key] === bridge { gateway.advance(bridge, at: now) } else { remove(bridge) }
+            if gateway.publications.contains(bridge) { gateway.advance(bridge, at: now) } else { remove(bridge) }
         } else if let bridge = categoryBridges[ticket.key], ticket.kind == Kind.categories {
-            if gateway.categoryBridges[bridge.key] === bridge { gateway.advance(bridge, at: now) } else { remove(bridge) }
+            if gateway.publications.contains(bridge) { gateway.advance(bridge, at: now) } else { remove(bridge) }
         }
     }
 }

@@ -16,7 +16,7 @@ extension Gateway {
         configureSignIns(before: before)
         if configuration.domains != before.domains {
             // Unchanged domains keep the forms that were learned for them.
-            upstreamDomains = upstreamDomains.filter { configuration.domain($0.key.name) == $0.value.configuration }
+            upstreams.reconfigure { configuration.domain($0) }
         }
         home.reconfigure(configuration)
         blocks.bounds = configuration.limits.blocks

@@ -240,7 +240,7 @@ extension Gateway {
                     loopMarkers: loopMarkers ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
                 startLater(resource, at: now)
             }
-            if resource.isPending { resource.upstream?.resource(resource.key)?.authorization = .pending }
+            if resource.isPending { resource.upstream?.resource(resource.key)?.authorize(.pending) }
         }
         if watcher.isReady { watcher.notifier.becameReady() }
         schedule(watcher)
@@ -268,17 +268,15 @@ extension Gateway {
     /// Schedules an upstream subscription; starts are paced by ``GatewayTiming/restorePace``.
     private func startLater(_ resource: WatchedResource, at now: Instant) {
         guard let upstream = resource.upstream else { return }
-        if upstream.subscriber.attempt == 0, upstream.startsAt == nil {
-            let moment = max(now, nextUpstreamStart)
-            nextUpstreamStart = moment + configuration.timing.restorePace
-            upstream.startsAt = moment
-            upstream.restoredAt = now
-            upstreams[upstream.id] = upstream
+        let moment = upstreams.freeTurn(at: now)
+        if upstream.start(inTurn: moment) {
+            upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+            upstream.verification.restored(at: now)
+            upstreams.insert(upstream)
         }
         // The last notified state is shown as long as after a loss, counted from the next SUBSCRIBE of the upstream subscription.
-        if let joined = upstream.resource(resource.key), joined.staleAt == nil {
-            joined.staleAt = (upstream.startsAt ?? upstream.subscriber.nextDeadline ?? now) + configuration.timing.staleAfter
-        }
+        let turn = upstream.phase.deadline ?? upstream.subscriber.nextDeadline ?? now
+        upstream.resource(resource.key)?.expireState(at: turn + configuration.timing.staleAfter)
         schedule(upstream)
     }
 

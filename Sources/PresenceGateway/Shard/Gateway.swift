@@ -68,14 +68,7 @@ public final class Gateway: SansIOEndpoint {
 
     /// Watcher dialogs, by local tag.
     var dialogs: [String: WatcherDialog] = [:]
-    var upstreams = UpstreamTable()
-    /// Upstream subscriptions, by the local tag of the current or last attempt.
-    var upstreamsByTag: [String: UpstreamSubscription] = [:]
-    var lastUpstream: UInt64 = 0
-    var upstreamDomains: [UpstreamDomain.Key: UpstreamDomain] = [:]
-    /// Batches that presentities can be added to; several if one is full.
-    var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
-    var redirects: RedirectGuard
+    var upstreams: Upstream
     /// Records of hosted presentities, by ``HostedPresentity/key``.
     var presentities: [String: HostedPresentity] = [:]
     /// Watchers that were shown presence, and the sign-offs that blocked watchers see.
@@ -95,25 +88,16 @@ public final class Gateway: SansIOEndpoint {
     var publishingConnections = PublishingConnections()
     var home: HomeServer
     var searchRates = SearchRates()
-    /// Relayed publications of identities of simple domains, and of enterprise domains.
-    var pidfBridges: [String: PIDFBridge] = [:]
-    var categoryBridges: [String: CategoryBridge] = [:]
-    /// Connections over which endpoints published for identities of simple domains.
-    var bridgeConnections = PublishingConnections()
+    /// Relayed publications of users of other domains.
+    var publications = Publications()
     /// Endpoints that published before a restart and have not come back, by presentity.
     var returning: [String: Set<String>] = [:]
-    /// Earliest time for the next upstream subscription after a restart.
-    var nextUpstreamStart = Instant(nanosecondsSince1970: 0)
     /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     var resumedCalls = ResumedCalls()
     /// Dialogs with changes or notifications that are not committed yet.
     var uncommitted = UncommittedDialogs()
     /// The flows, by which timers and requests find their records.
     private(set) lazy var flows = Flows(self)
-    /// Upstream subscriptions to verify, with the events at their partners.
-    var doubts = DoubtQueue()
-    /// Upstream subscriptions, by the connections over which their messages arrive.
-    var upstreamsOfConnection: [ConnectionID: Set<UInt64>] = [:]
     var isShuttingDown = false
 
     /// Creates the gateway of one shard.
@@ -148,7 +132,7 @@ public final class Gateway: SansIOEndpoint {
         }
         kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
         translator = PresenceTranslator(mapper: mapper)
-        redirects = RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects")))
+        upstreams = Upstream(redirects: RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects"))))
         home = HomeServer(configuration: configuration)
         blocks = BlockMemory(bounds: configuration.limits.blocks)
         partners.configure(Self.configuredPartners(routes))
@@ -199,7 +183,7 @@ public final class Gateway: SansIOEndpoint {
         counts.watcherDialogs = dialogs.count
         counts.upstreamSubscriptions = upstreams.count
         (counts.presentities, counts.publications) = publishedCounts
-        counts.publicationBridges = pidfBridges.count + categoryBridges.count
+        counts.publicationBridges = publications.count
         counts.homeDialogs = home.dialogs.count
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount

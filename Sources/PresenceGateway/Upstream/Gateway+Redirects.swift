@@ -15,15 +15,17 @@ extension Gateway {
     /// Sends the SUBSCRIBE to the target of a 3xx, if that belongs to the same partner and was not tried yet.
     /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, of upstream: UpstreamSubscription, at now: Instant) -> Bool {
-        guard Self.isRedirection(response), upstream.dialog == nil, var request = upstream.request, var cSeq = request.headers.cSeq,
-            let (uri, requestRoute) = redirection(
-                response, from: request.requestURI, visited: &upstream.redirections, of: upstream.domain.name, by: upstream.domain.hop)
-        else { return false }
+        guard Self.isRedirection(response), var request = upstream.attempt.request, var cSeq = request.headers.cSeq else { return false }
+        var visited = upstream.attempt.redirectedFrom
+        let target = redirection(
+            response, from: request.requestURI, visited: &visited, of: upstream.domain.name, by: upstream.domain.hop)
+        upstream.attempt.redirected(from: visited)
+        guard let (uri, requestRoute) = target else { return false }
         cSeq.number += 1
         request.headers.cSeq = cSeq
         request.requestURI = Self.requestURI(uri)
         request.headers.set(.contact, contact(by: requestRoute))
-        upstream.request = request
+        upstream.attempt.ask(request)
         keep(upstream)
         for resource in upstream.resources {
             note(.redirected, upstream, resource, rule: "RFC 3261 8.1.3.4: \(response.status.rawValue) to \(uri)", at: now)

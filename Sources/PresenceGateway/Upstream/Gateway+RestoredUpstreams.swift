@@ -40,7 +40,7 @@ extension Gateway {
         return StoredUpstreamSubscription(
             tag: upstream.localTag, owner: upstream.sinks.first?.watcher.owner ?? upstream.resources.first?.key ?? upstream.watcher.aorKey,
             watcher: upstream.watcher.description, domain: upstream.domain.name, dialog: dialog?.snapshot,
-            hasNotified: upstream.hasNotified, expiry: dialog == nil ? nil : subscriber.lapsesAt,
+            hasNotified: upstream.attempt.hasNotified, expiry: dialog == nil ? nil : subscriber.lapsesAt,
             restsUntil: dialog == nil ? subscriber.restsUntil : nil, failures: subscriber.failures,
             expires: subscriber.configuration.expires, target: upstream.target.description, shape: upstream.shape.rawValue,
             format: upstream.format.rawValue, maxForwards: upstream.maxForwards, hopMarks: upstream.hopMarks,
@@ -67,8 +67,7 @@ extension Gateway {
                 continue
             }
             subscriptions.add(upstream, subscription)
-            upstreams[upstream.id] = upstream
-            upstreamsByTag[upstream.localTag] = upstream
+            upstreams.insert(upstream)
             state.upstreamSubscriptions += 1
         }
         return subscriptions
@@ -83,38 +82,37 @@ extension Gateway {
         else { return nil }
         let order = UpstreamOrder(
             watcher: watcher, network: configuration.domain(watcher.domainKey)?.network ?? .federated,
-            domain: upstreamDomain(stored.domain, domain, hop), maxForwards: stored.maxForwards, hopMarks: stored.hopMarks, poll: nil)
-        let moment = max(now, nextUpstreamStart)
+            domain: upstreams.domain(stored.domain, domain, hop), maxForwards: stored.maxForwards, hopMarks: stored.hopMarks, poll: nil)
+        let moment = upstreams.freeTurn(at: now)
         let subscription = makeUpstream(at: shape == .batch ? .pool(target) : .presentity(target), order, form: format, at: now)
         var policy = subscription.subscriber.configuration
         policy.expires = max(stored.expires, 1)
+        let subscriber: Subscriber
+        var dialog: Dialog?
         if let snapshot = stored.dialog {
             // A dialog that lapses before its turn is restarted.
-            guard let dialog = Dialog.resumed(from: snapshot), stored.expiry.map({ $0 > moment }) ?? true else { return nil }
-            subscription.subscriber = Subscriber(resuming: policy, expiry: stored.expiry ?? moment + policy.timerN, refreshAt: moment)
-            subscription.dialog = dialog
+            guard let resumed = Dialog.resumed(from: snapshot), stored.expiry.map({ $0 > moment }) ?? true else { return nil }
+            subscriber = Subscriber(resuming: policy, expiry: stored.expiry ?? moment + policy.timerN, refreshAt: moment)
+            dialog = resumed
         } else {
             guard let restsUntil = stored.restsUntil else { return nil }
-            subscription.subscriber = Subscriber(resting: policy, until: max(restsUntil, moment), failures: stored.failures)
+            subscriber = Subscriber(resting: policy, until: max(restsUntil, moment), failures: stored.failures)
         }
-        nextUpstreamStart = moment + configuration.timing.restorePace
-        subscription.localTag = stored.tag
-        subscription.callID = stored.dialog?.callID ?? ""
-        subscription.hasNotified = stored.hasNotified
-        for uri in uris {
-            let resource = UpstreamResource(uri: uri, key: uri.aorKey)
-            resource.isResumed = true
-            // The last notified state is shown no longer than after any other loss of an upstream subscription.
-            resource.staleAt = moment + configuration.timing.staleAfter
-            subscription.resume(resource)
-        }
-        if shape == .batch { open(subscription, as: UpstreamBatchKey(order, pool: target)) }
+        upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+        subscription.resume(
+            UpstreamAttempt(
+                resuming: stored.tag, callID: stored.dialog?.callID ?? "", dialog: dialog, hasNotified: stored.hasNotified),
+            subscriber)
+        // The last notified state is shown no longer than after any other loss of an upstream subscription.
+        let staleAt = moment + configuration.timing.staleAfter
+        for uri in uris { subscription.resume(UpstreamResource(restoring: uri, staleAt: staleAt)) }
+        if shape == .batch { upstreams.open(subscription, as: UpstreamBatchKey(order, pool: target)) }
         return subscription
     }
 
     /// Unsubscribes upstream subscriptions that feed no restored dialog, in their turn, and drops unwatched presentities from the others.
     func settle(_ subscriptions: RestoredUpstreamSubscriptions, at now: Instant) {
-        for (subscription, stored) in subscriptions.all where upstreams[subscription.id] === subscription {
+        for (subscription, stored) in subscriptions.all where upstreams.contains(subscription) {
             let hasSink = subscription.hasSink
             for (resource, kept) in zip(subscription.resources, stored.resources) where !resource.hasSink {
                 if hasSink, subscription.shape == .batch {
@@ -124,10 +122,10 @@ extension Gateway {
                 }
             }
             if hasSink {
-                subscription.restoredAt = now
+                subscription.verification.restored(at: now)
             } else {
-                close(subscription)
-                subscription.startsAt = subscription.subscriber.nextDeadline ?? now
+                upstreams.close(subscription)
+                subscription.leave(inTurn: subscription.subscriber.nextDeadline ?? now)
             }
             schedule(subscription)
         }

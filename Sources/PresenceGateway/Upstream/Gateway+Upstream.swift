@@ -24,8 +24,7 @@ extension Gateway {
     }
 
     func advance(_ upstream: UpstreamSubscription, at now: Instant) {
-        for resource in upstream.resources where resource.staleAt.map({ now >= $0 }) ?? false {
-            resource.staleAt = nil
+        for resource in upstream.resources where resource.endStaleState(at: now) {
             // The last state was shown for `staleAfter` without confirmation.
             log(.notice, "far leg lost, presentity counts as offline", ["call-id": upstream.callID])
             show(.offline, in: resource, at: now)
@@ -33,16 +32,13 @@ extension Gateway {
         advanceTimedMoment(of: upstream, at: now)
         askListAgain(upstream, at: now)
         askToRead(upstream, at: now)
-        if let startsAt = upstream.startsAt, now >= startsAt {
-            guard upstream.hasSink else {
-                // From an earlier process, and without watchers.
-                upstream.startsAt = nil
-                return end(upstream, hasDialog: upstream.dialog != nil, at: now)
-            }
-            if upstream.isMoving { return moveToOtherServer(upstream, at: now) }
-            proceed(upstream, at: now)
+        switch upstream.takeTurn(at: now) {
+        case .leave?: return end(upstream, hasDialog: upstream.dialog != nil, at: now)
+        case .move?: return moveToOtherServer(upstream, at: now)
+        case .start?: proceed(upstream, at: now)
+        case nil: break
         }
-        if let restsUntil = upstream.restsUntil, now >= restsUntil { return wakeUp(upstream, at: now) }
+        if upstream.isRested(at: now) { return wakeUp(upstream, at: now) }
         perform(upstream.subscriber.advance(to: now), on: upstream, at: now)
     }
 
@@ -51,15 +47,7 @@ extension Gateway {
     private func subscribe(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
         sampleLost(upstream, at: now)
         keep(upstream)
-        upstreamsByTag[upstream.localTag] = nil
-        upstream.localTag = tokens.tag()
-        upstream.callID = tokens.callID()
-        upstream.dialog = nil
-        upstream.reset()
-        upstream.hasNotified = false
-        upstream.redirections = []
-        upstreams[upstream.id] = upstream
-        upstreamsByTag[upstream.localTag] = upstream
+        upstreams.begin(upstream, localTag: tokens.tag(), callID: tokens.callID())
         let transport = upstream.domain.hop.transport
         var request = SIPRequest(.subscribe, uri: upstream.target)
         request.headers.maxForwards = upstream.maxForwards
@@ -73,15 +61,13 @@ extension Gateway {
         request.headers.append(HopMark.header, hopMarks(of: upstream))
         upstream.describe(&request, expires: expires, reliable: transport.isReliable)
         assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
-        upstream.request = request
+        upstream.attempt.ask(request)
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
         send(request, by: requestRoute, for: flows.upstream.origin(of: upstream), at: now)
     }
 
     private func subscribeAgain(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
-        guard upstream.dialog != nil, var request = upstream.dialog?.makeRequest(.subscribe, maxForwards: upstream.maxForwards),
-            let dialog = upstream.dialog
-        else {
+        guard var request = upstream.attempt.makeRequest(maxForwards: upstream.maxForwards), let dialog = upstream.dialog else {
             // The SUBSCRIBE was accepted without a usable Contact and no NOTIFY came: there is no dialog.
             perform(upstream.subscriber.receiveAnswer(status: 481, at: now), on: upstream, at: now)
             return
@@ -100,29 +86,13 @@ extension Gateway {
     func receiveAnswer(_ response: SIPResponse, for upstream: UpstreamSubscription, at now: Instant) {
         let headers = response.headers
         guard response.status.isSuccess else { return receiveRefusal(response, for: upstream, at: now) }
-        if upstream.dialog != nil {
-            upstream.dialog?.receive(response)
-        } else if let request = upstream.request {
-            upstream.dialog = Dialog(request: request, response: response)
-        }
+        let (named, form) = upstream.accepted(response)
         keep(upstream)
-        // A refresh is followed by the whole state (RFC 6665 4.2.2).
-        for resource in upstream.resources where resource.isResumed {
-            resource.isResumed = false
-            resource.isOld = true
-        }
-        if upstream.isFallback {
-            upstream.isFallback = false
-            upstream.domain.remember(upstream.format, at: now)
-        }
-        let named = upstream.resources.filter { $0.offered?.isEmpty == false }
-        upstream.settle(isAccepted: true)
-        upstream.routingFailure = nil
-        upstream.fullState.answered()
+        if let form { upstream.domain.remember(form, at: now) }
         var piggybacked: SubscriptionStatus?
         if headers.contains(.msPiggybackCSeq) || !response.body.isEmpty {
             counters.notificationsReceived += 1
-            upstream.hasNotified = true
+            upstream.attempt.piggybacked()
             piggybacked =
                 headers.subscriptionState.map { SubscriptionStatus($0) } ?? .active(expires: headers.expires.map { Int($0) })
             do throws(Refusal) {
@@ -154,7 +124,7 @@ extension Gateway {
             // For a replaced subscription, its successor finds out.
             if !dropReplaced(upstream) { giveUpList(upstream, at: now) }
             end(upstream, hasDialog: upstream.dialog != nil, at: now)
-        } else if piggybacked != nil, upstreams[upstream.id] === upstream {
+        } else if piggybacked != nil, upstreams.contains(upstream) {
             fetchFullState(upstream, at: now)
         }
     }
@@ -169,9 +139,7 @@ extension Gateway {
                 "call-id": upstream.callID, "leg": upstream.domain.side.rawValue, "status": String(response.status.rawValue),
                 "retry-after": retryAfter.map(String.init) ?? "",
             ])
-        upstream.settle(isAccepted: false)
-        upstream.routingFailure = nil
-        upstream.fullState.answered()
+        upstream.refused(response)
         if [413, 488].contains(response.status.rawValue), shrink(upstream, at: now), upstream.dialog == nil {
             return perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
         }
@@ -188,7 +156,7 @@ extension Gateway {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
         guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
-        guard let tag = request.headers.toTag, let upstream = upstreamsByTag[tag], request.headers.callID == upstream.callID,
+        guard let tag = request.headers.toTag, let upstream = upstreams[tag: tag], request.headers.callID == upstream.callID,
             upstream.subscriber.isListening, isSpeaker(flow, for: SIPURI(host: upstream.domain.name))
         else { throw .noSuchDialog }
         // The gateway's SUBSCRIBEs have no `id`; an `id` belongs to another subscription (RFC 6665 8.2.1).
@@ -199,28 +167,9 @@ extension Gateway {
         guard let state = request.headers.subscriptionState else {
             throw .badRequest("RFC 6665 4.1.3: a NOTIFY needs a Subscription-State")
         }
-        if !upstream.hasNotified { try checkPath(request, of: SIPURI(host: upstream.domain.name), flow) }
-        if let dialog = upstream.dialog {
-            if DialogID(incoming: request) == dialog.id {
-                if case .reject(let status) = upstream.dialog?.receive(request) ?? .accept {
-                    throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
-                }
-                if !upstream.hasNotified { upstream.dialog?.adoptRouteSet(of: request) }
-            } else {
-                // Forked SUBSCRIBE: the dialog that notifies first is kept, the others are refused (RFC 3856 6.8).
-                guard !upstream.hasNotified, let branch = dialog.branch(of: request) else { throw .noSuchDialog }
-                upstream.dialog = branch
-            }
-            if !upstream.hasNotified { keep(upstream) }
-        } else {
-            guard let subscribe = upstream.request, let dialog = Dialog(subscribe: subscribe, notify: request) else {
-                throw .noSuchDialog
-            }
-            upstream.dialog = dialog
-            keep(upstream)
-        }
-        upstream.hasNotified = true
-        bind(upstream, to: flow.connection)
+        if !upstream.attempt.hasNotified { try checkPath(request, of: SIPURI(host: upstream.domain.name), flow) }
+        if try upstream.attempt.receiveNotify(request) { keep(upstream) }
+        if let connection = flow.connection { upstreams.bind(upstream, to: connection) }
         counters.notificationsReceived += 1
         let content = try read(request.body, request.headers, of: upstream, at: now)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)
@@ -235,13 +184,12 @@ extension Gateway {
             upstream.domain.side == .simple || !only.source.isKnown
         {
             // Granted without a body: nothing is published or shown to this watcher (RFC 3856 6.7).
-            only.partial = nil
-            only.staleAt = nil
+            only.confirmNothing()
             upstream.becameReadable(only)
             show(.offline, in: only, at: now)
         }
         perform(upstream.subscriber.receiveNotify(status, at: now), on: upstream, at: now)
-        upstream.fullState.endMessage()
+        upstream.reading.fullState.endMessage()
         fetchFullState(upstream, at: now)
     }
 }

@@ -15,8 +15,8 @@ extension Gateway {
         upstream.drop(resource)
         guard resource.hasSink else { return }
         var redirectHistory = resource.redirectHistory ?? RedirectHistory()
-        let decision = redirects.decide(&redirectHistory, from: upstream.address, to: target, at: now)
-        resource.redirectHistory = redirectHistory
+        let decision = upstreams.redirects.decide(&redirectHistory, from: upstream.address, to: target, at: now)
+        resource.note(redirects: redirectHistory)
         let order = upstream.order(poll: nil)
         switch decision {
         case .follow(let wait):
@@ -49,8 +49,8 @@ extension Gateway {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
             var redirectHistory = resource.redirectHistory ?? RedirectHistory()
-            let pause = redirects.rest(&redirectHistory, at: now)
-            resource.redirectHistory = redirectHistory
+            let pause = upstreams.redirects.rest(&redirectHistory, at: now)
+            resource.note(redirects: redirectHistory)
             counters.redirectsDelayed += 1
             rest(resource, order, for: pause, &subscriptions, at: now)
         }
@@ -78,21 +78,17 @@ extension Gateway {
         at address: UpstreamTarget, _ order: UpstreamOrder, for pause: TimeSpan, _ subscriptions: inout [UpstreamSubscription],
         at now: Instant
     ) -> UpstreamSubscription {
-        if case .pool = address, let subscription = subscriptions.first(where: { $0.restsUntil != nil && $0.address == address }) {
-            subscription.restsUntil = max(subscription.restsUntil ?? now, now + pause)
-            return subscription
-        }
-        let subscription = makeUpstream(at: address, order, form: nil, at: now)
-        subscription.restsUntil = now + pause
+        var resting: UpstreamSubscription?
+        if case .pool = address { resting = subscriptions.first { $0.isResting && $0.address == address } }
+        let subscription = resting ?? makeUpstream(at: address, order, form: nil, at: now)
+        subscription.rest(until: now + pause)
         return subscription
     }
 
     func move(
         _ resource: UpstreamResource, to subscription: UpstreamSubscription, _ subscriptions: inout [UpstreamSubscription], at now: Instant
     ) {
-        if resource.staleAt == nil, resource.source.isKnown, resource.source != .offline {
-            resource.staleAt = now + configuration.timing.staleAfter
-        }
+        if resource.source.isKnown, resource.source != .offline { resource.expireState(at: now + configuration.timing.staleAfter) }
         // A joining watcher takes over the state that the others already have.
         let known = subscription.resource(resource.key)
         let staying = known?.authorization == .unheard ? known?.sinks ?? [] : []
@@ -108,18 +104,19 @@ extension Gateway {
             }
             if watched.source != source { sourceChanged(watched, of: watcher, at: now) }
         }
-        upstreams[subscription.id] = subscription
+        upstreams.insert(subscription)
         if !subscriptions.contains(where: { $0 === subscription }) { subscriptions.append(subscription) }
     }
 
     /// Ends a rest: starts the subscription, or moves its presentities into a batch that the watcher has there by now.
     func wakeUp(_ upstream: UpstreamSubscription, at now: Instant) {
-        upstream.restsUntil = nil
+        upstream.wakeUp()
         guard case .pool(let pool) = upstream.address else { return proceed(upstream, at: now) }
         let order = upstream.order(poll: nil)
         var subscriptions: [UpstreamSubscription] = []
-        if batches[UpstreamBatchKey(order, pool: pool)] == nil {
-            open(upstream, as: UpstreamBatchKey(order, pool: pool))
+        let key = UpstreamBatchKey(order, pool: pool)
+        if upstreams.open(key).isEmpty {
+            upstreams.open(upstream, as: key)
             return proceed(upstream, at: now)
         }
         for resource in upstream.resources {
@@ -146,18 +143,11 @@ extension Gateway {
         guard isForm || (upstream.shape == .batch && !isFollowed && ![401, 407, 603].contains(status)) else { return false }
         let isRemembered = upstream.domain.form(at: now) != upstream.domain.configuredForm
         if isRemembered { upstream.domain.forgetForm() }
-        // A batch refused for its document type would be refused as categories too; after other refusals single subscriptions may work.
-        var present = upstream.shape == .batch ? UpstreamFormat.batch : upstream.format
-        if present == .batch, [406, 415, 489].contains(status) {
-            upstream.tried.insert(TriedForms(.categories))
-            present = .categories
-        }
-        guard let next = upstream.tried.next(after: present, configured: upstream.domain.configuredForm) else { return false }
-        upstream.tried.insert(TriedForms(next))
+        guard let next = upstream.form.next(after: status, isBatch: upstream.shape == .batch, configured: upstream.domain.configuredForm)
+        else { return false }
         log(.info, "far side wants another format", ["call-id": upstream.callID, "format": next.rawValue])
         if upstream.shape == .single, next != .batch {
-            upstream.format = next
-            upstream.isFallback = true
+            upstream.form.fallBack(to: next)
             perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
             return true
         }
@@ -169,8 +159,7 @@ extension Gateway {
             let address = next == .batch ? upstream.domain.origin(of: resource.uri, at: now) : .presentity(resource.uri)
             let subscription =
                 next == .batch ? self.subscription(at: address, order, at: now) : makeUpstream(at: address, order, form: next, at: now)
-            subscription.tried.formUnion(upstream.tried)
-            subscription.isFallback = next != .batch && !isFollowed
+            subscription.form.inherit(upstream.form, isFallback: next != .batch && !isFollowed)
             pace(subscription, after: subscriptions.count, at: now)
             move(resource, to: subscription, &subscriptions, at: now)
         }
@@ -184,7 +173,7 @@ extension Gateway {
     /// - Parameter count: number of such subscriptions before this one; the first 20 are not delayed.
     func pace(_ subscription: UpstreamSubscription, after count: Int, at now: Instant) {
         guard count >= Self.unpacedUpstreams else { return }
-        subscription.restsUntil = now + configuration.timing.restorePace * (count - Self.unpacedUpstreams + 1)
+        subscription.rest(until: now + configuration.timing.restorePace * (count - Self.unpacedUpstreams + 1))
     }
 
     private static let unpacedUpstreams = 20
@@ -198,16 +187,18 @@ extension Gateway {
         let others = upstream.resources.filter { $0.asked == nil && $0.hasSink }
         let kept = known.isEmpty ? others.count / 2 : 0
         guard upstream.shape == .batch, !others.isEmpty, !known.isEmpty || kept > 0 else { return false }
-        upstream.capacity = max(known.count + kept, 1)
+        upstream.limit(to: max(known.count + kept, 1))
         let order = upstream.order(poll: nil)
         var subscriptions: [UpstreamSubscription] = []
         for resource in others.dropFirst(kept) {
             upstream.drop(resource)
             let subscription = subscription(at: upstream.address, order, at: now)
-            subscription.capacity = min(subscription.capacity, upstream.capacity)
+            subscription.limit(to: upstream.batch.capacity)
             move(resource, to: subscription, &subscriptions, at: now)
         }
-        log(.notice, "far side takes fewer presentities in one batch", ["call-id": upstream.callID, "taken": String(upstream.capacity)])
+        log(
+            .notice, "far side takes fewer presentities in one batch",
+            ["call-id": upstream.callID, "taken": String(upstream.batch.capacity)])
         for subscription in subscriptions { proceed(subscription, at: now) }
         return true
     }

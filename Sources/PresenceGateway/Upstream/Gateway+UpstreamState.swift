@@ -21,10 +21,10 @@ extension Gateway {
         let unread = Set(content.unreadPresentities.map(\.key))
         for report in content.reports {
             guard let resource = upstream.resource(report.key) else { continue }
-            if resource.isResumed, let elements = report.categories, !resource.isWhole(elements) {
+            if resource.freshness == .ofEarlierProcess, let elements = report.categories, !resource.isWhole(elements) {
                 // A partial update after a restart: the earlier state is lost, so show nothing before the full state. A message before the
                 // response to a refresh may be the only one that follows (RFC 6665 4.1.2.4), so request the state once more.
-                upstream.fullState.want()
+                upstream.reading.fullState.want()
             } else if report.hasState {
                 // A single subscription is pending until its Subscription-State changes.
                 let isTaken = take(report, of: resource, upstream, isGranted: upstream.shape != .single && !isPending, at: now)
@@ -60,13 +60,9 @@ extension Gateway {
     ) -> Bool {
         var source: PresenceSource
         if let categories = report.categories {
-            var merge = CategoryMerge()
-            if !resource.isOld, case .categories(let known) = resource.source { merge = known }
-            if resource.isOld { resource.expiry = CategoryExpiry() }
-            merge.apply(resource.expiry.take(categories, at: now))
-            source = .categories(merge)
+            source = .categories(resource.merged(categories, at: now))
         } else if let pidf = report.pidf {
-            resource.partial = nil
+            resource.dropPartial()
             source = .pidf(pidf)
         } else if let partial = report.partial {
             guard let made = self.source(ofPartial: partial, instance: report.instance, of: resource, upstream) else { return false }
@@ -79,10 +75,10 @@ extension Gateway {
             return false
         }
         compare(source, with: resource, of: upstream, at: now)
-        resource.isOld = false
-        resource.isResumed = false
-        resource.staleAt = nil
-        redirects.arrived(&resource.redirectHistory, at: upstream.address, now: now)
+        resource.confirm()
+        var redirectHistory = resource.redirectHistory
+        upstreams.redirects.arrived(&redirectHistory, at: upstream.address, now: now)
+        resource.note(redirects: redirectHistory)
         show(source, in: resource, isGranted: isGranted, at: now)
         return true
     }
@@ -141,7 +137,7 @@ extension Gateway {
 
     /// Notifies the watchers of one presentity whether their authorization is pending.
     private func setAuthorization(_ authorization: UpstreamResource.Authorization, _ resource: UpstreamResource, at now: Instant) {
-        resource.authorization = authorization
+        resource.authorize(authorization)
         for (watcher, watched) in resource.sinks { notify(isPending: authorization == .pending, of: watched, to: watcher, at: now) }
     }
 
@@ -167,7 +163,7 @@ extension Gateway {
     /// Handles the loss of a subscription that restarts by itself; watchers keep the last state for a while.
     func lost(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure, retryIn pause: TimeSpan, at now: Instant) {
         counters.upstreamLost += 1
-        if upstream.unverifiedSince == nil { upstream.unverifiedSince = now }
+        upstream.verification.doubt(at: now)
         sampleLost(upstream, at: now)
         note(.lost, upstream, failure, at: now)
         log(
@@ -176,7 +172,7 @@ extension Gateway {
                 "call-id": upstream.callID, "leg": upstream.domain.side.rawValue, "cause": String(describing: failure),
                 "retry-in": String(pause.seconds),
             ])
-        upstream.dialog = nil
+        upstream.attempt.lost()
         keep(upstream)
         if dropReplaced(upstream) { return end(upstream, hasDialog: false, at: now) }
         let wasHeard = upstream.list?.isHeard ?? true
@@ -201,7 +197,7 @@ extension Gateway {
 
     /// Withdraws an unconfirmed state: a subscription to the presentity alone becomes pending, an entry of a list offline.
     func showPending(_ resource: UpstreamResource, at now: Instant) {
-        resource.authorization = .pending
+        resource.authorize(.pending)
         for (watcher, watched) in resource.sinks {
             if !watcher.namesResources {
                 perform(watcher.notifier.authorize(false, at: now), on: watcher, at: now)
@@ -234,7 +230,7 @@ extension Gateway {
         note(.farEnded, upstream, failure, at: now)
         log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
         for (watcher, watched) in sinks {
-            pass(UpstreamTermination(failure, routingFailure: upstream.routingFailure), of: watched, to: watcher, at: now)
+            pass(UpstreamTermination(failure, routingFailure: upstream.attempt.routingFailure), of: watched, to: watcher, at: now)
         }
     }
 

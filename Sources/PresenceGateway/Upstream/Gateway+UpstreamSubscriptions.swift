@@ -14,7 +14,7 @@ extension Gateway {
         _ resource: WatchedResource, of watcher: WatcherDialog, parties: RequestScreening.Parties, domain: DomainConfiguration,
         hop: NextHop, loopMarkers: String, isPoll: Bool, at now: Instant
     ) {
-        let far = upstreamDomain(resource.uri.domainKey, domain, hop)
+        let far = upstreams.domain(resource.uri.domainKey, domain, hop)
         let own = HopMark(node: configuration.nodeName, presentity: resource.key)
         // A batch SUBSCRIBE is addressed to its own watcher.
         let toWatcher = HopMark(node: configuration.nodeName, presentity: parties.presentityKey)
@@ -34,47 +34,27 @@ extension Gateway {
     {
         guard case .pool(let pool) = address else { return makeUpstream(at: address, order, form: form, at: now) }
         let key = UpstreamBatchKey(order, pool: pool)
-        for subscription in batches[key] ?? []
-        where subscription.resources.count < min(subscription.capacity, configuration.limits.resourcesPerBatch) { return subscription }
+        for subscription in upstreams.open(key)
+        where subscription.resources.count < min(subscription.batch.capacity, configuration.limits.resourcesPerBatch) {
+            return subscription
+        }
         let subscription = makeUpstream(at: address, order, form: .batch, at: now)
-        open(subscription, as: key)
+        upstreams.open(subscription, as: key)
         return subscription
     }
 
     /// Creates a subscription that other presentities cannot join before it is opened.
-    func makeUpstream(at address: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, at now: Instant) -> UpstreamSubscription {
+    /// - Parameters:
+    ///   - form: form of a single subscription; nil: the form of its domain.
+    ///   - list: for a list only.
+    func makeUpstream(
+        at address: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, list: UpstreamList? = nil, at now: Instant
+    ) -> UpstreamSubscription {
         let timing = configuration.timing
-        var shape = UpstreamSubscription.Shape.single
-        if case .pool = address { shape = .batch }
-        if case .list = address { shape = .list }
-        let wanted = order.domain.form(at: now)
-        var format = form ?? wanted
-        if shape == .batch || format == .batch { format = .categories }
-        lastUpstream += 1
-        let subscription = UpstreamSubscription(
-            id: lastUpstream, order, shape: shape, target: address.uri, format: format,
-            subscriber: Subscriber(
-                .init(
-                    expires: order.poll == nil ? configuration.expires(order.domain.configuration).standard : 0,
-                    retryMinimum: timing.retryMinimum,
-                    retryMaximum: timing.retryMaximum, jitterSeed: tokens.next())))
-        subscription.offersPartial = order.poll == nil && order.domain.takesPartial(at: now)
-        if wanted == .batch { subscription.tried.insert(TriedForms(.batch)) }
-        return subscription
-    }
-
-    /// Allows other presentities to join a batch.
-    func open(_ subscription: UpstreamSubscription, as key: UpstreamBatchKey) {
-        subscription.batchKey = key
-        batches[key, default: []].append(subscription)
-    }
-
-    /// Excludes further presentities from a batch.
-    func close(_ subscription: UpstreamSubscription) {
-        guard let key = subscription.batchKey else { return }
-        subscription.batchKey = nil
-        batches[key]?.removeAll { $0 === subscription }
-        if batches[key]?.isEmpty ?? false { batches[key] = nil }
+        let policy = Subscriber.Configuration(
+            expires: order.poll == nil ? configuration.expires(order.domain.configuration).standard : 0, retryMinimum: timing.retryMinimum,
+            retryMaximum: timing.retryMaximum, jitterSeed: tokens.next())
+        return upstreams.make(at: address, order, form: form, list: list, policy: policy, at: now)
     }
 
     /// Starts the subscriptions that were not sent yet, and sends the changes of the others.
@@ -87,11 +67,10 @@ extension Gateway {
 
     /// Sends what was not requested yet: the first SUBSCRIBE, or a SUBSCRIBE in the dialog after the response to the previous one.
     func proceed(_ upstream: UpstreamSubscription, at now: Instant) {
-        if upstream.restsUntil != nil {
-            upstreams[upstream.id] = upstream
+        if upstream.isResting {
+            upstreams.insert(upstream)
         } else if upstream.subscriber.attempt == 0 {
-            upstream.startsAt = nil
-            perform(upstream.subscriber.start(at: now), on: upstream, at: now)
+            perform(upstream.begin(at: now), on: upstream, at: now)
         } else if upstream.hasChange {
             perform(upstream.subscriber.change(at: now), on: upstream, at: now)
         }
@@ -129,7 +108,7 @@ extension Gateway {
     /// Unsubscribes.
     /// - Parameter hasDialog: false if there is no dialog to end.
     func end(_ upstream: UpstreamSubscription, hasDialog: Bool, at now: Instant) {
-        close(upstream)
+        upstreams.close(upstream)
         endPredecessor(of: upstream, at: now)
         perform(upstream.subscriber.unsubscribe(hasDialog: hasDialog, at: now), on: upstream, at: now)
         schedule(upstream)
@@ -137,12 +116,11 @@ extension Gateway {
 
     /// Removes a subscription from the tables.
     func forget(_ upstream: UpstreamSubscription) {
-        close(upstream)
-        unbindAll(upstream)
+        upstreams.close(upstream)
+        upstreams.unbindAll(upstream)
         sampleFails(upstream, at: commitLog.now)
         keep(upstream)
-        upstreams[upstream.id] = nil
-        upstreamsByTag[upstream.localTag] = nil
+        upstreams.remove(upstream)
         timers.set(UpstreamFlow.ticket(of: upstream), at: nil)
     }
 
@@ -156,17 +134,4 @@ extension Gateway {
         }
         return upstream.hopMarks.isEmpty ? own : upstream.hopMarks + ", " + own
     }
-
-    /// The domain object that upstream subscriptions share.
-    func upstreamDomain(_ name: String, _ configuration: DomainConfiguration, _ hop: NextHop) -> UpstreamDomain {
-        let key = UpstreamDomain.Key(name: name, hop: hop)
-        if let known = upstreamDomains[key], known.configuration == configuration { return known }
-        // Subscriptions keep their objects; `*` may cover any number of domains.
-        if upstreamDomains.count >= Self.upstreamDomainLimit { upstreamDomains = [:] }
-        let domain = UpstreamDomain(name: name, configuration: configuration, hop: hop)
-        upstreamDomains[key] = domain
-        return domain
-    }
-
-    private static let upstreamDomainLimit = 10_000
 }

@@ -22,7 +22,7 @@ extension Gateway {
 
     /// Doubts the subscriptions that used a connection after its end, unless the gateway closed it as idle.
     func upstreamConnectionEnded(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
-        guard let numbers = upstreamsOfConnection.removeValue(forKey: connection) else { return }
+        guard let numbers = upstreams.closed(connection) else { return }
         switch end {
         case .idle: break
         case .byPeer: sample(numbers, at: now)
@@ -31,7 +31,7 @@ extension Gateway {
     }
 
     func partnerChanged(_ partner: String, isUp: Bool, at now: Instant) {
-        let domains = domains(ofPartner: partner, among: upstreams.domains)
+        let domains = domains(ofPartner: partner, among: upstreams.domainNames)
         if !isUp { keepAliveSoon(of: partner, at: now) }
         for domain in domains { doubt(upstreams.numbers(ofDomain: domain), isUp ? .partnerUp : .partnerDown, at: now) }
     }
@@ -70,10 +70,10 @@ extension Gateway {
 
     /// Marks a subscription after a NOTIFY was refused because the store fails; the notifier need not repeat that state (RFC 6665 4.2.2).
     func noteUnheard(_ request: SIPRequest, _ flow: Flow, at now: Instant) {
-        guard request.method == .notify, let tag = request.headers.toTag, let subscription = upstreamsByTag[tag],
+        guard request.method == .notify, let tag = request.headers.toTag, let subscription = upstreams[tag: tag],
             request.headers.callID == subscription.callID, isSpeaker(flow, for: SIPURI(host: subscription.domain.name))
         else { return }
-        if subscription.unverifiedSince == nil { subscription.unverifiedSince = now }
+        subscription.verification.doubt(at: now)
         flows.upstream.unheard.insert(subscription.id)
     }
 
@@ -87,44 +87,39 @@ extension Gateway {
 
     func doubt(_ numbers: Set<UInt64>, _ event: RemoteDomainEvents, at now: Instant) {
         guard !numbers.isEmpty, !isShuttingDown else { return }
-        let wasIdle = doubts.isEmpty
-        for number in numbers.sorted() { doubts.add(event, to: number) }
-        if wasIdle { timers.set(UpstreamFlow.doubts, at: now) }
+        if upstreams.doubt(numbers, event) { timers.set(UpstreamFlow.doubts, at: now) }
     }
 
     func workOffDoubts(at now: Instant) {
-        let part = doubts.take(Self.doubtsPerTurn)
-        timers.set(UpstreamFlow.doubts, at: doubts.isEmpty ? nil : now + Self.doubtPause)
-        for (number, events) in part {
-            if let subscription = upstreams[number], subscription.hasSink { apply(events, of: subscription, at: now) }
+        let (part, isMore) = upstreams.takeDoubts(Self.doubtsPerTurn)
+        timers.set(UpstreamFlow.doubts, at: isMore ? now + Self.doubtPause : nil)
+        for (subscription, events) in part where upstreams.contains(subscription) && subscription.hasSink {
+            apply(events, of: subscription, at: now)
         }
     }
 
     private func apply(_ events: RemoteDomainEvents, of subscription: UpstreamSubscription, at now: Instant) {
-        guard subscription.startsAt == nil, subscription.restsUntil == nil, subscription.subscriber.attempt > 0,
-            !subscription.subscriber.isFetch
-        else { return }
+        guard subscription.phase == .live, subscription.subscriber.attempt > 0, !subscription.subscriber.isFetch else { return }
         if events == .sampleAccepted {
             if subscription.subscriber.standing == .established, subscription.subscriber.verifiesAt == nil {
-                subscription.unverifiedSince = nil
+                subscription.verification.sampleAccepted()
             }
             return
         }
         // The subscription was verified a moment ago, so the return of the partner needs no refresh.
-        if events == .partnerUp, subscription.unverifiedSince == nil, let verifiedAt = subscription.verifiedAt,
-            now < verifiedAt + Self.verificationPause
+        if events == .partnerUp, subscription.verification.unverifiedSince == nil,
+            !subscription.verification.isRested(after: Self.verificationPause, at: now)
         {
             return
         }
-        if subscription.unverifiedSince == nil { subscription.unverifiedSince = now }
+        subscription.verification.doubt(at: now)
         if events == .sampled { return }
         if events.contains(.partnerDown) { applyWhenLost(subscription, isDown: true, at: now) }
         if events.contains(.partnerUp) { wake(subscription, at: now) }
         if events.contains(.serverDown), subscription.subscriber.isListening, subscription.dialog != nil,
-            hasOtherServer(subscription, at: now)
+            hasOtherServer(subscription, at: now), let moment = takeTurn(of: subscription, at: now, where: { _ in true })
         {
-            subscription.startsAt = takeTurn(of: subscription, at: now) { _ in true }
-            subscription.isMoving = true
+            subscription.move(inTurn: moment)
         } else if let moment = takeTurn(of: subscription, at: now, where: { subscription.subscriber.verifiesSooner(at: $0) }) {
             subscription.subscriber.verify(at: moment)
         } else {
@@ -138,31 +133,28 @@ extension Gateway {
     private func wake(_ subscription: UpstreamSubscription, at now: Instant) {
         guard let moment = takeTurn(of: subscription, at: now, where: { subscription.subscriber.wakesSooner(at: $0) }) else { return }
         subscription.subscriber.wake(at: moment)
-        subscription.verifiedAt = moment
+        subscription.verification.woken(at: moment)
     }
 
     /// Reserves a turn at the pace of a restart, spread by a function of the Call-ID; nil if the turn is of no use.
     /// - Parameter isSooner: whether a turn at that time is of use; otherwise none is reserved.
     private func takeTurn(of subscription: UpstreamSubscription, at now: Instant, where isSooner: (Instant) -> Bool) -> Instant? {
-        let free = max(now, nextUpstreamStart)
-        let rested = subscription.verifiedAt.map { $0 + Self.verificationPause } ?? now
+        let free = upstreams.freeTurn(at: now)
+        let rested = subscription.verification.pauseEnd(after: Self.verificationPause) ?? now
         let chance = tokens.repeatableNumber(for: "verification\n\(subscription.callID)")
         let moment = max(free, rested) + TimeSpan(nanoseconds: Int64(chance % UInt64(Self.verificationSpread.nanoseconds)))
         guard isSooner(moment) else { return nil }
         // Subscriptions that wait for their pause were paced at their last verification.
-        if rested <= free { nextUpstreamStart = free + configuration.timing.restorePace }
+        if rested <= free { upstreams.takeTurn(free, pace: configuration.timing.restorePace) }
         return moment
     }
 
     /// Notes that the remote domain accepted a SUBSCRIBE.
     /// - Parameter source: source of the response.
     func noteVerified(_ subscription: UpstreamSubscription, by source: MessageSource, at now: Instant) {
-        // Only repeated doubts wait for the pause; the first one is verified at once, however new the subscription is.
-        if subscription.unverifiedSince != nil { subscription.verifiedAt = now }
-        subscription.unverifiedSince = nil
-        subscription.restoredAt = nil
+        subscription.verification.accepted(at: now)
         upstreams.note(subscription, acceptedBy: source.remote)
-        bind(subscription, to: source.connection)
+        if let connection = source.connection { upstreams.bind(subscription, to: connection) }
         sampleAccepted(subscription, at: now)
         keepAlive(subscription.domain.name, at: now)
     }
@@ -171,7 +163,7 @@ extension Gateway {
 
     /// Whether the domain has another server that is up, besides the one that accepted the subscription.
     private func hasOtherServer(_ subscription: UpstreamSubscription, at now: Instant) -> Bool {
-        guard let server = subscription.server else { return false }
+        guard let server = subscription.verification.server else { return false }
         return servers(of: subscription.domain.hop).contains { !Self.isSame($0, server) && !hops.health.isPassedOver($0, at: now) }
     }
 
@@ -183,59 +175,33 @@ extension Gateway {
 
     /// Restarts a subscription at another server when its turn comes.
     func moveToOtherServer(_ subscription: UpstreamSubscription, at now: Instant) {
-        subscription.isMoving = false
-        subscription.startsAt = nil
         // Another server accepted the subscription in the meantime, or a SUBSCRIBE is outstanding.
-        guard subscription.subscriber.isListening, subscription.unverifiedSince != nil, let dialog = subscription.dialog else {
+        guard subscription.subscriber.isListening, subscription.verification.unverifiedSince != nil, subscription.dialog != nil else {
             return schedule(subscription)
         }
         log(.info, "far leg moves to another server", ["call-id": subscription.callID])
-        let old = predecessor(of: subscription, dialog, at: now)
+        let old = predecessor(of: subscription, at: now)
         perform(subscription.subscriber.restart(at: now), on: subscription, at: now)
-        upstreams[old.id] = old
-        upstreamsByTag[old.localTag] = old
+        upstreams.insert(old)
         end(old, hasDialog: true, at: now)
     }
 
     /// Moves the dialog at the old server, which may still exist, into a subscription that is ended there (RFC 6665 4.1.2.3).
-    private func predecessor(of subscription: UpstreamSubscription, _ dialog: Dialog, at now: Instant) -> UpstreamSubscription {
+    private func predecessor(of subscription: UpstreamSubscription, at now: Instant) -> UpstreamSubscription {
         let old = makeUpstream(at: subscription.address, subscription.order(poll: nil), form: subscription.format, at: now)
         let policy = old.subscriber.configuration
-        old.subscriber = Subscriber(
-            resuming: policy, expiry: subscription.subscriber.lapsesAt ?? now + policy.timerN, refreshAt: now + policy.timerN)
-        old.dialog = dialog
-        old.localTag = subscription.localTag
-        old.callID = subscription.callID
-        old.hasNotified = subscription.hasNotified
+        old.resume(
+            subscription.attempt,
+            Subscriber(
+                resuming: policy, expiry: subscription.subscriber.lapsesAt ?? now + policy.timerN, refreshAt: now + policy.timerN))
         return old
     }
 
     /// Restarts a subscription at another server without a pause, if one is up, after a SUBSCRIBE in the dialog was not delivered.
     func wakeElsewhere(_ subscription: UpstreamSubscription, at now: Instant) {
-        guard upstreams[subscription.id] === subscription, hasOtherServer(subscription, at: now) else { return }
+        guard upstreams.contains(subscription), hasOtherServer(subscription, at: now) else { return }
         wake(subscription, at: now)
         schedule(subscription)
-    }
-
-    // MARK: connections
-
-    /// Notes a connection that the subscription uses.
-    func bind(_ subscription: UpstreamSubscription, to connection: ConnectionID?) {
-        guard let connection, upstreams[subscription.id] === subscription, !subscription.connections.contains(connection) else { return }
-        subscription.connections.append(connection)
-        upstreamsOfConnection[connection, default: []].insert(subscription.id)
-        // Keep two connections: one for SUBSCRIBEs and one for NOTIFYs.
-        if subscription.connections.count > 2 { unbind(subscription, from: subscription.connections[0]) }
-    }
-
-    private func unbind(_ subscription: UpstreamSubscription, from connection: ConnectionID) {
-        subscription.connections.removeAll { $0 == connection }
-        upstreamsOfConnection[connection]?.remove(subscription.id)
-        if upstreamsOfConnection[connection]?.isEmpty ?? false { upstreamsOfConnection[connection] = nil }
-    }
-
-    func unbindAll(_ subscription: UpstreamSubscription) {
-        for connection in subscription.connections { unbind(subscription, from: connection) }
     }
 
     // MARK: state shown to watchers
@@ -252,8 +218,7 @@ extension Gateway {
         case .pending where isDown: showPending(resource, at: now)
         case .offline where isDown: show(.offline, in: resource, at: now)
         default:
-            guard resource.staleAt == nil, resource.source != .offline else { return }
-            resource.staleAt = now + configuration.timing.staleAfter
+            if resource.source != .offline { resource.expireState(at: now + configuration.timing.staleAfter) }
         }
     }
 }

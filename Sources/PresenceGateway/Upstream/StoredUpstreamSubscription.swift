@@ -54,6 +54,14 @@ public struct StoredUpstreamSubscription: Hashable, Sendable {
         }
     }
 
+    /// The record with its times shifted.
+    func shifted(by span: TimeSpan) -> StoredUpstreamSubscription {
+        var shifted = self
+        shifted.expiry = expiry.map { $0 + span }
+        shifted.restsUntil = restsUntil.map { $0 + span }
+        return shifted
+    }
+
     /// Creates a record.
     public init(
         tag: String, owner: String, watcher: String, domain: String, dialog: DialogSnapshot?, hasNotified: Bool, expiry: Instant?,

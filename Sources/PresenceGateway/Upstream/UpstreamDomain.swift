@@ -64,31 +64,3 @@ final class UpstreamDomain {
         return UpstreamTarget(poolFqdn: configuration.poolFqdn) ?? .pool(SIPURI(host: name))
     }
 }
-
-/// Forms in which an upstream subscription was refused.
-struct TriedForms: OptionSet {
-    let rawValue: UInt8
-
-    init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    init(_ form: UpstreamFormat) { rawValue = 1 << Self.place(form) }
-
-    /// From the form with the most content to the most common one.
-    private static let order: [UpstreamFormat] = [.batch, .categories, .msrtc, .pidf]
-
-    private static func place(_ form: UpstreamFormat) -> UInt8 {
-        switch form {
-        case .batch: 0
-        case .categories: 1
-        case .msrtc: 2
-        case .pidf: 3
-        }
-    }
-
-    /// Returns the next form to try: first the following ones, then an earlier one that was left out; never one before the configured
-    /// form.
-    func next(after form: UpstreamFormat, configured: UpstreamFormat) -> UpstreamFormat? {
-        let allowed = Self.order.filter { Self.place($0) >= Self.place(configured) && !contains(TriedForms($0)) }
-        return allowed.first { Self.place($0) > Self.place(form) } ?? allowed.first
-    }
-}

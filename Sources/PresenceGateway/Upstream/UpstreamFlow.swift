@@ -53,7 +53,7 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
 
     func notLocated(_ origin: RequestOrigin, _ failure: HopFailure, at now: Instant) {
         guard let upstream = subscription(of: origin) else { return }
-        upstream.routingFailure = failure
+        upstream.attempt.notRouted(failure)
         let actions: [Subscriber.Action]
         switch failure.kind {
         case .absent: actions = upstream.subscriber.receiveAnswer(status: 404, at: now)
@@ -80,11 +80,11 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
         if request.headers.toTag == nil {
             cSeq.number += 1
         } else {
-            guard let number = upstream.dialog?.nextNumber() else { return false }
+            guard let number = upstream.attempt.nextNumber() else { return false }
             cSeq.number = number
         }
         request.headers.cSeq = cSeq
-        if request.headers.toTag == nil, upstream.dialog == nil { upstream.request = request }
+        if request.headers.toTag == nil { upstream.attempt.ask(request) }
         gateway.keep(upstream)
         return true
     }
@@ -107,7 +107,7 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
     }
 
     func record(of key: StoreKey) -> StoreRecord? {
-        guard case .upstreamSubscription(let tag) = key, let upstream = gateway.upstreamsByTag[tag], upstream.localTag == tag else {
+        guard case .upstreamSubscription(let tag) = key, let upstream = gateway.upstreams[tag: tag], upstream.localTag == tag else {
             return nil
         }
         return gateway.stored(upstream).map(StoreRecord.upstreamSubscription)
@@ -127,7 +127,7 @@ extension Gateway {
     /// Handles a SUBSCRIBE that was not delivered.
     func subscribeFailed(_ upstream: UpstreamSubscription, _ reason: String, at now: Instant) {
         log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])
-        upstream.routingFailure = nil
+        upstream.attempt.notAnswered()
         perform(upstream.subscriber.subscribeFailed(at: now), on: upstream, at: now)
     }
 }

@@ -28,6 +28,14 @@ enum UpstreamTarget: Hashable {
         }
     }
 
+    var shape: UpstreamSubscription.Shape {
+        switch self {
+        case .presentity: .single
+        case .pool: .batch
+        case .list: .list
+        }
+    }
+
     /// The pool that a resource list names; nil: no usable URI (MS-PRES 3.4.5.1.3.1).
     init?(poolFqdn: String?) {
         guard let poolFqdn, poolFqdn.utf8.count <= 512, let uri = SIPURI(poolFqdn), uri.scheme == .sip || uri.scheme == .sips else {

@@ -9,73 +9,32 @@ import SIPEvents
 /// ``SIPEvents/Subscriber`` decides when to subscribe, refresh and restart; ``describe(_:expires:reliable:)`` writes the requests.
 ///
 ///     WatchedResource --strong--> UpstreamSubscription --> UpstreamResource --weak--> WatchedResource, WatcherDialog
+///
+/// Its phases, besides those of the subscriber:
+///
+///     rests --end of the pause--> live
+///     starts --its turn--> live
+///     leaves --its turn--> live, and unsubscribed
+///     live --the server is down, another is up--> moves --its turn--> live, and restarted there
 final class UpstreamSubscription {
     let id: UInt64
-    let watcher: SIPURI
-    let network: DomainNetwork
-    let domain: UpstreamDomain
-    let maxForwards: Int
-    /// Hop marks of the watcher's SUBSCRIBE, without our own.
-    let hopMarks: String
+    private let order: UpstreamOrder
     /// Presentities in the order of their addition; empty only while unsubscribing.
     private(set) var resources: [UpstreamResource] = []
     /// The same by key, for more than ``few`` presentities.
     private var index: [String: UpstreamResource]?
-    /// Request-URI of the SUBSCRIBE: the presentity, a list, or the pool of the presentities.
-    let target: SIPURI
-    let shape: Shape
-    /// Never `batch`, which is a shape.
-    var format: UpstreamFormat
-    /// Forms that the remote domain refused, and the present one.
-    var tried: TriedForms
-    /// Whether the present form follows a refusal of another.
-    var isFallback = false
-    /// Whether differences are requested (RFC 5263).
-    var offersPartial = false
-    var fullState = FullStateDemand()
-    /// The flaw of a notified document noted last.
-    var lastFlaw: String?
+    /// Address of the SUBSCRIBE, and its shape.
+    let address: UpstreamTarget
+    private(set) var phase = Phase.live
     /// State of the list; nil for other shapes.
-    var list: UpstreamList?
-    /// Key under which further presentities find the batch; nil: no batch, or a resting one.
-    var batchKey: UpstreamBatchKey?
-    /// Most presentities that the remote domain accepts in one batch.
-    var capacity = Int.max
-
+    let list: UpstreamList?
+    /// Size and openness of a batch.
+    private(set) var batch = Batch()
     var subscriber: Subscriber
-    /// From tag and Call-ID of the current attempt.
-    var localTag = ""
-    var callID = ""
-    /// First SUBSCRIBE of the current attempt; nil once there is a dialog.
-    var request: SIPRequest?
-    var dialog: Dialog? { didSet { if dialog != nil { request = nil } } }
-    /// Request-URIs that redirected the current attempt (RFC 3261 8.1.3.4).
-    var redirections: Set<String> = []
-    /// Whether the dialog's route set is that of a NOTIFY (RFC 6665 4.4.1) rather than that of the 200.
-    var hasNotified = false
-    /// Time of its turn after a restart or for a move to another server; nil: it does not wait for a turn.
-    var startsAt: Instant?
-    /// End of the pause of a delayed subscription, for example after too many redirections.
-    var restsUntil: Instant?
-
-    /// Time since which the remote domain may have lost the subscription; nil: the last SUBSCRIBE was accepted.
-    var unverifiedSince: Instant?
-    /// Time of the restart that restored the subscription; nil: a SUBSCRIBE was accepted since, or this process created it.
-    var restoredAt: Instant?
-    /// Time to request the full state again after an unreadable document; nil: the last documents of all presentities were read.
-    var asksToReadAt: Instant?
-    /// Time of the last verification, or of the restart after the return of the partner.
-    var verifiedAt: Instant?
-    /// Other subscriptions that depend on the result of its refresh.
-    var sample: Sample?
-    /// Server that accepted its last SUBSCRIBE; see ``UpstreamTable/note(_:acceptedBy:)``.
-    var server: TransportAddress?
-    /// Connections that the subscription uses; two at most.
-    var connections: [ConnectionID] = []
-    /// Whether it is restarted at another server when its turn comes (``startsAt``).
-    var isMoving = false
-    /// Routing failure of the last SUBSCRIBE; nil: it was sent.
-    var routingFailure: HopFailure?
+    var form: UpstreamForm
+    var attempt = UpstreamAttempt()
+    var reading = UpstreamReading()
+    var verification = UpstreamVerification()
 
     /// Form in which the SUBSCRIBE names its presentities.
     enum Shape: String, Hashable {
@@ -87,45 +46,79 @@ final class UpstreamSubscription {
         case list
     }
 
+    /// Whether the subscription waits for a time of its own.
+    enum Phase: Hashable {
+        /// The subscriber decides about the next request.
+        case live
+        /// Delayed, for example after too many redirections.
+        case rests(until: Instant)
+        /// Subscribed in its turn after a restart of this process.
+        case starts(Instant)
+        /// Unsubscribed in its turn, because it feeds no watcher of the restored ones.
+        case leaves(Instant)
+        /// Restarted at another server in its turn.
+        case moves(Instant)
+    }
+
+    /// What is due, see ``takeTurn(at:)``.
+    enum Turn: Hashable {
+        case start, leave, move
+    }
+
+    /// Properties of a batch that presentities can join.
+    struct Batch: Equatable {
+        /// Key under which further presentities find the batch; nil: no batch, or a closed one.
+        fileprivate(set) var key: UpstreamBatchKey?
+        /// Most presentities that the remote domain accepts in one batch.
+        fileprivate(set) var capacity = Int.max
+    }
+
     /// Categories for watchers with other formats.
     static let standardCategories: [CategoryName] = [.state, .note, .contactCard, .services, .calendarData]
 
-    init(id: UInt64, _ order: UpstreamOrder, shape: Shape, target: SIPURI, format: UpstreamFormat, subscriber: Subscriber) {
+    /// - Parameter list: for a list only.
+    init(
+        id: UInt64, _ order: UpstreamOrder, at address: UpstreamTarget, form: UpstreamForm, list: UpstreamList? = nil,
+        subscriber: Subscriber
+    ) {
         self.id = id
-        watcher = order.watcher
-        network = order.network
-        domain = order.domain
-        maxForwards = order.maxForwards
-        hopMarks = order.hopMarks
-        self.shape = shape
-        self.target = target
-        self.format = format
-        tried = shape == .batch ? TriedForms(.batch) : TriedForms(format)
+        self.order = order
+        self.address = address
+        self.form = form
+        self.list = list
         self.subscriber = subscriber
     }
 
+    var watcher: SIPURI { order.watcher }
+    var domain: UpstreamDomain { order.domain }
+    var maxForwards: Int { order.maxForwards }
+    /// Hop marks of the watcher's SUBSCRIBE, without our own.
+    var hopMarks: String { order.hopMarks }
+
+    var shape: Shape { address.shape }
+
+    /// Request-URI of the SUBSCRIBE: the presentity, a list, or the pool of the presentities.
+    var target: SIPURI { address.uri }
+
+    var format: UpstreamFormat { form.format }
+
+    /// From tag and Call-ID of the current attempt.
+    var localTag: String { attempt.localTag }
+    var callID: String { attempt.callID }
+
+    var dialog: Dialog? { attempt.dialog }
+
     /// The last document of a presentity was read, or there is none any more.
     func becameReadable(_ resource: UpstreamResource) {
-        guard resource.unreadable != nil else { return }
-        resource.unreadable = nil
-        if !hasUnreadable { asksToReadAt = nil }
+        if resource.becameReadable(), !hasUnreadable { reading.becameRead() }
     }
 
     /// The properties for further subscriptions of the same watcher to the domain.
     /// - Parameter poll: tag of the dialog that polls.
     func order(poll: String?) -> UpstreamOrder {
         UpstreamOrder(
-            watcher: watcher, network: network, domain: domain, maxForwards: maxForwards, hopMarks: hopMarks,
-            poll: subscriber.isFetch ? poll ?? batchKey?.poll ?? localTag : nil)
-    }
-
-    /// Address and shape of the subscription.
-    var address: UpstreamTarget {
-        switch shape {
-        case .single: .presentity(target)
-        case .batch: .pool(target)
-        case .list: .list(target)
-        }
+            watcher: watcher, network: order.network, domain: domain, maxForwards: maxForwards, hopMarks: hopMarks,
+            poll: subscriber.isFetch ? poll ?? batch.key?.poll ?? localTag : nil)
     }
 
     /// Whether it is sent to a pool that the remote domain named.
@@ -134,13 +127,134 @@ final class UpstreamSubscription {
         return domain.origin(of: first.uri, at: now) != address
     }
 
+    /// Whether its refresh can show that the remote domain still has the subscriptions at a server.
+    var isSampleable: Bool {
+        hasSink && phase == .live && dialog != nil && !subscriber.isFetch && subscriber.standing == .established
+    }
+
     var nextDeadline: Instant? {
-        var next = Instant.earliest(subscriber.nextDeadline, startsAt, restsUntil, Instant.earliest(list?.asksAgainAt, asksToReadAt))
+        var next = Instant.earliest(
+            subscriber.nextDeadline, phase.deadline, Instant.earliest(list?.asksAgainAt, reading.asksAgainAt))
         for resource in resources {
             if let staleAt = resource.staleAt { next = min(next ?? staleAt, staleAt) }
             if let moment = resource.nextTimedMoment { next = min(next ?? moment, moment) }
         }
         return next
+    }
+
+    // MARK: phases
+
+    /// Delays the first SUBSCRIBE; a later end of the pause counts. Ignored while the subscription waits for a turn.
+    func rest(until end: Instant) {
+        switch phase {
+        case .live: phase = .rests(until: end)
+        case .rests(let planned): phase = .rests(until: max(planned, end))
+        case .starts, .leaves, .moves: break
+        }
+    }
+
+    /// Ends a pause; ignored in other phases.
+    func wakeUp() {
+        if isResting { phase = .live }
+    }
+
+    /// Plans the first SUBSCRIBE after a restart of this process; ignored once it was sent, and while the subscription waits.
+    /// - Returns: whether it is planned.
+    @discardableResult
+    func start(inTurn moment: Instant) -> Bool {
+        guard phase == .live, subscriber.attempt == 0 else { return false }
+        phase = .starts(moment)
+        return true
+    }
+
+    /// Plans to unsubscribe after a restart of this process; ignored while the subscription waits.
+    func leave(inTurn moment: Instant) {
+        if phase == .live { phase = .leaves(moment) }
+    }
+
+    /// Plans the restart at another server; ignored while the subscription waits.
+    func move(inTurn moment: Instant) {
+        if phase == .live { phase = .moves(moment) }
+    }
+
+    /// Begins with the first SUBSCRIBE, in its turn or before it; ignored while the subscription rests.
+    func begin(at now: Instant) -> [Subscriber.Action] {
+        guard !isResting, subscriber.attempt == 0 else { return [] }
+        phase = .live
+        return subscriber.start(at: now)
+    }
+
+    /// Ends the wait for a turn that has come; a start ends with ``begin(at:)``.
+    /// - Returns: nil: no turn has come.
+    func takeTurn(at now: Instant) -> Turn? {
+        switch phase {
+        case .starts(let moment) where now >= moment:
+            guard hasSink else { break }
+            return .start
+        case .moves(let moment) where now >= moment:
+            guard hasSink else { break }
+            phase = .live
+            return .move
+        case .leaves(let moment) where now >= moment:
+            break
+        case .live, .rests, .starts, .leaves, .moves:
+            return nil
+        }
+        // From an earlier process, and without watchers.
+        phase = .live
+        return .leave
+    }
+
+    /// Whether the first SUBSCRIBE is delayed.
+    var isResting: Bool {
+        if case .rests = phase { true } else { false }
+    }
+
+    /// Whether a pause is over.
+    func isRested(at now: Instant) -> Bool {
+        if case .rests(let end) = phase { now >= end } else { false }
+    }
+
+    // MARK: batches
+
+    /// Allows further presentities to join.
+    func open(as key: UpstreamBatchKey) { batch.key = key }
+
+    /// Excludes further presentities.
+    /// - Returns: the key under which they found the batch; nil: it was closed.
+    func close() -> UpstreamBatchKey? {
+        defer { batch.key = nil }
+        return batch.key
+    }
+
+    /// Limits the number of presentities.
+    func limit(to capacity: Int) { batch.capacity = min(batch.capacity, capacity) }
+
+    // MARK: messages
+
+    /// Continues the attempt of another subscription or process.
+    func resume(_ attempt: UpstreamAttempt, _ subscriber: Subscriber) {
+        self.attempt = attempt
+        self.subscriber = subscriber
+    }
+
+    /// Handles a 2xx to a SUBSCRIBE.
+    /// - Returns: the presentities that the SUBSCRIBE named, and the form to remember for the domain.
+    func accepted(_ response: SIPResponse) -> (named: [UpstreamResource], form: UpstreamFormat?) {
+        attempt.receive(response)
+        // A refresh is followed by the whole state (RFC 6665 4.2.2).
+        for resource in resources { resource.refreshed() }
+        let named = resources.filter { $0.offered?.isEmpty == false }
+        settle(isAccepted: true)
+        reading.fullState.answered()
+        return (named, form.accepted())
+    }
+
+    /// Handles a refusal of a SUBSCRIBE.
+    func refused(_ response: SIPResponse) {
+        attempt.receive(response)
+        settle(isAccepted: false)
+        reading.fullState.answered()
     }
 
     // MARK: resources
@@ -216,9 +330,7 @@ final class UpstreamSubscription {
             for sink in resource.sinks { sink.resource.upstream = self }
             return
         }
-        known.redirectHistory = known.redirectHistory ?? resource.redirectHistory
-        // A pending presentity stays pending for added watchers.
-        if known.authorization == .unheard { known.authorization = resource.authorization }
+        known.adopt(resource)
         for sink in resource.sinks {
             known.add(sink.resource, of: sink.watcher)
             sink.resource.upstream = self
@@ -237,9 +349,19 @@ final class UpstreamSubscription {
 
     /// Resets the state at the start or loss of a dialog: the remote domain knows no presentity.
     func reset() {
-        fullState = FullStateDemand()
+        reading.reset()
         list?.reset()
         for resource in resources { resource.reset() }
         removeAll { !$0.hasSink }
+    }
+}
+
+extension UpstreamSubscription.Phase {
+    /// Time of the turn, or end of the pause.
+    var deadline: Instant? {
+        switch self {
+        case .live: nil
+        case .rests(let moment), .starts(let moment), .leaves(let moment), .moves(let moment): moment
+        }
     }
 }

@@ -42,16 +42,16 @@ struct UpstreamTable {
 
     /// Notes the server that accepted a SUBSCRIBE.
     mutating func note(_ subscription: UpstreamSubscription, acceptedBy server: TransportAddress) {
-        guard subscriptions[subscription.id] === subscription, subscription.server != server else { return }
+        guard subscriptions[subscription.id] === subscription, subscription.verification.server != server else { return }
         leave(subscription)
-        subscription.server = server
+        subscription.verification.noteServer(server)
         ofServer[Server(server), default: []].insert(subscription.id)
     }
 
     private mutating func leave(_ subscription: UpstreamSubscription) {
-        guard let address = subscription.server.map(Server.init) else { return }
+        guard let address = subscription.verification.server.map(Server.init) else { return }
         ofServer[address]?.remove(subscription.id)
         if ofServer[address]?.isEmpty ?? false { ofServer[address] = nil }
-        subscription.server = nil
+        subscription.verification.noteServer(nil)
     }
 }

@@ -42,13 +42,13 @@ enum UpstreamSubscriptionTable {
                     uri: try columns.text("uri"), categories: try columns.list("categories"), sinks: try columns.list("sinks")))
         }
         return try Row.fetchAll(database, sql: "SELECT * FROM leg").map { row in
-            var stored = try subscription(Columns(table: "leg", row: row))
-            stored.resources = resources[stored.tag] ?? []
-            return stored
+            try subscription(Columns(table: "leg", row: row), resources)
         }
     }
 
-    private static func subscription(_ columns: Columns) throws -> StoredUpstreamSubscription {
+    private static func subscription(
+        _ columns: Columns, _ resources: [String: [StoredUpstreamSubscription.Resource]]
+    ) throws -> StoredUpstreamSubscription {
         let tag = try columns.text("tag")
         var dialog: DialogSnapshot?
         if columns.optionalText("call_id") != nil {
@@ -66,6 +66,7 @@ enum UpstreamSubscriptionTable {
             restsUntil: columns.optionalInstant("rests_until"), failures: try columns.integer("failures"),
             expires: try columns.integer("expires"), target: try columns.text("target"), shape: try columns.text("shape"),
             format: try columns.text("format"),
-            maxForwards: try columns.integer("max_forwards"), hopMarks: try columns.text("hop_marks"), resources: [])
+            maxForwards: try columns.integer("max_forwards"), hopMarks: try columns.text("hop_marks"),
+            resources: resources[tag] ?? [])
     }
 }

@@ -267,20 +267,18 @@ import XMLCore
         let bench = Bench()
         try bench.watch("rob@contoso.com")
         bench.reconfigure { $0.domains["example.org"]?.profile = .rpidDraft }
-        #expect(bench.gateway.upstreamDomains.count == 1)
+        #expect(bench.gateway.upstreams.domainCount == 1)
         bench.reconfigure { $0.domains["contoso.com"]?.upstream = .pidf }
-        #expect(bench.gateway.upstreamDomains.isEmpty)
+        #expect(bench.gateway.upstreams.domainCount == 0)
     }
 
     @Test("a timer that is set for the same moment again and again gives control back, and is reported")
     func spinning() throws {
         let bench = Bench()
-        try bench.watch("rob@contoso.com")
-        let subscription = try #require(bench.gateway.upstreams.values.first)
-        // No conversation leads there: a turn of its own after a restart, and a rest besides.
-        subscription.startsAt = bench.now
-        subscription.restsUntil = bench.now + .seconds(1_000)
-        bench.gateway.schedule(subscription)
+        // No configuration leads there: OPTIONS with an interval of zero.
+        let ticket = bench.gateway.flows.border.add(domain: "contoso.com")
+        bench.gateway.keepAlives["contoso.com"] = KeepAlive(ticket: ticket, interval: .zero, dueAt: bench.now)
+        bench.gateway.advanceKeepAlive("contoso.com", at: bench.now)
         bench.gateway.advance(to: bench.now)
         #expect(bench.gateway.nextDeadline == bench.now)
         #expect(bench.gateway.takeLogs().contains { $0.level == .error && $0.message.description.contains("timers") })

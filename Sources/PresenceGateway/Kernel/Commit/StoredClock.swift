@@ -59,10 +59,8 @@ extension StoreRecord {
         case .dialog(var stored):
             stored.expiry = stored.expiry + span
             return .dialog(stored)
-        case .upstreamSubscription(var stored):
-            stored.expiry = stored.expiry.map { $0 + span }
-            stored.restsUntil = stored.restsUntil.map { $0 + span }
-            return .upstreamSubscription(stored)
+        case .upstreamSubscription(let stored):
+            return .upstreamSubscription(stored.shifted(by: span))
         case .registration(var stored):
             stored.expiry = stored.expiry + span
             return .registration(stored)
@@ -71,10 +69,9 @@ extension StoreRecord {
                 StoredBridge(
                     user: stored.user, way: stored.way, uri: stored.uri, document: Self.shifted(stored.document, by: span),
                     details: StoredBridge.shifted(stored.details, by: span),
-                    items: stored.items.map { item in
-                        var item = item
-                        item.details = StoredBridge.shifted(item.details, by: span)
-                        return item
+                    items: stored.items.map {
+                        StoredBridge.Item(
+                            kind: $0.kind, name: $0.name, document: $0.document, details: StoredBridge.shifted($0.details, by: span))
                     }))
         case .shownWatcher(var stored):
             stored.shownAt = stored.shownAt + span

@@ -19,16 +19,9 @@ extension PresenceSource {
 }
 
 extension Instant {
-    fileprivate var roundedUpToSecond: Instant {
+    var roundedUpToSecond: Instant {
         let rest = nanosecondsSince1970 % 1_000_000_000
         return rest == 0 ? self : self + TimeSpan(nanoseconds: 1_000_000_000 - rest)
-    }
-}
-
-extension UpstreamResource {
-    /// Updates ``nextTimedMoment`` from the elements of the source and the expiry of category instances.
-    func noteTimedMoment(of source: PresenceSource, at now: Instant) {
-        nextTimedMoment = .earliest(source.nextTimedMoment(after: now), expiry.next?.roundedUpToSecond)
     }
 }
 
@@ -41,7 +34,7 @@ extension CategoryInstance {
 extension Gateway {
     func advanceTimedMoment(of upstream: UpstreamSubscription, at now: Instant) {
         for resource in upstream.resources where resource.nextTimedMoment.map({ $0 <= now }) ?? false {
-            let ended = resource.expiry.ended(at: now)
+            let ended = resource.endedInstances(at: now)
             if !ended.isEmpty, case .categories(var merge) = resource.source {
                 merge.remove(ended)
                 show(.categories(merge), in: resource, at: now)

@@ -24,7 +24,7 @@ extension UpstreamSubscription {
         case .msrtc: WatcherFormat.msrtcType
         case .pidf:
             // Ordered by preference, for notifiers that ignore q values (RFC 5263 4.4).
-            (offersPartial ? "\(WatcherFormat.pidfDiffType), \(WatcherFormat.pidfType);q=0.9" : WatcherFormat.pidfType)
+            (form.offersPartial ? "\(WatcherFormat.pidfDiffType), \(WatcherFormat.pidfType);q=0.9" : WatcherFormat.pidfType)
                 + (shape == .list ? ", \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)" : "")
         }
     }

@@ -21,38 +21,37 @@ extension Gateway {
             let lists = order.domain.configuration.lists, order.domain.takesLists(at: now), let uri = lists.uri(of: order.watcher)
         else { return nil }
         let key = UpstreamBatchKey(order, pool: uri)
-        let open = batches[key] ?? []
+        let open = upstreams.open(key)
         if let subscription = open.first(where: { $0.resource(resource.key) != nil }) {
             refetch(subscription, for: resource)
             return subscription
         }
         if case .kept = lists {
-            guard let subscription = open.first else { return makeList(at: uri, isKept: true, order, key, at: now) }
+            guard let subscription = open.first else { return makeList(UpstreamList(isKept: true), at: uri, order, key, at: now) }
             guard let list = subscription.list, list.state.version != nil else { return subscription }
             // A presentity outside the list would never be reported.
             guard list.members.contains(resource.key) else { return nil }
-            subscription.fullState.want()
+            subscription.reading.fullState.want()
             return subscription
         }
         let room = open.filter { $0.resources.count < configuration.limits.resourcesPerBatch }
         if let subscription = room.first(where: { $0.subscriber.attempt == 0 }) { return subscription }
         if let subscription = room.first { return renewed(subscription, after: Self.growPause, at: now) }
-        return makeList(at: uri, isKept: false, order, key, at: now)
+        return makeList(UpstreamList(isKept: false), at: uri, order, key, at: now)
     }
 
     private func makeList(
-        at uri: SIPURI, isKept: Bool, _ order: UpstreamOrder, _ key: UpstreamBatchKey, at now: Instant
+        _ list: UpstreamList, at uri: SIPURI, _ order: UpstreamOrder, _ key: UpstreamBatchKey, at now: Instant
     ) -> UpstreamSubscription {
-        let subscription = makeUpstream(at: .list(uri), order, form: .pidf, at: now)
-        subscription.list = UpstreamList(isKept: isKept)
-        open(subscription, as: key)
+        let subscription = makeUpstream(at: .list(uri), order, form: .pidf, list: list, at: now)
+        upstreams.open(subscription, as: key)
         return subscription
     }
 
     /// Requests the full state for a watcher that joined without a state although the list has reported.
     private func refetch(_ subscription: UpstreamSubscription, for resource: WatchedResource) {
         if subscription.list?.isHeard == true, subscription.resource(resource.key)?.source.isKnown == false {
-            subscription.fullState.want()
+            subscription.reading.fullState.want()
         }
     }
 
@@ -61,34 +60,27 @@ extension Gateway {
     /// Makes a subscription to the same presentities that replaces an ad hoc list with its first state, because the members of such a list
     /// are fixed (RFC 5367 4). Until then both feed the watchers.
     private func renewed(_ old: UpstreamSubscription, after pause: TimeSpan, at now: Instant) -> UpstreamSubscription {
-        guard let key = old.batchKey else { return old }
-        close(old)
-        let subscription = makeList(at: old.target, isKept: false, old.order(poll: nil), key, at: now)
-        subscription.list?.predecessor = old
-        old.list?.isReplaced = true
-        subscription.restsUntil = now + pause
+        guard let key = old.batch.key else { return old }
+        upstreams.close(old)
+        let subscription = makeList(UpstreamList(replacing: old), at: old.target, old.order(poll: nil), key, at: now)
+        subscription.rest(until: now + pause)
         for (watcher, resource) in old.sinks { subscription.join(resource, of: watcher) }
-        for resource in old.resources {
-            if resource.authorization == .pending { subscription.resource(resource.key)?.authorization = .pending }
-            guard resource.unreadable != nil, let same = subscription.resource(resource.key) else { continue }
-            (same.unreadable, same.staleAt) = (resource.unreadable, resource.staleAt)
-        }
-        subscription.asksToReadAt = old.asksToReadAt
-        upstreams[subscription.id] = subscription
+        for resource in old.resources { subscription.resource(resource.key)?.succeed(resource) }
+        subscription.reading.adopt(old.reading)
+        upstreams.insert(subscription)
         schedule(subscription)
         return subscription
     }
 
     /// Replaces an ad hoc list that a presentity has left.
     func shrinkList(_ subscription: UpstreamSubscription, at now: Instant) {
-        guard let list = subscription.list, !list.isKept, subscription.subscriber.attempt > 0, subscription.batchKey != nil else { return }
+        guard let list = subscription.list, !list.isKept, subscription.subscriber.attempt > 0, subscription.batch.key != nil else { return }
         _ = renewed(subscription, after: Self.shrinkPause, at: now)
     }
 
     /// Ends the subscriptions that this one replaces.
     func endPredecessor(of subscription: UpstreamSubscription, at now: Instant) {
-        guard let old = subscription.list?.predecessor else { return }
-        subscription.list?.predecessor = nil
+        guard let old = subscription.list?.releasePredecessor() else { return }
         old.dropAll()
         endPredecessor(of: old, at: now)
         end(old, hasDialog: old.dialog != nil, at: now)
@@ -110,9 +102,8 @@ extension Gateway {
         guard let list = upstream.list, let type, type.essence == WatcherFormat.relatedType else {
             return try UpstreamContent(body, contentType: type, presentities: keys, parser: parser)
         }
-        return try UpstreamContent(
-            list: body, contentType: type, state: &list.state, isKept: list.isKept, presentities: keys, parser: parser,
-            limit: max(configuration.limits.resourcesPerBatch, 1_000))
+        return try list.read(
+            body, contentType: type, presentities: keys, parser: parser, limit: max(configuration.limits.resourcesPerBatch, 1_000))
     }
 
     /// Applies the parts of a list notification that concern the list as a whole.
@@ -124,12 +115,12 @@ extension Gateway {
         }
         if content.needsFullState {
             counters.partialStateMissed += 1
-            upstream.fullState.miss()
+            upstream.reading.fullState.miss()
         } else if content.isDifference {
-            upstream.fullState.fitted()
+            upstream.reading.fullState.fitted()
         }
         if !content.reports.isEmpty {
-            list.isHeard = true
+            list.heard()
             endPredecessor(of: upstream, at: now)
         }
         awaitStates(content, of: upstream, at: now)
@@ -144,26 +135,23 @@ extension Gateway {
     /// Schedules one refresh per dialog for members without a state in the present dialog (RFC 4662 4.5), because a list server that lost
     /// its own subscriptions might otherwise report nothing until they change.
     private func awaitStates(_ content: UpstreamContent, of upstream: UpstreamSubscription, at now: Instant) {
-        guard let list = upstream.list, !list.hasAskedAgain, list.asksAgainAt == nil, hasSilentMember(upstream, besides: content) else {
-            return
-        }
-        list.asksAgainAt = now + Self.silencePause
+        guard let list = upstream.list, list.completion == .open, hasSilentMember(upstream, besides: content) else { return }
+        list.planCompletion(at: now + Self.silencePause)
         schedule(upstream)
     }
 
     private func hasSilentMember(_ upstream: UpstreamSubscription, besides content: UpstreamContent? = nil) -> Bool {
         let spokenOf = Set(content?.reports.map(\.key) ?? [])
         return upstream.resources.contains {
-            $0.hasSink && $0.isOld && $0.authorization != .pending && $0.unreadable == nil && !spokenOf.contains($0.key)
+            $0.hasSink && $0.freshness == .ofEarlierDialog && $0.authorization != .pending && $0.unreadable == nil
+                && !spokenOf.contains($0.key)
         }
     }
 
     func askListAgain(_ upstream: UpstreamSubscription, at now: Instant) {
-        guard let list = upstream.list, let moment = list.asksAgainAt, now >= moment else { return }
-        list.asksAgainAt = nil
-        guard upstream.subscriber.isListening, hasSilentMember(upstream) else { return }
-        list.hasAskedAgain = true
-        upstream.fullState.want()
+        let isNeeded = { [unowned self] in upstream.subscriber.isListening && hasSilentMember(upstream) }
+        guard let list = upstream.list, list.advance(at: now, isNeeded: isNeeded) else { return }
+        upstream.reading.fullState.want()
         fetchFullState(upstream, at: now)
     }
 
@@ -175,7 +163,7 @@ extension Gateway {
         -> Bool
     {
         guard upstream.list != nil, let reason = instanceState.reason, TerminationReason(rlmi: reason).retry != .never else { return false }
-        if resource.staleAt == nil { resource.staleAt = now + configuration.timing.staleAfter }
+        resource.expireState(at: now + configuration.timing.staleAfter)
         return true
     }
 
@@ -188,7 +176,7 @@ extension Gateway {
         counters.listsGivenUp += 1
         note(.redirected, upstream, rule: "no list at \(upstream.target), each presentity is asked for alone", at: now)
         upstream.domain.declineLists(at: now)
-        close(upstream)
+        upstreams.close(upstream)
         askAlone(upstream.resources, of: upstream, at: now)
         endPredecessor(of: upstream, at: now)
     }

@@ -25,8 +25,7 @@ extension Gateway {
         guard let first = flaws.first else { return }
         counters.documentFlaws += UInt64(flaws.count)
         let words = first.description + (flaws.count > 1 ? ", and \(flaws.count - 1) more" : "")
-        guard upstream.lastFlaw != words else { return }
-        upstream.lastFlaw = words
+        guard upstream.reading.note(flaw: words) else { return }
         log(.info, "notified document has flaws", ["call-id": upstream.callID, "rule": words])
         note(.flawed, upstream, rule: words, at: now)
     }
@@ -40,7 +39,7 @@ extension Gateway {
         if upstream.resources.contains(where: { $0.unreadable?.problem != problem }) {
             note(.unreadable, upstream, rule: problem, at: now)
         }
-        let isAsking = upstream.fullState.isPending
+        let isAsking = upstream.reading.fullState.isPending
         for resource in upstream.resources {
             couldNotRead(problem, of: resource, upstream, isAsking: isAsking, isShown: false, at: now)
         }
@@ -56,7 +55,7 @@ extension Gateway {
             .notice, "notified document cannot be read",
             ["call-id": upstream.callID, "rule": first.problem + (others > 0 ? ", and \(others) more" : "")])
         let shown = Set(content.reports.lazy.filter(\.hasState).map(\.key))
-        let isAsking = upstream.fullState.isPending
+        let isAsking = upstream.reading.fullState.isPending
         let unread = content.unreadPresentities
         if unread.count > Self.notedPresentities { note(.unreadable, upstream, rule: first.problem, at: now) }
         for (key, problem) in unread {
@@ -74,7 +73,7 @@ extension Gateway {
 
     /// The last document of a presentity cannot be read: the known state is shown for as long as that of a lost subscription, and one
     /// refresh of the subscription requests the whole state. The third such refresh in a row is the last one at once: from then on
-    /// `when-lost` applies, and one refresh in ``readingPause`` follows, since a notifier drops a subscription whose NOTIFY is refused
+    /// `when-lost` applies, and one refresh in ``UpstreamReading/pause`` follows, since a notifier drops a subscription whose NOTIFY is refused
     /// (RFC 6665 4.2.2).
     /// - Parameters:
     ///   - isAsking: a refresh is planned or unanswered, and no further one is sent.
@@ -83,28 +82,18 @@ extension Gateway {
         _ problem: String, of resource: UpstreamResource, _ upstream: UpstreamSubscription, isAsking: Bool, isShown: Bool, at now: Instant
     ) {
         guard resource.hasSink else { return }
-        var document = resource.unreadable ?? UnreadableDocument(since: now, problem: problem)
-        document.problem = problem
-        if !isAsking, !document.isExhausted {
-            document.requests += 1
-            upstream.fullState.want()
-        }
-        resource.unreadable = document
-        if !isShown { applyWhenLost(resource, of: upstream, isDown: document.isExhausted, at: now) }
+        if resource.couldNotRead(problem, isAsking: isAsking, at: now) { upstream.reading.fullState.want() }
+        if !isShown { applyWhenLost(resource, of: upstream, isDown: resource.unreadable?.isExhausted ?? false, at: now) }
     }
 
-    /// Time from one refresh to the next while documents cannot be read.
-    private static let readingPause = TimeSpan.seconds(30)
-
     private func askToReadLater(_ upstream: UpstreamSubscription, at now: Instant) {
-        if upstream.asksToReadAt == nil, upstream.hasUnreadable { upstream.asksToReadAt = now + Self.readingPause }
+        if upstream.hasUnreadable { upstream.reading.becameUnread(at: now) }
         schedule(upstream)
     }
 
     func askToRead(_ upstream: UpstreamSubscription, at now: Instant) {
-        guard let moment = upstream.asksToReadAt, now >= moment else { return }
-        upstream.asksToReadAt = upstream.hasUnreadable ? now + Self.readingPause : nil
-        guard upstream.asksToReadAt != nil, upstream.hasSink, !upstream.subscriber.isFetch else { return }
+        guard upstream.reading.advance(hasUnreadable: upstream.hasUnreadable, at: now), upstream.hasSink, !upstream.subscriber.isFetch
+        else { return }
         perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }
 }

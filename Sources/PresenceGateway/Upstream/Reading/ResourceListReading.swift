@@ -60,7 +60,7 @@ extension UpstreamContent {
         guard let parts = try? MIMEMultipart(body, contentType: type).leaves() else { return false }
         for part in parts where Self.isPIDF(part) {
             guard let document = try? reader.readPIDF(part.body, using: parser) else { continue }
-            report(on: CategoryRequest.address(document.entity)?.aorKey) { $0.pidf = document }
+            report(on: CategoryRequest.address(document.entity)?.aorKey) { $0.take(document) }
         }
         return !reports.isEmpty
     }
@@ -72,17 +72,14 @@ extension UpstreamContent {
     /// Adds one part; an unreadable part does not affect the others.
     /// - Parameter uri: URI of the presentity in the list.
     private mutating func take(_ part: MIMEPart, of key: String?, _ uri: String, instance: String?, _ parser: XMLParser) {
-        guard !part.body.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return report(on: key) { $0.showsNothing = true } }
+        guard !part.body.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return report(on: key) { $0.showNothing() } }
         switch part.contentType?.essence {
         case WatcherFormat.pidfDiffType:
-            report(on: key) {
-                $0.partial = part.body
-                $0.instance = instance
-            }
+            report(on: key) { $0.take(partial: part.body, instance: instance) }
         case WatcherFormat.pidfType, DocumentMediaType.cpimPIDF.name:
             do throws(DocumentError) {
                 let document = try reader.readPIDF(part.body, using: parser)
-                report(on: key) { $0.pidf = document }
+                report(on: key) { $0.take(document) }
             } catch {
                 unreadable.append(UnreadablePart(key: key ?? uri, problem: "\(error)"))
             }

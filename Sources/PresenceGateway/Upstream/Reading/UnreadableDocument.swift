@@ -6,22 +6,39 @@ struct UnreadableDocument: Hashable {
     /// Time of the first unreadable document in a row.
     let since: Instant
     /// Error of the last one.
-    var problem: String
+    private(set) var problem: String
     /// Requests for the whole state that were sent at once, at most ``FullStateDemand/limit``.
-    var requests = 0
+    private(set) var requests = 0
+
+    init(since: Instant, problem: String) {
+        self.since = since
+        self.problem = problem
+    }
 
     /// Whether requests at once did not help.
     var isExhausted: Bool { requests >= FullStateDemand.limit }
+
+    /// Notes a further unreadable document.
+    /// - Parameter isAsking: whether a request for the full state is planned or unanswered already.
+    /// - Returns: whether to request the full state at once.
+    mutating func failed(_ problem: String, isAsking: Bool) -> Bool {
+        self.problem = problem
+        guard !isAsking, !isExhausted else { return false }
+        requests += 1
+        return true
+    }
 }
 
 extension UpstreamSubscription {
     var hasUnreadable: Bool { resources.contains { $0.unreadable != nil } }
 
     /// Time since which the state of a presentity is unverified; nil: its last SUBSCRIBE was accepted, and its last document was read.
-    func unverifiedSince(_ resource: UpstreamResource?) -> Instant? { .earliest(unverifiedSince, restoredAt, resource?.unreadable?.since) }
+    func unverifiedSince(_ resource: UpstreamResource?) -> Instant? {
+        .earliest(verification.doubtedSince, resource?.unreadable?.since)
+    }
 
     /// The earliest of all its presentities.
-    var doubtedSince: Instant? { resources.reduce(.earliest(unverifiedSince, restoredAt)) { .earliest($0, $1.unreadable?.since) } }
+    var doubtedSince: Instant? { resources.reduce(verification.doubtedSince) { .earliest($0, $1.unreadable?.since) } }
 }
 
 extension UpstreamContent {

@@ -40,6 +40,16 @@ struct UpstreamContent {
 
         init(key: String) { self.key = key }
 
+        mutating func take(_ document: PIDFDocument) { pidf = document }
+
+        mutating func take(_ document: MSRTCPIDFDocument) { msrtc = document }
+
+        /// Adds a document of type application/pidf-diff+xml.
+        mutating func take(partial document: [UInt8], instance: String?) { (partial, self.instance) = (document, instance) }
+
+        /// Notes an active presentity without a document.
+        mutating func showNothing() { showsNothing = true }
+
         var hasState: Bool { categories != nil || pidf != nil || partial != nil || msrtc != nil || showsNothing }
     }
 
@@ -91,7 +101,7 @@ struct UpstreamContent {
                 let document = try reader.readPIDF(body, using: parser)
                 takePIDF(document)
             case WatcherFormat.pidfDiffType:
-                report(on: subject(named: nil)) { $0.partial = body }
+                report(on: subject(named: nil)) { $0.take(partial: body, instance: nil) }
             case WatcherFormat.msrtcType:
                 let document = try reader.read(body, using: parser) { root throws(DocumentError) in
                     try MSRTCPIDFDocument(reading: root)
