@@ -5,9 +5,9 @@ import XMLCore
 /// Ruleset of one presentity with its lists, prepared for many decisions: identities are compared as numbers, and rules that cannot apply
 /// to a watcher are not looked at.
 ///
-/// A value depends on the documents only. When a document of ``listDocuments`` or the ruleset changes, compile anew.
+/// A value depends on the documents only. When a document of ``listDocuments`` or the ruleset changes, compile again.
 public struct CompiledRules: Sendable {
-    /// Rule whose identities and lists are resolved.
+    /// Rule with resolved identities and lists.
     struct Rule: Sendable {
         var id: String
         var conditions: [Condition]

@@ -87,7 +87,7 @@ import Testing
         #expect(try !matches(Self.periods + Samples.validity("2027-01-01T00:00:00Z", "2028-01-01T00:00:00Z"), at: "2026-05-04T09:00:00Z"))
     }
 
-    @Test("a decision holds until the next boundary of a rule whose other conditions match, and is the same until then [R623]")
+    @Test("a decision holds until the next boundary of a rule that matches otherwise, and is the same until then [R623]")
     func holdsUntil() throws {
         let early = Samples.validity("2026-05-04T09:30:00Z", "2026-05-04T09:45:00Z")
         let document = try Samples.document(

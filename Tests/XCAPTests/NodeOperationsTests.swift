@@ -78,7 +78,7 @@ import XMLCore
     }
 
     @Test(
-        "RFC 4825 6.3: a selector whose steps select nothing, or several, selects nothing: 404 [R534]",
+        "RFC 4825 6.3: a selector with a step that selects nothing, or several, selects nothing: 404 [R534]",
         arguments: [
             "resource-lists/list", "resource-lists/list[3]", "resource-lists/list[@name=\"x\"]", "resource-lists/list[1]/entry",
             "resource-lists/list[2][@name=\"friends\"]", "list", "resource-lists/list[1]/*", "resource-lists/list[1]/entry[1]/@name",

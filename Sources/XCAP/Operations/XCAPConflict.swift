@@ -2,7 +2,7 @@ import XMLCore
 
 /// Reason of a 409 response (RFC 4825 11.1), with a phrase that names element, position and rule.
 public enum XCAPConflict: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Field whose value is not unique.
+    /// Field with a value that is not unique.
     public struct Existing: Hashable, Sendable {
         /// Path of the element or attribute, relative to the document: `resource-lists/list[2]/@name`.
         public var field: String

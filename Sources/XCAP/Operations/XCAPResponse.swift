@@ -44,7 +44,7 @@ public struct XCAPResponse: Hashable, Sendable {
         body = conflict.encode()
     }
 
-    /// Response to a request whose URI is refused: 400, 414, 404, or for a PUT below no directory 409 `no-parent`.
+    /// Response to a refused request URI: 400, 414, 404, or for a PUT below no directory 409 `no-parent`.
     public init(_ error: XCAPURIError, method: XCAPMethod, root: XCAPRoot) {
         switch error.kind {
         case .malformed: self.init(400, reason: error.description)

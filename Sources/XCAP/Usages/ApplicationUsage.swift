@@ -65,7 +65,7 @@ public struct ApplicationUsage: Sendable {
         }
     }
 
-    /// Usages with documents that users write or read.
+    /// Usages that the server has.
     public static let all: [ApplicationUsage] = [
         .capabilities, .resourceLists, .rlsServices, .presenceRules, .omaPresenceRules, .directory,
     ]

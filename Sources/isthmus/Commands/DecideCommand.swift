@@ -32,7 +32,7 @@ struct DecideCommand: ParsableCommand {
     var at: DateTime?
     @Option(help: ArgumentHelp("The sphere of the presentity, such as work.", valueName: "sphere"))
     var sphere: String?
-    @Option(help: "The handling of watchers that no rule matches: block, confirm, allow.")
+    @Option(help: "The handling of watchers that no rule matches.")
     var unruled = UnruledHandling.block
     @Argument(help: "A PIDF document, or - for standard input.")
     var document: String?
