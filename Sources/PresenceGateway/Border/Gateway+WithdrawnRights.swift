@@ -8,7 +8,7 @@ import SIPEvents
 ///     a batch, a list --> its resource is terminated, the others continue
 extension Gateway {
     func withdrawRights(at now: Instant) {
-        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+        for watcher in dialogs.inOrder {
             if let reason = refusalOfDomain(watcher.watcher) {
                 end(watcher, because: reason, at: now)
                 continue
@@ -53,14 +53,13 @@ extension Gateway {
 
     private func end(_ watcher: WatcherDialog, because reason: String, at now: Instant) {
         note(
-            .rejected, watcher: watcher.watcherKey, presentity: watcher.soleKey, callID: watcher.dialog.id.callID,
+            .rejected, watcher: watcher.watcherKey, presentity: watcher.subscription.presentity, callID: watcher.dialog.id.callID,
             status: SIPStatus.forbidden.rawValue, rule: reason, at: now)
         // A poll with an unanswered SUBSCRIBE has no subscription yet: refuse the request.
-        guard let held = watcher.held else {
+        guard let held = watcher.takeHeld() else {
             perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
             return
         }
-        watcher.held = nil
         refuse(
             held.request, held.transaction, .forbidden("MS-PRES 3.4.5.3: the subscriber may not watch this user", errorID: 2004), at: now)
         remove(watcher, at: now)

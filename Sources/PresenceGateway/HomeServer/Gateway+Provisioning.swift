@@ -7,8 +7,8 @@ extension Gateway {
         guard !request.body.isEmpty else {
             throw .badRequest("vnd-microsoft-provisioning-v2: the request names its groups in a body", errorID: 4001)
         }
-        guard request.headers.contentType?.essence == HomePackage.provisioning.mediaType else {
-            throw .unsupportedMediaType(accept: HomePackage.provisioning.mediaType)
+        guard request.headers.contentType?.essence == ProvisionGroupListDocument.mediaType.description else {
+            throw .unsupportedMediaType(accept: ProvisionGroupListDocument.mediaType.description)
         }
         let document: ProvisioningGroupListDocument
         do {

@@ -45,10 +45,12 @@ extension Gateway {
         // Dialogs follow a registration only once it is committed.
         whenKept(at: now) { [unowned self] now in
             if outcome.action != nil, let binding = outcome.bindings.first {
-                // A restarted client does not know its earlier dialogs.
-                if outcome.isNewClient, let endpoint = binding.endpoint { homeDialogsEnd(of: binding.user, endpoint: endpoint) }
-                homeDialogsFollow(binding, at: now)
-                if !outcome.isNewClient { watcherDialogsFollow(binding, at: now) }
+                if outcome.isNewClient, let endpoint = binding.endpoint {
+                    // A restarted client does not know its earlier dialogs.
+                    dialogsEnd(of: EndpointKey(watcher: binding.user, endpoint: endpoint), at: now)
+                } else {
+                    dialogsFollow(binding, at: now)
+                }
             }
             bindingsEnded(outcome.ended, at: now)
         }
@@ -72,7 +74,7 @@ extension Gateway {
         response.headers.append(.expires, String(outcome.expires))
         guard parties.presentityDomain.side == .enterprise else { return }
         if let action = outcome.action { response.headers.append(.presenceState, "register-action=\"\(action.rawValue)\"") }
-        response.headers.append(.allowEvents, HomeServer.eventPackages.joined(separator: ","))
+        response.headers.append(.allowEvents, packages.tokens.joined(separator: ","))
         response.headers.append(.supported, "adhoclist")
         response.headers.append(.supported, "msrtc-event-categories")
         if asksKeepAlive {
@@ -91,20 +93,9 @@ extension Gateway {
             log(.debug, "registration ended", ["user": end.binding.user, "last": String(end.isLast)])
             keep(end.binding)
             guard let endpoint = end.binding.endpoint else { continue }
-            homeDialogsEnd(of: end.binding.user, endpoint: endpoint)
-            watcherDialogsEnd(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
+            dialogsEnd(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
             let isLast = end.isLast && !hasUnregisteredEndpoints(end.binding.user)
             endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
-        }
-    }
-
-    /// Removes the subscriptions of an endpoint after its registration ended, without a last NOTIFY; fetches that wait for their answer
-    /// stay.
-    private func watcherDialogsEnd(of endpoint: EndpointKey, at now: Instant) {
-        for tag in (dialogsOfEndpoint[endpoint] ?? []).sorted() {
-            guard let watcher = dialogs[tag], watcher.held == nil else { continue }
-            log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": "registration ended"])
-            remove(watcher, at: now)
         }
     }
 

@@ -20,10 +20,10 @@ extension Gateway {
 
     /// Encodes the user's data; nil: nothing in `scope` changed.
     /// - Parameter change: what has changed; nil for the full state.
-    func roamingData(of subscription: HomeDialog, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
+    func roamingData(of owner: DataOwner, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
         let moment = DateTime(now)
         // A user without a record gets a document too.
-        let presentity = (presentities[subscription.user] ?? makePresentity(subscription.user, subscription.userURI)).enhanced
+        let presentity = (presentities[owner.key] ?? makePresentity(owner.key, owner.uri)).enhanced
         guard let change else { return presentity.roamingData(scope: scope, at: moment).encoded() }
         let data = presentity.roamingData(after: change, scope: scope, at: moment)
         return data == RoamingDataDocument() ? nil : data.encoded()
@@ -33,20 +33,9 @@ extension Gateway {
     /// 3.3.5.2).
     func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
-        for subscription in home.dialogs.of(presentity.key) {
-            guard case .roamingSelf(let scope, var pendingChanges) = subscription.subject, change.touches(scope) else { continue }
-            pendingChanges.formUnion(change)
-            subscription.subject = .roamingSelf(scope: scope, pendingChanges: pendingChanges)
-            guard !subscription.isDetached else { continue }
-            perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
+        for dialog in dialogs.about(presentity.key) {
+            guard let subscription = dialog.subscription as? RoamingSelfSubscription, subscription.add(change) else { continue }
+            stateChanged(of: dialog, at: now)
         }
-    }
-}
-
-extension PresentityChange {
-    /// Whether the change affects a part of the scope.
-    fileprivate func touches(_ scope: Set<RoamingScope>) -> Bool {
-        (!pairs.isEmpty && scope.contains(.categories)) || (!containers.isEmpty && scope.contains(.containers))
-            || (subscribersChanged && scope.contains(.subscribers)) || (delegatesChanged && scope.contains(.delegates))
     }
 }

@@ -2,10 +2,9 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// Registrations, own dialogs and roaming lists of the users of hosted domains on this shard.
+/// Registrations and roaming lists of the users of hosted domains on this shard.
 struct HomeServer {
     var registrar: Registrar
-    var dialogs = HomeDialogs()
     var lists: RoamingLists
 
     init(configuration: GatewayConfiguration) {
@@ -26,7 +25,4 @@ struct HomeServer {
             bindingsPerUser: configuration.limits.registrationsPerUser, bindings: configuration.limits.registrations,
             connectionGrace: configuration.timing.connectionGrace)
     }
-
-    /// Event packages for a user's own endpoints, as listed in Allow-Events.
-    static let eventPackages = HomePackage.allCases.map(\.rawValue) + [EventPackage.presence.token]
 }

@@ -10,7 +10,7 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var route: RouteReport
     /// Live subscriptions of the watcher to the presentity.
     public var subscriptions: [SubscriptionExplanation]
-    /// View that a new subscription would get; nil: a subscription exists, the presentity is not hosted on this node, or the watcher's
+    /// View that a new subscription to presence would get; nil: one exists, the presentity is not hosted on this node, or the watcher's
     /// domain is unknown or refused.
     public var preview: ViewExplanation?
     /// State of a presentity hosted on this node.
@@ -45,7 +45,7 @@ public struct Explanation: Codable, Hashable, Sendable {
             result.carried = result.carried ?? part.carried
             result.journal += part.journal
         }
-        if !result.subscriptions.isEmpty { result.preview = nil }
+        if result.subscriptions.contains(where: \.isPresence) { result.preview = nil }
         result.subscriptions.sort { $0.subscription.key < $1.subscription.key }
         result.journal.sort { $0.at > $1.at }
         result.journal = Array(result.journal.prefix(journalLimit))
@@ -108,6 +108,9 @@ public struct SubscriptionExplanation: Codable, Hashable, Sendable {
     public var verdict: InstanceStateReport?
     /// The document that the watcher has; only on request.
     public var body: String?
+
+    /// Whether it is a subscription to presence, which has a view.
+    var isPresence: Bool { view.origin != .own }
 }
 
 /// RLMI state of a resource that is not active (MS-PRES 3.4.5.1.3.1).
@@ -128,6 +131,8 @@ public struct ViewExplanation: Codable, Hashable, Sendable {
     public enum Origin: String, Codable, Hashable, Sendable {
         /// No state was received yet.
         case nothing
+        /// State of another event package than presence, as this node has it.
+        case own
         /// The presentity is shown as offline.
         case offline
         /// Categories, published here or received from the remote domain.

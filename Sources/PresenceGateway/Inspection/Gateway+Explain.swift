@@ -20,7 +20,7 @@ extension Gateway {
         explanation.subscriptions = explainSubscriptions(of: watcher.aorKey, to: key, includingBodies: includingBodies, at: now)
         if ShardRouter(shards: shards).shard(ofKey: key) == shard, configuration.domain(presentity.domainKey)?.hosted == true {
             explanation.home = presentities[key].map { report(home: $0) }
-            if explanation.subscriptions.isEmpty { explanation.preview = preview(watcher, of: presentity, at: now) }
+            if !explanation.subscriptions.contains(where: \.isPresence) { explanation.preview = preview(watcher, of: presentity, at: now) }
         }
         explanation.carried = relayedReport(of: key, at: now)
         explanation.journal = Array(
@@ -40,28 +40,21 @@ extension Gateway {
     private func explainSubscriptions(
         of watcher: String, to presentity: String, includingBodies: Bool, at now: Instant
     ) -> [SubscriptionExplanation] {
-        guard dialogsOfWatcher[watcher] != nil else { return [] }
+        guard dialogs.count(of: watcher) > 0 else { return [] }
         var found: [SubscriptionExplanation] = []
         for dialog in dialogs.values where dialog.watcherKey == watcher {
-            for resource in dialog.resources where resource.key == presentity {
-                found.append(explain(dialog, resource, includingBodies: includingBodies, at: now))
-            }
-            for verdict in dialog.instanceStates where verdict.uri.aorKey == presentity {
-                found.append(
-                    SubscriptionExplanation(
-                        subscription: report(dialog, nil, at: now), delivery: verdict.isNotified ? .current : .waiting,
-                        view: ViewExplanation(origin: .nothing), verdict: InstanceStateReport(verdict)))
-            }
+            found += dialog.subscription.explain(dialog, presentity: presentity, includingBodies: includingBodies, by: self, at: now)
         }
         return found.sorted { $0.subscription.key < $1.subscription.key }
     }
 
-    private func explain(
+    func explain(
         _ dialog: WatcherDialog, _ resource: WatchedResource, includingBodies: Bool, at now: Instant
     ) -> SubscriptionExplanation {
         let (view, fresh) = trace(resource, for: dialog, at: now)
         var explanation = SubscriptionExplanation(
-            subscription: report(dialog, resource, at: now), delivery: .nothing, view: view)
+            subscription: report(dialog, SubscriptionRow(presentity: resource.key, resource: resource), at: now), delivery: .nothing,
+            view: view)
         if let spacedUntil = resource.spacedUntil, spacedUntil > now { explanation.spacedUntil = DateTime(spacedUntil) }
         if resource.isNotified { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
         // Some documents are kept as a digest only; with an equal digest the fresh view is identical.

@@ -14,28 +14,18 @@ extension Gateway {
         matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<SubscriptionReport> {
         let filter = canonical(filter)
-        var first = FirstRows<SubscriptionKey, Found>(
+        var first = FirstRows<SubscriptionKey, (dialog: WatcherDialog, row: SubscriptionRow)>(
             limit: min(limit, inspectionPageLimit), after: cursor.flatMap { SubscriptionKey(cursor: $0) })
-        func offer(_ watcher: String, _ presentity: String, _ tag: String, _ found: @autoclosure () -> Found) {
-            guard filter.isAbout(watcher: watcher, presentity: presentity) else { return }
-            first.offer(SubscriptionKey(watcher: watcher, presentity: presentity, tag: tag), found())
-        }
         for dialog in dialogs.values {
             if let state = filter.state, dialog.state(at: now) != state { continue }
-            for resource in dialog.resources where filter.isIn(dialog, resource.upstream) {
-                offer(dialog.watcherKey, resource.key, dialog.localTag, .watcher(dialog, resource))
+            for row in dialog.subscription.rows(of: dialog) where filter.isIn(dialog, row.resource?.upstream) {
+                guard filter.isAbout(watcher: dialog.watcherKey, presentity: row.presentity) else { continue }
+                first.offer(
+                    SubscriptionKey(watcher: dialog.watcherKey, presentity: row.presentity, tag: dialog.localTag), (dialog, row))
             }
-            if dialog.resources.isEmpty, filter.isIn(dialog, nil) {
-                offer(dialog.watcherKey, "", dialog.localTag, .watcher(dialog, nil))
-            }
-        }
-        for dialog in home.dialogs.all {
-            if let state = filter.state, dialog.state(at: now) != state { continue }
-            if let callID = filter.callID, dialog.dialog.id.callID != callID { continue }
-            offer(dialog.user, dialog.user, dialog.localTag, .own(dialog))
         }
         return InspectionPage(
-            rows: first.rows.map { report($0.row, at: now) }, next: first.hasMore ? first.rows.last?.key.cursor : nil)
+            rows: first.rows.map { report($0.row.dialog, $0.row.row, at: now) }, next: first.hasMore ? first.rows.last?.key.cursor : nil)
     }
 
     /// The filter with canonical keys in place of aliases.
@@ -51,39 +41,16 @@ extension Gateway {
 
     private func canonicalDomain(_ name: String?) -> String? { name.map { configuration.identities.domain(SIPURI(host: $0).domainKey) } }
 
-    private enum Found {
-        case watcher(WatcherDialog, WatchedResource?)
-        case own(HomeDialog)
-    }
-
-    private func report(_ found: Found, at now: Instant) -> SubscriptionReport {
-        switch found {
-        case .watcher(let dialog, let resource): report(dialog, resource, at: now)
-        case .own(let dialog): report(dialog, at: now)
-        }
-    }
-
-    func report(_ dialog: WatcherDialog, _ resource: WatchedResource?, at now: Instant) -> SubscriptionReport {
-        let isHosted = resource.map { presentities[$0.hostedKey] != nil && $0.upstream == nil } ?? false
-        let subscription = resource?.upstream
-        return SubscriptionReport(
-            watcher: dialog.watcherKey, presentity: resource?.key ?? "", event: dialog.event.description, format: dialog.formatName,
-            categories: dialog.format == .categories ? resource?.categories.map(\.rawValue) ?? [] : [], shape: dialog.shape,
-            state: dialog.state(at: now), source: isHosted ? .hosted : subscription != nil ? .far : .none,
-            knowledge: isHosted ? .known : resource?.knowledge ?? .unknown, callID: dialog.dialog.id.callID, localTag: dialog.localTag,
-            remoteTag: dialog.dialog.id.remoteTag, expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
-            isBestEffort: dialog.notifier.configuration.bestEffort, notification: dialog.notification,
-            redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason),
-            leg: subscription.map { UpstreamReport($0, resource.flatMap { subscription?.resource($0.key) }, hopMarks: hopMarks(of: $0)) })
-    }
-
-    private func report(_ dialog: HomeDialog, at now: Instant) -> SubscriptionReport {
-        SubscriptionReport(
-            watcher: dialog.user, presentity: dialog.user, event: dialog.event.description, format: dialog.package.mediaType,
-            categories: [], shape: .single, state: dialog.state(at: now), source: .own, knowledge: .known,
-            callID: dialog.dialog.id.callID, localTag: dialog.localTag, remoteTag: dialog.dialog.id.remoteTag,
+    func report(_ dialog: WatcherDialog, _ row: SubscriptionRow, at now: Instant) -> SubscriptionReport {
+        var report = SubscriptionReport(
+            watcher: dialog.watcherKey, presentity: row.presentity, event: dialog.event.description,
+            format: dialog.subscription.contentType, categories: [], shape: .single, state: dialog.state(at: now), source: .own,
+            knowledge: .known, callID: dialog.dialog.id.callID, localTag: dialog.localTag, remoteTag: dialog.dialog.id.remoteTag,
             expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
-            isBestEffort: dialog.notifier.configuration.bestEffort, redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason))
+            isBestEffort: dialog.notifier.configuration.bestEffort, notification: dialog.notification,
+            redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason))
+        dialog.subscription.describe(row, in: &report, of: dialog, by: self)
+        return report
     }
 
     /// The presentities of this shard, ordered by address: those with a record here, and those that are watched elsewhere.
@@ -109,7 +76,7 @@ extension Gateway {
         return PresentityReport(
             presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? (isRelayed(key) ? .carried : .far),
             watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? relayedPublications(of: key),
-            ownDialogs: home.dialogs.of(key).count, endpoints: home.registrar.bindings(of: key).count)
+            ownDialogs: dialogs.about(key).count, endpoints: home.registrar.bindings(of: key).count)
     }
 }
 
@@ -133,18 +100,11 @@ extension String {
 }
 
 extension WatcherDialog {
-    var shape: SubscriptionReport.Shape { list != nil ? .list : isBatch ? .batch : .single }
-
     func state(at now: Instant) -> SubscriptionReport.State {
         if notifier.isEnding { return .ending }
         if held != nil || notifier.isFetching { return .polling }
         if isAway { return .away }
         return notifier.subscriptionState(at: now)
-    }
-
-    var formatName: String {
-        guard case .pidf(let profile, let lossless) = format else { return contentType }
-        return "\(contentType) (\(profile.rawValue)\(lossless ? ", lossless" : ""))"
     }
 
     var notification: NotificationReport? {
@@ -155,13 +115,6 @@ extension WatcherDialog {
             answer: lastNotification.answer == 0 ? nil : Int(lastNotification.answer), isAwaited: notifier.isAwaitingAnswer,
             isLost: lastNotification.isLost,
             count: Int(lastNotification.count), suppressed: Int(lastNotification.suppressed))
-    }
-}
-
-extension HomeDialog {
-    func state(at now: Instant) -> SubscriptionReport.State {
-        if notifier.isEnding { return .ending }
-        return isDetached ? .away : notifier.subscriptionState(at: now)
     }
 }
 

@@ -39,7 +39,7 @@ extension Gateway {
             guard let subscription = tag.flatMap({ upstreams[tag: $0] }) else { return (watcher: to, presentity: from) }
             return (watcher: subscription.watcher.aorKey, presentity: subscription.only?.key ?? "")
         case .subscribe:
-            if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.soleKey) }
+            if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.subscription.presentity) }
             // A new subscription is decided by its Request-URI; within a dialog the Request-URI is the gateway's Contact.
             let asked = tag == nil ? canonicalKey(of: request.uri) : to
             let namesResources = CategoryRequest.isBatch(request.headers) || asked == configuration.listServer?.aorKey
@@ -55,18 +55,13 @@ extension Gateway {
     func canonicalKey(of uri: SIPURI) -> String { configuration.canonical(uri).aorKey }
 }
 
-extension WatcherDialog {
-    /// Presentity of a single subscription; empty for a batch or list.
-    var soleKey: String { namesResources ? "" : resources.first?.key ?? "" }
-}
-
 extension Gateway {
     /// Adds the end of a subscription to the journal.
     func note(_ reason: Notifier.EndReason, of watcher: WatcherDialog, at now: Instant) {
         var status: Int?
         if case .refused(let answered) = reason { status = answered }
         note(
-            .ended, watcher: watcher.watcherKey, presentity: watcher.soleKey,
+            .ended, watcher: watcher.watcherKey, presentity: watcher.subscription.presentity,
             callID: watcher.dialog.id.callID, status: status, rule: reason.words, at: now)
     }
 }

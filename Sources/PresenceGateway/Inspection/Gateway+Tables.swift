@@ -7,15 +7,15 @@ extension Gateway {
     /// transactions have ended and no user data is kept.
     public var tableSizes: [String: Int] {
         let tables: [String: Int] = [
-            "dialogs": dialogs.count,
-            "presentities": presentities.count, "dialogsOfWatcher": dialogsOfWatcher.count,
-            "dialogsOfPresentity": dialogsOfPresentity.count, "batchOfEndpoint": batchOfEndpoint.count,
-            "dialogsOfConnection": dialogsOfConnection.count, "returning": returning.count, "pendingRequests": pendingRequests.count,
-            "timers": timers.count, "homeDialogs": home.dialogs.count, "registrations": home.registrar.count,
+            "dialogs": dialogs.presenceCount,
+            "presentities": presentities.count, "dialogsOfWatcher": dialogs.watcherCount,
+            "dialogsOfPresentity": dialogsOfPresentity.count,
+            "dialogsOfConnection": dialogs.connectionCount, "returning": returning.count, "pendingRequests": pendingRequests.count,
+            "timers": timers.count, "homeDialogs": dialogs.count - dialogs.presenceCount, "registrations": home.registrar.count,
             "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount,
             "unkept": commitLog.unkept.count,
             "staged": commitLog.staged.count, "undo": commitLog.undo.count, "watchedResources": watchedResources,
-            "dialogsOfEndpoint": dialogsOfEndpoint.count, "publishingConnections": publishingConnections.count,
+            "dialogsOfEndpoint": dialogs.endpointCount, "publishingConnections": publishingConnections.count,
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": partners.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,

@@ -42,7 +42,6 @@ struct Refusal: Error, Equatable {
 
     // MARK: the gateway's vocabulary of refusals
 
-    static let allowedEvents = ([EventPackage.presence.token] + HomePackage.allCases.map(\.rawValue)).joined(separator: ", ")
     static let supportedTags = "eventlist, adhoclist, categoryList, ms-piggyback-first-notify, ms-benotify"
 
     static func badRequest(_ explanation: String, errorID: UInt32? = nil) -> Refusal {
@@ -57,8 +56,6 @@ struct Refusal: Error, Equatable {
     static func methodNotAllowed(_ allow: String) -> Refusal {
         Refusal(.methodNotAllowed, "RFC 3261 8.2.1: method not allowed", headers: [Header(.allow, allow)])
     }
-
-    static let badEvent = Refusal(.badEvent, "RFC 6665 4.2.1: event package not supported", headers: [Header(.allowEvents, allowedEvents)])
 
     static func badExtension(_ tags: [String]) -> Refusal {
         Refusal(

@@ -84,7 +84,7 @@ extension Gateway {
             } else if resource.isNotified, watcher.wasNotifiedActive {
                 if resource.isKnown(rendered(resource, for: watcher, at: now)) {
                     // A pending change was not shown before the block and must not be shown after it.
-                    watcher.changes.remove(resource)
+                    watcher.presence?.changes.remove(resource)
                     schedule(watcher)
                 } else {
                     // The table had no room to record what the watcher was shown, so the watcher is notified.
@@ -106,8 +106,7 @@ extension Gateway {
                 guard right !== record else { continue }
                 record.removeWatcher(tag)
                 right.add(resource, of: tag)
-                resource.hostedKey = right.key
-                resource.rendered = nil
+                resource.place(at: right.key)
                 moved.append((watcher, resource))
             }
         }

@@ -120,8 +120,8 @@ extension Gateway {
     func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         let record = hostedRecord(of: resource.key, resource.uri, for: watcher.identity, at: now)
         record.add(resource, of: watcher.localTag)
-        resource.hostedKey = record.key
-        resource.source = .offline
+        resource.place(at: record.key)
+        resource.show(.offline)
     }
 
     func detachHosted(_ resource: WatchedResource, from watcher: WatcherDialog) {

@@ -121,7 +121,7 @@ final class HostedPresentity {
     /// Drops all cached views after a change.
     func changed() {
         views.removeAll(keepingCapacity: true)
-        for (_, resource) in watchers.all { resource.rendered = nil }
+        for (_, resource) in watchers.all { resource.dropRendered() }
     }
 
     /// The presentity in a watcher's format, cached by format and containers.

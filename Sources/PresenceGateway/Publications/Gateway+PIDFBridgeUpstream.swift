@@ -45,7 +45,7 @@ extension Gateway {
         guard let hop = publishingHop(of: bridge.uri, side: .simple) else { return }
         var request = SIPRequest(.publish, uri: bridge.uri)
         address(&request, of: bridge.uri, bridge.beginRequest())
-        request.headers.set(.event, EventPackage.presence.token)
+        request.headers.set(.event, EventToken.presence)
         request.headers.set(.expires, String(expires))
         if let tag { request.headers.set(.sipIfMatch, tag.value) }
         if let body {

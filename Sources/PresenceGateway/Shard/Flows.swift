@@ -42,7 +42,7 @@ final class Flows {
     func record(of key: StoreKey) -> StoreRecord? {
         switch key {
         case .presentity, .publication, .shownWatcher, .signOff: presentities.record(of: key)
-        case .dialog: homeServer.record(of: key) ?? subscriptions.record(of: key)
+        case .dialog: subscriptions.record(of: key)
         case .upstreamSubscription: upstream.record(of: key)
         case .registration, .contacts, .accessList: homeServer.record(of: key)
         case .bridge: publications.record(of: key)

@@ -12,12 +12,11 @@ extension Gateway: KernelHost {
     }
 
     func takeRecords(over connection: ConnectionID) -> [Ticket] {
-        (dialogsOfConnection.removeValue(forKey: connection) ?? []).sorted().compactMap { dialogs[$0]?.ticket }
+        dialogs.close(connection).compactMap { dialogs[$0]?.ticket }
     }
 
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
         endpointsClosed(connection, at: now)
-        homeConnectionEnded(connection, at: now)
         registrationConnectionEnded(connection, at: now)
         upstreamConnectionEnded(connection, end, at: now)
     }

@@ -54,7 +54,7 @@ extension Gateway {
 
     private func notifyAll(at now: Instant) {
         for presentity in presentities.values.sorted(by: { $0.key < $1.key }) { notifyWatchers(of: presentity, at: now) }
-        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
+        for watcher in dialogs.inOrder {
             for resource in watcher.resources where resource.upstream != nil { sourceChanged(resource, of: watcher, at: now) }
         }
     }

@@ -95,10 +95,11 @@ extension Gateway {
         for publication in publications.sorted(by: { $0.number < $1.number }) where !restore(publication, &state) {
             leaveOut(.publication(presentity: publication.presentity, tag: publication.tag), &state)
         }
-        let isWatcher = { (dialog: StoredDialog) in dialog.kind == .watcher }
-        // Restored before expiry, so that users' own endpoints are notified of what expires now.
-        for dialog in stored where !isWatcher(dialog) {
-            if restoreHome(dialog, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
+        stored.sort { $0.dialog.localTag < $1.dialog.localTag }
+        // Some are restored before expiry, so that they are notified of what expires now.
+        let hasStateAtOnce = { (dialog: StoredDialog) in self.packages.package(of: dialog.kind)?.hasStateAtOnce ?? true }
+        for dialog in stored where hasStateAtOnce(dialog) {
+            if restore(dialog, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
         }
         let before = counts.publications
         for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
@@ -110,15 +111,13 @@ extension Gateway {
         }
         state.expired = before - counts.publications
         let resumed = restore(subscriptions, &state, at: now)
-        for dialog in stored.filter(isWatcher).sorted(by: { $0.dialog.localTag < $1.dialog.localTag })
-        where !restore(dialog, fedBy: resumed, &state, at: now) {
-            leaveOut(.dialog(dialog.dialog.localTag), &state)
+        for dialog in stored where !hasStateAtOnce(dialog) {
+            if restore(dialog, fedBy: resumed, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
         }
         settle(resumed, at: now)
         // The domains may have changed since the earlier process.
         withdrawRights(at: now)
-        notifyRestored(&state, at: now)
-        notifyRestoredHome(stored, at: now)
+        notifyRestored(stored, &state, at: now)
         advanceRegistrar(at: now)
         return state
     }
@@ -171,136 +170,6 @@ extension Gateway {
                 && EndpointID(one).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true
         }
         endpointsEnded(gone.sorted(), of: key, isLast: present.isEmpty && home.registrar.bindings(of: key).isEmpty, at: now)
-    }
-
-    // MARK: dialogs
-
-    private func restore(
-        _ stored: StoredDialog, fedBy subscriptions: RestoredUpstreamSubscriptions, _ state: inout RestoredState, at now: Instant
-    ) -> Bool {
-        guard stored.kind == .watcher, let dialog = Dialog.resumed(from: stored.dialog), let event = Event(stored.event),
-            let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri), domain.refuse == nil,
-            let format = WatcherFormat(
-                contentType: stored.contentType == WatcherFormat.pidfDiffType ? WatcherFormat.pidfType : stored.contentType, domain: domain)
-        else { return false }
-        // It is unknown whether the last BENOTIFY arrived: a partner's watcher gets the full state.
-        let isUncertain = stored.isUnanswered || stored.isBestEffort && hop(toward: uri) != nil
-        let resources = stored.resources.compactMap { one in
-            SIPURI(one.uri).map { written in
-                let identity = configuration.canonical(written)
-                let resource = WatchedResource(
-                    uri: identity, key: identity.aorKey, categories: one.categories.map { CategoryName(rawValue: $0) },
-                    entity: written.entityForm)
-                resource.isRestored = true
-                if !isUncertain { resource.remembered = one.delivered }
-                return (resource, one.hopMarks)
-            }
-        }
-        guard resources.count == stored.resources.count, let first = resources.first?.0.uri ?? SIPURI(stored.owner) else { return false }
-        var parties = RequestScreening.Parties(
-            watcher: uri, watcherKey: uri.aorKey, watcherDomain: domain, presentity: first, presentityKey: stored.owner,
-            presentityDomain: domain, entity: first, maxForwards: 69)
-        let flow = Flow(local: stored.local, remote: stored.remote)
-        let policy = notifierConfiguration(parties, bestEffort: stored.isBestEffort)
-        let watcher = WatcherDialog(
-            localTag: dialog.id.localTag, dialog: dialog,
-            notifier: Notifier(restoring: policy, expiry: stored.expiry, wasNotified: stored.wasNotifiedActive && !isUncertain),
-            event: event, format: format, isPartial: stored.contentType == WatcherFormat.pidfDiffType, parties: parties,
-            isBatch: stored.isBatch, flow: flow, resources: resources.map(\.0))
-        watcher.wasNotifiedActive = stored.wasNotifiedActive
-        // The version of a part of a list is at most that of the list.
-        watcher.resources.forEach { $0.partialVersion = stored.listVersion }
-        if let uri = stored.details[StoredDialog.listDetail] {
-            let written = (stored.resources.map(\.uri) + stored.rejected.map(\.uri)).compactMap { text in
-                SIPURI(text).map { (configuration.canonical($0).aorKey, text) }
-            }
-            watcher.list = ListSubscription(uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }))
-            watcher.list?.version = stored.listVersion
-        }
-        restoreInstanceStates(stored.rejected, of: watcher)
-        if flow.local.transport.isReliable, hop(toward: uri) == nil { watcher.returnsBy = now + configuration.timing.restartGrace }
-        let endpoint = stored.details[StoredDialog.endpointDetail].flatMap { EndpointID($0) }
-        let key = endpoint.map { EndpointKey(watcher: uri.aorKey, endpoint: $0) }
-        if domain.hosted { watcher.origin = key }
-        watcher.hidesIdentity = stored.details[StoredDialog.privacyDetail] != nil
-        insert(watcher)
-        resumedCalls.add(watcher, at: now)
-        if let key, watcher.isBatch {
-            watcher.endpoint = key
-            batchOfEndpoint[key] = watcher.localTag
-        }
-        for (resource, loopMarkers) in resources {
-            parties.presentity = resource.uri
-            parties.presentityKey = resource.key
-            if let subscription = subscriptions.subscription(of: resource.key, for: watcher.localTag) {
-                subscription.join(resource, of: watcher)
-            } else {
-                attach(
-                    resource, to: watcher, parties: parties,
-                    loopMarkers: loopMarkers ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
-                startLater(resource, at: now)
-            }
-            if resource.isPending { resource.upstream?.resource(resource.key)?.authorize(.pending) }
-        }
-        if watcher.isReady { watcher.notifier.becameReady() }
-        schedule(watcher)
-        state.dialogs += 1
-        return true
-    }
-
-    /// Restores pending resources, which are watched, and rejected ones, which are not.
-    private func restoreInstanceStates(_ stored: [StoredDialog.Rejected], of watcher: WatcherDialog) {
-        for instanceState in stored {
-            guard let written = SIPURI(instanceState.uri) else { continue }
-            let uri = configuration.canonical(written)
-            if instanceState.state == "pending", let resource = watcher.resources.first(where: { $0.key == uri.aorKey }) {
-                resource.restorePending(isNotified: instanceState.isNotified)
-                continue
-            }
-            watcher.rejected.append(
-                .init(
-                    uri: uri, entity: written.entityForm, state: instanceState.state, reason: instanceState.reason,
-                    statusCode: instanceState.statusCode,
-                    poolFqdn: instanceState.poolFqdn, isNotified: instanceState.isNotified))
-        }
-    }
-
-    /// Schedules an upstream subscription; starts are paced by ``GatewayTiming/restorePace``.
-    private func startLater(_ resource: WatchedResource, at now: Instant) {
-        guard let upstream = resource.upstream else { return }
-        let moment = upstreams.freeTurn(at: now)
-        if upstream.start(inTurn: moment) {
-            upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
-            upstream.verification.restored(at: now)
-            upstreams.insert(upstream)
-        }
-        // The last notified state is shown as long as after a loss, counted from the next SUBSCRIBE of the upstream subscription.
-        let turn = upstream.phase.deadline ?? upstream.subscriber.nextDeadline ?? now
-        upstream.resource(resource.key)?.expireState(at: turn + configuration.timing.staleAfter)
-        schedule(upstream)
-    }
-
-    private func notifyRestored(_ state: inout RestoredState, at now: Instant) {
-        for watcher in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
-            if now >= watcher.notifier.expiry {
-                state.expired += 1
-                perform(watcher.notifier.advance(to: now), on: watcher, at: now)
-                continue
-            }
-            // A list is notified when all of its entries are known again.
-            if watcher.list != nil, !watcher.isReady { continue }
-            let differing = watcher.resources.filter { resource in
-                resource.source.isKnown && (!watcher.wasNotifiedActive || !resource.isKnown(rendered(resource, for: watcher, at: now)))
-            }
-            for resource in watcher.resources where resource.upstream == nil && resource.isRenderedOwn && resource.isNotified {
-                // Stores of earlier versions have no record of it.
-                noteShown(rendered(resource, for: watcher, at: now), of: resource, to: watcher, at: now)
-            }
-            guard !watcher.isAway, !differing.isEmpty || watcher.hasPendingInstanceStates else { continue }
-            state.notified += 1
-            differing.forEach { watcher.changes.add($0) }
-            perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
-        }
     }
 }
 

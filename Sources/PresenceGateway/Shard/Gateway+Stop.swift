@@ -16,8 +16,8 @@ extension Gateway {
         commitLog.now = now
         guard !isShuttingDown else { return }
         isShuttingDown = true
-        for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag }) {
-            if let held = dialog.held {
+        for dialog in dialogs.inOrder {
+            if let held = dialog.takeHeld() {
                 refuse(
                     held.request, held.transaction,
                     .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter), at: now)
@@ -28,10 +28,6 @@ extension Gateway {
             perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
         }
         endBridges(at: now)
-        if keepsDialogs { return }
-        for subscription in home.dialogs.all {
-            perform(subscription.notifier.terminate(.deactivated, at: now), on: subscription, at: now)
-        }
     }
 
     /// Whether a stop keeps the dialogs in the store.
@@ -42,13 +38,13 @@ extension Gateway {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive) else {
             return false
         }
-        return keepsDialogs || (dialogs.isEmpty && home.dialogs.count == 0 && upstreams.isEmpty)
+        return keepsDialogs || (dialogs.isEmpty && upstreams.isEmpty)
     }
 
     /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.
     public var answersMissing: Int? {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle else { return nil }
-        let dialogs = keepsDialogs ? 0 : dialogs.count + home.dialogs.count + upstreams.count
+        let dialogs = keepsDialogs ? 0 : dialogs.count + upstreams.count
         return max(1, pendingRequests.count + dialogs)
     }
 }

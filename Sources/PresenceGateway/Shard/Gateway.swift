@@ -66,8 +66,10 @@ public final class Gateway: SansIOEndpoint {
     /// Shared by all shards; nil: no user is authenticated.
     let authenticator: Authenticator?
 
-    /// Watcher dialogs, by local tag.
-    var dialogs: [String: WatcherDialog] = [:]
+    /// Dialogs in which the gateway is notifier.
+    var dialogs = DialogTable()
+    /// Event packages of subscriptions to this gateway.
+    var packages = EventPackages.standard
     var upstreams: Upstream
     /// Records of hosted presentities, by ``HostedPresentity/key``.
     var presentities: [String: HostedPresentity] = [:]
@@ -75,15 +77,9 @@ public final class Gateway: SansIOEndpoint {
     var blocks: BlockMemory
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
     var published: [String] = []
-    var dialogsOfWatcher: [String: Int] = [:]
     var dialogsOfPresentity: [String: Int] = [:]
     /// Number of resources of all dialogs.
     var watchedResources = 0
-    /// Batch dialog of each endpoint that has one, by local tag.
-    var batchOfEndpoint: [EndpointKey: String] = [:]
-    /// Tags of the dialogs of one endpoint, which end with its registration.
-    var dialogsOfEndpoint: [EndpointKey: Set<String>] = [:]
-    var dialogsOfConnection: [ConnectionID: Set<String>] = [:]
     /// Connections over which unregistered endpoints published, by presentity.
     var publishingConnections = PublishingConnections()
     var home: HomeServer
@@ -180,11 +176,11 @@ public final class Gateway: SansIOEndpoint {
     /// Numbers of live dialogs, publications and other entries.
     public var counts: GatewayCounts {
         var counts = GatewayCounts()
-        counts.watcherDialogs = dialogs.count
+        counts.watcherDialogs = dialogs.presenceCount
         counts.upstreamSubscriptions = upstreams.count
         (counts.presentities, counts.publications) = publishedCounts
         counts.publicationBridges = publications.count
-        counts.homeDialogs = home.dialogs.count
+        counts.homeDialogs = dialogs.count - dialogs.presenceCount
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = timers.count
@@ -203,13 +199,6 @@ public final class Gateway: SansIOEndpoint {
     }
 
     // MARK: time
-
-    func schedule(_ dialog: WatcherDialog) {
-        let next = dialog.nextDeadline
-        guard next != dialog.timerAt, dialogs[dialog.localTag] === dialog else { return }
-        dialog.timerAt = next
-        timers.set(dialog.ticket, at: next)
-    }
 
     func schedule(_ upstream: UpstreamSubscription) {
         guard upstreams[upstream.id] != nil else { return }

@@ -1,90 +1,122 @@
 import Registration
+import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Redelivery of NOTIFYs and BENOTIFYs: the newest state is sent after growing pauses until the subscription ends.
+/// Responses to NOTIFY, and redelivery: the newest state is sent after growing pauses until the subscription ends.
 ///
 ///     sent --transport failed--> connection known: at once by address; else pause --> sent
 ///     sent --430, 502, 503, 504--> pause, Retry-After if given --> sent
 ///     sent --Timer F, 408, 401 and 407 without credentials--> pause --> sent; in a row for `notifyPatience` --> ended
-///     connection of a client closed (BENOTIFY) --> away for `connectionGrace` --endpoint back--> sent; else ended
+///     connection of a client closed (BENOTIFY, or registered) --> away, for `connectionGrace` or the time of its registration
+///         --endpoint back--> sent; else ended
 ///
 /// A dialog keeps only the fact that state is due, no body.
 extension Gateway {
+    /// Handles the final response to a NOTIFY.
+    func receiveAnswer(_ response: SIPResponse, for watcher: WatcherDialog, at now: Instant) {
+        guard dialogs.contains(watcher) else { return }
+        keep(.dialog(watcher.localTag))
+        watcher.answered(response.status)
+        if followRedirect(response, of: watcher, at: now) { return }
+        watcher.settled(response.status)
+        if !response.status.isSuccess {
+            counters.notificationsFailed += 1
+            log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": watcher.dialog.id.callID])
+        }
+        let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+        let actions = watcher.notifier.receiveAnswer(
+            status: response.status.rawValue, retryAfter: retryAfter, chance: redeliveryChance(of: watcher), at: now)
+        perform(actions, on: watcher, at: now)
+    }
+
     /// Handles a notification that was not delivered.
     /// - Parameter connection: connection on which it was sent; nil: it was sent by address.
     func notDelivered(
         _ watcher: WatcherDialog, _ failure: Notifier.DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
     ) {
-        guard dialogs[watcher.localTag] === watcher else { return }
+        guard dialogs.contains(watcher) else { return }
         counters.notificationsFailed += 1
-        watcher.lastNotification.lost()
-        watcher.redirect = nil
-        watcher.failureReason = reason
+        watcher.lost(reason)
         log(.notice, "NOTIFY not delivered", ["call-id": watcher.dialog.id.callID, "reason": reason])
         keep(.dialog(watcher.localTag))
-        watcher.forgetDelivered()
         if isShuttingDown, watcher.notifier.isEnding { return perform(watcher.notifier.watcherGone(), on: watcher, at: now) }
         if failure == .transport, let connection, connection == watcher.flow.connection {
-            return connectionLost(connection, of: watcher, at: now)
+            return connectionLost(connection, of: watcher, isLastLost: true, at: now)
         }
-        let chance = redeliveryChance(of: watcher.dialog, attempt: watcher.notifier.undelivered)
-        perform(watcher.notifier.notifyFailed(failure, chance: chance, at: now), on: watcher, at: now)
+        perform(watcher.notifier.notifyFailed(failure, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
     }
 
-    /// Handles the end of a watcher's connection. The subscription outlives it (RFC 5923), and NOTIFYs are sent by address. With BENOTIFY
-    /// a hosted client has ``GatewayTiming/connectionGrace`` to return, because it is reached over its connection only.
-    func connectionLost(_ connection: ConnectionID, of watcher: WatcherDialog, at now: Instant) {
+    // MARK: connections
+
+    /// Handles the end of a watcher's connection. The subscription outlives it (RFC 5923), and NOTIFYs are sent by address. A hosted client
+    /// with BENOTIFY or with a registration is reached over its connection only: it is away until it returns (MS-SIP 3.5).
+    /// - Parameter isLastLost: whether the last NOTIFY was lost with the connection.
+    func connectionLost(_ connection: ConnectionID, of watcher: WatcherDialog, isLastLost: Bool = false, at now: Instant) {
         guard watcher.flow.connection == connection else { return }
-        unbind(watcher)
-        watcher.flow.connection = nil
-        guard watcher.notifier.configuration.bestEffort else {
-            return perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now)
-        }
+        let isBestEffort = watcher.notifier.configuration.bestEffort
+        let isHosted = hop(toward: watcher.watcher) == nil
+        guard isLastLost || isBestEffort || isHosted && isRegistered(watcher) else { return }
+        dialogs.disconnect(watcher)
         keep(.dialog(watcher.localTag))
-        watcher.forgetDelivered()
-        if hop(toward: watcher.watcher) == nil {
-            watcher.returnsBy = now + configuration.timing.connectionGrace
-            schedule(watcher)
-        } else {
-            let chance = redeliveryChance(of: watcher.dialog, attempt: watcher.notifier.undelivered)
-            perform(watcher.notifier.notifyFailed(.transport, chance: chance, at: now), on: watcher, at: now)
-        }
+        let isAway = isHosted && leave(watcher, for: configuration.timing.connectionGrace, at: now)
+        if !isAway, !isBestEffort { return perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now) }
+        watcher.subscription.forgetNotified()
+        // While it is away nothing is sent; but a NOTIFY that was lost is not awaited any more.
+        if isAway, isBestEffort || !isLastLost { return schedule(watcher) }
+        perform(watcher.notifier.notifyFailed(.transport, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
+    }
+
+    /// Notes that a hosted watcher without a connection is away, unless its NOTIFYs are sent to its Contact. An endpoint without a
+    /// registration has a time to return; the dialogs of others end with the registration.
+    /// - Returns: whether it is away.
+    func leave(_ watcher: WatcherDialog, for grace: TimeSpan, at now: Instant) -> Bool {
+        let isRegistered = isRegistered(watcher)
+        guard isRegistered || watcher.notifier.configuration.bestEffort else { return false }
+        watcher.left(returnsBy: isRegistered ? nil : now + grace)
+        return true
+    }
+
+    private func isRegistered(_ watcher: WatcherDialog) -> Bool {
+        watcher.endpoint.map { home.registrar.binding(of: watcher.watcherKey, endpoint: $0.endpoint) != nil } ?? false
     }
 
     /// Spreads redeliveries by a function of dialog and attempt, which leaves the random generator unchanged.
-    func redeliveryChance(of dialog: Dialog, attempt: Int) -> UInt64 {
-        tokens.repeatableNumber(for: "redelivery\n\(dialog.id.callID)\n\(dialog.id.remoteTag)\n\(attempt)")
+    private func redeliveryChance(of watcher: WatcherDialog) -> UInt64 {
+        let id = watcher.dialog.id
+        return tokens.repeatableNumber(for: "redelivery\n\(id.callID)\n\(id.remoteTag)\n\(watcher.notifier.undelivered)")
     }
 
-    /// Moves the subscriptions of an endpoint to the connection of its new registration, and sends missed state.
-    func watcherDialogsFollow(_ binding: Binding, at now: Instant) {
+    // MARK: registrations
+
+    /// Moves the dialogs of an endpoint to the connection of its registration, prolongs those that follow it, and sends missed state
+    /// (MS-PRES 3.3.5.2).
+    func dialogsFollow(_ binding: Binding, at now: Instant) {
         guard let endpoint = binding.endpoint else { return }
         let flow = Flow(binding.source)
-        for tag in (dialogsOfEndpoint[EndpointKey(watcher: binding.user, endpoint: endpoint)] ?? []).sorted() {
-            guard let watcher = dialogs[tag], watcher.flow.connection != flow.connection else { continue }
+        for watcher in dialogs.of(EndpointKey(watcher: binding.user, endpoint: endpoint)) where watcher.held == nil {
             let wasAway = watcher.isAway
-            reached(watcher, over: flow)
-            if wasAway {
-                perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now)
-            } else {
-                perform(watcher.notifier.watcherReturned(at: now), on: watcher, at: now)
+            if wasAway || watcher.flow.connection != flow.connection || watcher.flow.remote != flow.remote {
+                reached(watcher, over: flow)
             }
+            if watcher.followsRegistration {
+                watcher.notifier.prolong(until: binding.expiry)
+                keep(.dialog(watcher.localTag))
+            }
+            // Changes were not noted while the endpoint was away, and a BENOTIFY may be lost with its connection.
+            let actions = wasAway ? watcher.notifier.notifyRerouted(at: now) : watcher.notifier.watcherReturned(at: now)
+            perform(actions, on: watcher, at: now)
         }
     }
 
-    // MARK: own data of users
-
-    /// Handles an undelivered notification of a user's own data.
-    func notDelivered(_ subscription: HomeDialog, _ failure: Notifier.DeliveryFailure, _ reason: String, at now: Instant) {
-        guard home.dialogs[subscription.localTag] === subscription else { return }
-        counters.notificationsFailed += 1
-        subscription.failureReason = reason
-        keep(.dialog(subscription.localTag))
-        if isShuttingDown, subscription.notifier.isEnding {
-            return perform(subscription.notifier.watcherGone(), on: subscription, at: now)
+    /// Removes the dialogs of an endpoint after its registration ended, without a last NOTIFY; polls that wait for their answer stay.
+    func dialogsEnd(of endpoint: EndpointKey, at now: Instant) {
+        for watcher in dialogs.of(endpoint) where watcher.held == nil {
+            log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": "registration ended"])
+            note(
+                .ended, watcher: watcher.watcherKey, presentity: watcher.subscription.presentity, callID: watcher.dialog.id.callID,
+                rule: "the registration of the watcher's endpoint ended (MS-PRES 3.2.5.5)", at: now)
+            remove(watcher, at: now)
         }
-        let chance = redeliveryChance(of: subscription.dialog, attempt: subscription.notifier.undelivered)
-        perform(subscription.notifier.notifyFailed(failure, chance: chance, at: now), on: subscription, at: now)
     }
 }

@@ -2,7 +2,7 @@ import SIPCore
 
 /// Live dialog in which the gateway is notifier, of any event package, reduced to the data that a restart needs.
 public struct StoredDialog: Hashable, Sendable {
-    /// Kind of the dialog: ``watcher``, or the event package of a user's own endpoints.
+    /// Kind of the dialog: ``watcher``, or the token of another event package.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// Name of the kind.
         public var rawValue: String
@@ -41,7 +41,7 @@ public struct StoredDialog: Hashable, Sendable {
     public var isUnanswered: Bool
     /// Version of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
     public var listVersion: UInt32
-    /// Watched resources; for dialogs about a user's own data, that user.
+    /// Watched presentities of presence; empty for other packages.
     public var resources: [Resource]
     /// Resources of a batch or list that are refused, pending, or served elsewhere.
     public var rejected: [Rejected]
@@ -50,6 +50,8 @@ public struct StoredDialog: Hashable, Sendable {
 
     /// Key in ``details`` of the subscriber's endpoint UUID.
     static let endpointDetail = "endpoint"
+    /// Key that is present if the registration prolongs the dialog (com.microsoft.autoextend).
+    static let registrationDetail = "follows-registration"
     /// Key of the URI of the list that the dialog is about (RFC 5367).
     static let listDetail = "list"
     /// Key that is present if the watcher requested privacy (RFC 3325 9.3).

@@ -2,7 +2,7 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// The watchers' dialogs to the kernel.
+/// The dialogs of all event packages to the kernel.
 final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
     unowned let gateway: Gateway
     private var dialogs = Slab<WatcherDialog>()
@@ -12,7 +12,7 @@ final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
     }
 
     /// Gives a dialog its ticket.
-    func add(_ watcher: WatcherDialog) { watcher.ticket = Ticket(.subscriptions, dialogs.insert(watcher)) }
+    func add(_ watcher: WatcherDialog) { watcher.name(by: Ticket(.subscriptions, dialogs.insert(watcher))) }
 
     func remove(_ watcher: WatcherDialog) {
         gateway.timers.set(watcher.ticket, at: nil)
@@ -67,10 +67,8 @@ final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
     }
 
     func record(of key: StoreKey) -> StoreRecord? {
-        guard case .dialog(let tag) = key, let watcher = gateway.dialogs[tag], watcher.held == nil, !watcher.notifier.isOver else {
-            return nil
-        }
-        return .dialog(watcher.stored)
+        guard case .dialog(let tag) = key else { return nil }
+        return gateway.dialogs[tag]?.stored.map(StoreRecord.dialog)
     }
 
     func connectionLost(_ connection: ConnectionID, of ticket: Ticket, at now: Instant) {
@@ -83,29 +81,9 @@ final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
         guard let watcher = dialogs[ticket.key] else { return }
-        watcher.timerAt = nil
+        watcher.fired()
         gateway.advance(watcher, at: now)
         gateway.schedule(watcher)
-    }
-}
-
-extension Gateway {
-    /// Handles the response to a NOTIFY.
-    func receiveAnswer(_ response: SIPResponse, for dialog: WatcherDialog, at now: Instant) {
-        keep(.dialog(dialog.localTag))
-        dialog.lastNotification.answered(response.status.rawValue)
-        if !response.status.isSuccess { dialog.forgetDelivered() }
-        if followRedirect(response, of: dialog, at: now) { return }
-        dialog.redirect = nil
-        if !response.status.isSuccess {
-            counters.notificationsFailed += 1
-            log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": dialog.dialog.id.callID])
-        }
-        let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
-        dialog.failureReason = response.status.isSuccess ? nil : "answered \(response.status.rawValue)"
-        let chance = redeliveryChance(of: dialog.dialog, attempt: dialog.notifier.undelivered)
-        let actions = dialog.notifier.receiveAnswer(status: response.status.rawValue, retryAfter: retryAfter, chance: chance, at: now)
-        perform(actions, on: dialog, at: now)
     }
 }
 

@@ -5,7 +5,6 @@ import SIPEvents
 struct UncommittedDialogs {
     /// State of dialogs, by local tag, before the first uncommitted SUBSCRIBE in them; at most one per dialog.
     var watchersBefore: [String: WatcherDialogBefore] = [:]
-    var homeDialogsBefore: [String: HomeDialogBefore] = [:]
     /// Notification records from before the notifications staged since the last commit, by local tag of the dialog.
     var recordsBefore: [String: NotificationRecord] = [:]
     /// Local tags of dialogs with a notification that was not stored; the next successful commit sends the newest state.
@@ -14,7 +13,6 @@ struct UncommittedDialogs {
     /// Forgets the earlier state: it was replaced, or a request was refused and changed nothing.
     mutating func forget() {
         if !watchersBefore.isEmpty { watchersBefore = [:] }
-        if !homeDialogsBefore.isEmpty { homeDialogsBefore = [:] }
         if !recordsBefore.isEmpty { recordsBefore = [:] }
     }
 }
@@ -24,8 +22,8 @@ extension Gateway {
     func revertUncommitted(at now: Instant) {
         let before = uncommitted
         uncommitted.forget()
-        for (tag, record) in before.recordsBefore { dialogs[tag]?.lastNotification = record }
-        revertDialogs(before.watchersBefore, before.homeDialogsBefore, at: now)
+        for (tag, record) in before.recordsBefore { dialogs[tag]?.revert(record) }
+        revertDialogs(before.watchersBefore, at: now)
     }
 
     /// Sends the newest state in dialogs with a notification that was not stored, once the store works again.
@@ -34,10 +32,8 @@ extension Gateway {
         let tags = uncommitted.unsent.sorted()
         uncommitted.unsent = []
         for tag in tags {
-            if let watcher = dialogs[tag] { perform(watcher.notifier.watcherReturned(at: now), on: watcher, at: now) }
-            if let subscription = home.dialogs[tag], !subscription.isDetached {
-                perform(subscription.notifier.watcherReturned(at: now), on: subscription, at: now)
-            }
+            guard let watcher = dialogs[tag], !watcher.isWaiting else { continue }
+            perform(watcher.notifier.watcherReturned(at: now), on: watcher, at: now)
         }
     }
 
@@ -50,8 +46,8 @@ extension Gateway {
 
     /// Handles a notification that was not sent because it could not be stored; the next successful commit sends the newest state.
     func notSent(_ watcher: WatcherDialog, at now: Instant) {
-        guard dialogs[watcher.localTag] === watcher else { return }
-        watcher.forgetDelivered()
+        guard dialogs.contains(watcher) else { return }
+        watcher.subscription.forgetNotified()
         if store != nil { uncommitted.unsent.insert(watcher.localTag) }
         let pause = TimeSpan.seconds(configuration.timing.retryAfter)
         perform(watcher.notifier.notificationNotSent(retryIn: pause, at: now), on: watcher, at: now)

@@ -4,60 +4,24 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// One watcher's subscription dialog: a sink of presence (docs/decisions/rendering.md).
+/// One dialog in which the gateway is notifier, of any event package (RFC 6665 4.2).
 ///
-/// Holds the watcher, its presentities, the format and the state delivered last; its ``SIPEvents/Notifier`` decides when to notify. A
-/// single subscription has one resource, a batch (MS-PRES 3.4.5.1.1) several.
+/// Holds the dialog, the watcher and the reachability of its endpoint. Its ``SIPEvents/Notifier`` decides when to notify, its
+/// ``PackageSubscription`` makes the bodies.
+///
+///     reachable --connection closed, restart--> away --SUBSCRIBE, REGISTER--> reachable
+///                                                \--returnsBy, end of the registration, expiry--> removed
+///
+/// Nothing is sent while the watcher is away, except the end of the subscription; the full state follows its return.
 final class WatcherDialog {
-    /// Local tag: unique, and the key of the gateway's table.
-    let localTag: String
-    /// Names the dialog to the kernel while it is in the gateway's tables.
-    var ticket = Ticket.none
-    var dialog: Dialog
-    var notifier: Notifier
-    /// Event of the SUBSCRIBE with its `id`; repeated in every NOTIFY.
-    let event: Event
-    let format: WatcherFormat
-    /// Whether PIDF is sent as differences (RFC 5263).
-    let isPartial: Bool
-    let side: DomainSide
-    let watcher: SIPURI
-    let watcherKey: String
-    /// Partner through which the watcher is notified; nil: its domain is hosted here.
-    var partner: String?
-    let network: DomainNetwork
-    let isBatch: Bool
-    /// List in the watcher's SUBSCRIBE (RFC 5367); nil: none.
-    var list: ListSubscription?
-    /// Key by which the first SUBSCRIBE was assigned to this shard.
-    let owner: String
-    /// Time of the gateway's timer for this dialog; nil: none.
-    var timerAt: Instant?
-    /// Time by which a watcher must return after the loss of its only connection, also by a restart; nil: it is not away.
-    var returnsBy: Instant?
-    var flow: Flow
-    var resources: [WatchedResource]
-    /// Changes that were not notified, each with the time from which it may be.
-    var changes = ChangeQueue()
-    /// SUBSCRIBE of a poll with a 200 that waits for upstream state (MS-PRES 3.4.5.1.2).
-    var held: HeldRequest?
-    /// Whether the last notification had the state `active`, not `pending`.
-    var wasNotifiedActive = false
-    /// Record of the last notification, for operators.
-    var lastNotification = NotificationRecord()
-    /// Redirection that the outstanding NOTIFY follows; nil: none.
-    var redirect: NotifyRedirect?
-    /// Reason of the last failed notification; valid while the notifier retries.
-    var failureReason: String?
-    /// Resources that were refused or redirected, reported in RLMI (MS-PRES 3.4.5.1.3.1).
-    var rejected: [RejectedResource] = []
-    /// Whether the watcher requested privacy (RFC 3325 9.3).
-    var hidesIdentity = false
-    /// Endpoint that subscribed, if it is named and its user is hosted; set before the dialog enters the tables.
-    var origin: EndpointKey?
-    /// Endpoint that has this dialog as its only batch (MS-PRES 3.4.5.1.3).
-    var endpoint: EndpointKey?
+    /// Whether notifications reach the watcher.
+    enum Reachability: Equatable {
+        case reachable
+        /// - Parameter returnsBy: time by which the watcher must return; nil: the dialog ends with the registration of its endpoint.
+        case away(returnsBy: Instant?)
+    }
 
+    /// SUBSCRIBE of a poll with a 200 that waits for upstream state (MS-PRES 3.4.5.1.2).
     struct HeldRequest {
         var transaction: ServerTransactionID
         var request: SIPRequest
@@ -75,86 +39,204 @@ final class WatcherDialog {
         var isNotified = false
     }
 
+    /// Local tag: unique, and the key of the gateway's table.
+    let localTag: String
+    /// Names the dialog to the kernel while it is in the gateway's tables.
+    private(set) var ticket = Ticket.none
+    let package: any EventPackage
+    let subscription: any PackageSubscription
+    /// ``subscription``, if the package is presence.
+    let presence: PresenceSubscription?
+    var dialog: Dialog
+    var notifier: Notifier
+    /// Event of the SUBSCRIBE with its `id`; repeated in every NOTIFY.
+    let event: Event
+    let side: DomainSide
+    let watcher: SIPURI
+    let watcherKey: String
+    let network: DomainNetwork
+    /// Key by which the first SUBSCRIBE was assigned to this shard.
+    let owner: String
+    /// Endpoint that subscribed, if it is named and matters: its user is hosted, or it has only one dialog of the package.
+    let endpoint: EndpointKey?
+    /// Whether the watcher requested privacy (RFC 3325 9.3).
+    let hidesIdentity: Bool
+    /// Whether the registration of the endpoint prolongs the dialog without a refresh (com.microsoft.autoextend).
+    let followsRegistration: Bool
+    /// Partner through which the watcher is notified; nil: its domain is hosted here.
+    private(set) var partner: String?
+    /// Time of the gateway's timer for this dialog; nil: none.
+    private(set) var timerAt: Instant?
+    private(set) var flow: Flow
+    private(set) var reachability = Reachability.reachable
+    private(set) var held: HeldRequest?
+    /// Whether the last notification had the state `active`, not `pending`.
+    private(set) var wasNotifiedActive = false
+    /// Record of the last notification, for operators.
+    private(set) var lastNotification = NotificationRecord()
+    /// Redirection that the outstanding NOTIFY follows; nil: none.
+    private(set) var redirect: NotifyRedirect?
+    /// Reason of the last failed notification; valid while the notifier retries.
+    private(set) var failureReason: String?
+    /// Diagnostic for the last notification, if this server ended the dialog.
+    private(set) var terminationDiagnostic: Diagnostic?
+    /// The watcher in container resolution.
+    private(set) lazy var identity = WatcherIdentity(watcher, network: network)
+
     init(
-        localTag: String, dialog: Dialog, notifier: Notifier, event: Event, format: WatcherFormat, isPartial: Bool = false,
-        parties: RequestScreening.Parties,
-        isBatch: Bool, flow: Flow, resources: [WatchedResource]
+        dialog: Dialog, notifier: Notifier, event: Event, _ package: any EventPackage, _ opened: OpenedSubscription, flow: Flow,
+        endpoint: EndpointKey?, hidesIdentity: Bool, followsRegistration: Bool
     ) {
-        self.localTag = localTag
+        localTag = dialog.id.localTag
         self.dialog = dialog
         self.notifier = notifier
         self.event = event
-        self.format = format
-        self.isPartial = isPartial
+        self.package = package
+        subscription = opened.subscription
+        presence = opened.subscription as? PresenceSubscription
+        let parties = opened.parties
         side = parties.watcherDomain.side
         watcher = parties.watcher
         watcherKey = parties.watcherKey
         network = parties.watcherDomain.network
-        self.isBatch = isBatch
         owner = parties.presentityKey
         self.flow = flow
-        self.resources = resources
+        self.endpoint = endpoint
+        self.hidesIdentity = hidesIdentity
+        self.followsRegistration = followsRegistration
     }
 
-    var contentType: String { isPartial ? WatcherFormat.pidfDiffType : format.contentType }
-
-    /// Whether the watcher has lost its only connection, so that a BENOTIFY would be lost without a report.
-    var isAway: Bool { returnsBy != nil && notifier.configuration.bestEffort }
-
-    /// Adds a rejected resource, or replaces its earlier entry; beyond `limit` the oldest entry is dropped.
-    func reject(_ instanceState: RejectedResource, limit: Int) {
-        rejected.removeAll { $0.uri.aorKey == instanceState.uri.aorKey }
-        if rejected.count >= max(limit, 1) { rejected.removeFirst() }
-        rejected.append(instanceState)
+    /// Starts the notifier of a new dialog, once its package knows what is watched.
+    func begin(_ configuration: Notifier.Configuration) {
+        notifier = Notifier(configuration, isAuthorized: subscription.isAuthorized, isReady: subscription.isReady)
     }
 
-    /// Whether notifications use the `eventlist` extension (RFC 4662 4.1); categories always do (MS-PRES 3.4.5.1.3).
-    var isEventList: Bool { format == .categories || list != nil }
+    /// Sets the name of the dialog to the kernel.
+    func name(by ticket: Ticket) { self.ticket = ticket }
 
-    /// Whether the dialog is about several presentities, so that a rejection concerns one of them, not the dialog.
-    var namesResources: Bool { isBatch || list != nil }
+    /// Sets the partner of the watcher.
+    func serve(through partner: String?) { self.partner = partner }
 
-    /// Presentities with changes that may be notified now.
-    func dueChanges(at now: Instant) -> [WatchedResource] { changes.due(at: now, listSpacedUntil: list?.spacedUntil) }
+    // MARK: reachability
 
-    func hasDueChange(at now: Instant) -> Bool { changes.hasDue(at: now, listSpacedUntil: list?.spacedUntil) }
+    /// Whether the watcher has lost its only connection, so that a notification would be lost.
+    var isAway: Bool { reachability != .reachable }
 
-    /// Discards the delivered state after a lost notification, so that all presentities are notified again.
-    func forgetDelivered() {
-        for resource in resources {
-            resource.delivered = nil
-            resource.spacedUntil = nil
-            changes.add(resource)
-        }
+    /// Time by which a watcher that is away must return; nil: no such time.
+    var returnsBy: Instant? { if case .away(let returnsBy) = reachability { returnsBy } else { nil } }
+
+    /// Whether due notifications wait for the watcher to return.
+    var isWaiting: Bool { isAway && !notifier.isEnding && !notifier.isFetching }
+
+    /// Whether the end of the connection matters before a notification is sent: BENOTIFY has no response that would report it (MS-SIP
+    /// 3.5), and a registered endpoint is reached over its connection only.
+    var isBoundToConnection: Bool { notifier.configuration.bestEffort || endpoint != nil }
+
+    /// Notes a request of the watcher or a registration of its endpoint; change it by ``DialogTable/move(_:to:)``.
+    func reached(over flow: Flow) {
+        self.flow = flow
+        reachability = .reachable
     }
 
-    /// Entries of a resource list without state (MS-PRES 3.4.5.1.3.1): rejected and pending resources.
-    var instanceStates: [RejectedResource] {
-        rejected
-            + resources.filter(\.isPending).map {
-                RejectedResource(uri: $0.uri, entity: $0.entity, state: "pending", isNotified: $0.isPendingNotified)
-            }
+    /// Notes the end of the connection; change it by ``DialogTable/disconnect(_:)``.
+    func disconnected() { flow.connection = nil }
+
+    /// Notes that the watcher cannot be reached before it returns.
+    func left(returnsBy: Instant?) { reachability = .away(returnsBy: returnsBy) }
+
+    // MARK: polls
+
+    /// Holds the SUBSCRIBE of a poll until the state is known.
+    func hold(_ request: HeldRequest) { held = request }
+
+    /// Takes the SUBSCRIBE of a poll, to answer it.
+    func takeHeld() -> HeldRequest? {
+        defer { held = nil }
+        return held
     }
 
-    /// Whether there are entries that the watcher has not received (MS-PRES 3.4.5.1.3.1); a pending one of a list is a change.
-    var hasPendingInstanceStates: Bool {
-        rejected.contains { !$0.isNotified } || list == nil && resources.contains { $0.isPending && !$0.isPendingNotified }
+    // MARK: notifications
+
+    /// Notes a notification, or a 200 in place of it.
+    func notified(_ status: SubscriptionStatus, _ content: Notifier.Content, inAnswer: Bool, at now: Instant) {
+        if case .active = status { wasNotifiedActive = true } else if !inAnswer { wasNotifiedActive = false }
+        lastNotification.sent(status, content, inAnswer: inAnswer, at: now)
     }
 
-    /// Whether every resource has a state or is pending.
-    var isReady: Bool { resources.allSatisfy { $0.source.isKnown || $0.isPending } }
+    /// Notes a change without a notification.
+    func suppressed() { lastNotification.suppressedChange() }
 
-    /// Whether the only presentity of the dialog is pending; with several, each is pending separately.
-    var isWithheld: Bool {
-        !namesResources && resources.contains { $0.upstream?.resource($0.key)?.authorization == .pending }
+    /// Notes the final response to a NOTIFY, before the notifier handles it.
+    func answered(_ status: SIPStatus) {
+        lastNotification.answered(status.rawValue)
+        if !status.isSuccess { subscription.forgetNotified() }
     }
+
+    /// Notes that a final response is not a redirection that is followed.
+    func settled(_ status: SIPStatus) {
+        redirect = nil
+        failureReason = status.isSuccess ? nil : "answered \(status.rawValue)"
+    }
+
+    /// Notes that the outstanding NOTIFY follows a redirection.
+    func follow(_ redirect: NotifyRedirect) { self.redirect = redirect }
+
+    /// Notes a notification that was not delivered.
+    func lost(_ reason: String) {
+        lastNotification.lost()
+        redirect = nil
+        failureReason = reason
+        subscription.forgetNotified()
+    }
+
+    /// Sets the diagnostic of the last notification.
+    func diagnose(_ diagnostic: Diagnostic) { terminationDiagnostic = diagnostic }
+
+    // MARK: restart and failed commits
+
+    /// Restores the state of the last notification before a restart.
+    func resume(wasNotifiedActive: Bool) { self.wasNotifiedActive = wasNotifiedActive }
+
+    /// State that a SUBSCRIBE changes, without the part of the package.
+    struct Before {
+        fileprivate let dialog: Dialog
+        fileprivate let notifier: Notifier
+        fileprivate let wasNotifiedActive: Bool
+        fileprivate let terminationDiagnostic: Diagnostic?
+    }
+
+    var before: Before {
+        Before(dialog: dialog, notifier: notifier, wasNotifiedActive: wasNotifiedActive, terminationDiagnostic: terminationDiagnostic)
+    }
+
+    /// Restores the state before a SUBSCRIBE that was not committed; an unsent 200 or NOTIFY may have marked state as notified.
+    func revert(to before: Before, from ends: Set<Notifier.EndReason>, retryIn pause: TimeSpan, at now: Instant) {
+        dialog.revert(to: before.dialog)
+        wasNotifiedActive = before.wasNotifiedActive
+        terminationDiagnostic = before.terminationDiagnostic
+        notifier.revert(to: before.notifier, from: ends, retryIn: pause, at: now)
+        subscription.forgetNotified()
+    }
+
+    /// Restores the record of the last notification that was sent.
+    func revert(_ record: NotificationRecord) { lastNotification = record }
+
+    // MARK: time
 
     var nextDeadline: Instant? {
+        if isWaiting { return Instant.earliest(notifier.expiry, held?.until, returnsBy) }
         // While the notifier waits for a response, it sends the changes afterwards.
-        let changesFrom = notifier.isIdle && !isAway ? changes.nextDeadline(listSpacedUntil: list?.spacedUntil) : nil
-        return Instant.earliest(notifier.nextDeadline, held?.until, returnsBy, changesFrom)
+        return Instant.earliest(notifier.nextDeadline, held?.until, notifier.isIdle ? subscription.nextChange : nil)
     }
 
-    /// The watcher in container resolution.
-    private(set) lazy var identity = WatcherIdentity(watcher, network: network)
+    /// - Returns: whether the timer is to be set, because the next deadline is another one.
+    func schedule() -> Bool {
+        let next = nextDeadline
+        guard next != timerAt else { return false }
+        timerAt = next
+        return true
+    }
+
+    /// Notes that the timer has fired.
+    func fired() { timerAt = nil }
 }

@@ -50,7 +50,7 @@ extension Gateway {
         else { return false }
         redirect.requestURI = Self.requestURI(uri)
         redirect.requestRoute = watcher.dialog.routeSet.isEmpty ? requestRoute : nil
-        watcher.redirect = redirect
+        watcher.follow(redirect)
         perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now)
         return true
     }

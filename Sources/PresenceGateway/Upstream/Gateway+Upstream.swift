@@ -155,7 +155,7 @@ extension Gateway {
     func receiveNotify(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
-        guard let event = request.headers.event, event.package == EventPackage.presence.token else { throw .badEvent }
+        guard let event = request.headers.event, event.package == EventToken.presence else { throw packages.badEvent }
         guard let tag = request.headers.toTag, let upstream = upstreams[tag: tag], request.headers.callID == upstream.callID,
             upstream.subscriber.isListening, isSpeaker(flow, for: SIPURI(host: upstream.domain.name))
         else { throw .noSuchDialog }

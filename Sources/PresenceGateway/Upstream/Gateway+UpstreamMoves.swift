@@ -64,7 +64,7 @@ extension Gateway {
         guard order.poll == nil else {
             // A poll does not wait for the end of a rest.
             for (watcher, watched) in resource.sinks {
-                watched.upstream = nil
+                watched.feed(from: nil)
                 pass(UpstreamTermination(.terminated(.probation)), of: watched, to: watcher, at: now)
             }
             return

@@ -93,8 +93,7 @@ extension Gateway {
                 counters.notificationsSuppressed += 1
                 continue
             }
-            watched.source = source
-            watched.rendered = nil
+            watched.show(source)
             changed.append((watcher, watched))
         }
         if isGranted { setAuthorization(.active, resource, at: now) }
@@ -122,7 +121,7 @@ extension Gateway {
                     "status": instanceState.statusCode.map { String($0) } ?? "",
                 ])
             for (watcher, watched) in resource.sinks {
-                watched.upstream = nil
+                watched.feed(from: nil)
                 pass(meaning, of: watched, to: watcher, at: now)
             }
         case .pending:
@@ -202,7 +201,7 @@ extension Gateway {
             if !watcher.namesResources {
                 perform(watcher.notifier.authorize(false, at: now), on: watcher, at: now)
             } else if watched.source != .offline {
-                watched.source = .offline
+                watched.show(.offline)
                 sourceChanged(watched, of: watcher, at: now)
             }
         }
@@ -221,7 +220,7 @@ extension Gateway {
         forget(upstream)
         if failure != nil, isFollowed { return sendBack(upstream, at: now) }
         let sinks = upstream.sinks
-        for (_, watched) in sinks { watched.upstream = nil }
+        for (_, watched) in sinks { watched.feed(from: nil) }
         guard let failure else {
             for resource in upstream.resources where !resource.source.isKnown { show(.offline, in: resource, at: now) }
             return
@@ -247,7 +246,7 @@ extension Gateway {
     func pass(_ termination: UpstreamTermination, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         let reason = termination.reason
         if let held = watcher.held, watcher.resources.count == 1 {
-            watcher.held = nil
+            _ = watcher.takeHeld()
             refuse(held.request, held.transaction, Refusal(passing: termination, retryAfter: configuration.timing.retryAfter), at: now)
             remove(watcher, at: now)
             return

@@ -86,7 +86,7 @@ final class UpstreamResource {
         let known = source
         sinkList.add(UpstreamSink(watcher: watcher, resource: resource))
         let wanted = Self.wanted(resource, of: watcher)
-        if known.isKnown, asked.map({ asked in wanted.allSatisfy(asked.contains) }) ?? true { resource.source = known }
+        if known.isKnown, asked.map({ asked in wanted.allSatisfy(asked.contains) }) ?? true { resource.show(known) }
         want()
     }
 

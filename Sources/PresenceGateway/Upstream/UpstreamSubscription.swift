@@ -298,18 +298,18 @@ final class UpstreamSubscription {
         if let known = self.resource(resource.key) {
             known.add(resource, of: watcher)
             // A dialog about this presentity alone is pending as a whole (``WatcherDialog/isWithheld``).
-            if known.authorization == .pending, watcher.namesResources { resource.isPending = true }
+            if known.authorization == .pending, watcher.namesResources { resource.authorize(isPending: true) }
         } else {
             let joined = UpstreamResource(uri: resource.uri, key: resource.key)
             joined.add(resource, of: watcher)
             append(joined)
         }
-        resource.upstream = self
+        resource.feed(from: self)
     }
 
     /// Stops feeding a resource. A presentity without sinks is removed, unless the remote domain knows it and it must be unsubscribed.
     func leave(_ resource: WatchedResource) {
-        resource.upstream = nil
+        resource.feed(from: nil)
         guard let left = self.resource(resource.key) else { return }
         left.remove(resource)
         if !left.hasSink, left.asked == nil, left.offered == nil { drop(left) }
@@ -327,13 +327,13 @@ final class UpstreamSubscription {
         resource.reset()
         guard let known = self.resource(resource.key) else {
             append(resource)
-            for sink in resource.sinks { sink.resource.upstream = self }
+            for sink in resource.sinks { sink.resource.feed(from: self) }
             return
         }
         known.adopt(resource)
         for sink in resource.sinks {
             known.add(sink.resource, of: sink.watcher)
-            sink.resource.upstream = self
+            sink.resource.feed(from: self)
         }
     }
 

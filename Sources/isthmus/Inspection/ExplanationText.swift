@@ -184,6 +184,7 @@ struct ExplanationText {
         let place = isHosted ? "published here" : "told by the far side"
         switch view.origin {
         case .nothing: return "nothing is known"
+        case .own: return "state of the event package at this node"
         case .offline: return "somebody who is offline"
         case .categories: return "categories \(place)"
         case .pidf: return "PIDF \(place)"

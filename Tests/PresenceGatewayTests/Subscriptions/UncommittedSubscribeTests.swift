@@ -257,10 +257,10 @@ struct UncommittedSubscribeTests {
         #expect(try bench.takeNotifies().map(\.headers.callID) == [first.headers.callID])
         // It is still the only one: the next batch replaces it.
         bench.send(batch(), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
         let last = try bench.nextRequest(.notify, at: Bench.enterprise)
         #expect(last.headers.callID == first.headers.callID && last.headers.subscriptionState?.state == .terminated)
         bench.answer(last, 200, from: Bench.enterprise)
-        _ = try bench.nextResponse(200, at: Bench.enterprise)
         #expect(bench.gateway.counts.watcherDialogs == 1)
     }
 }

@@ -19,6 +19,8 @@ final class Bench {
     private(set) var gateway: Gateway
     private var configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
+    /// Prepares each new gateway before its first message.
+    private var preparation: (Gateway) -> Void = { _ in }
     private var restarts: UInt64 = 0
     private(set) var now = Instant(secondsSince1970: 1_700_000_000)
     private var inboxes: [TransportAddress: [SIPMessage]] = [:]
@@ -55,6 +57,12 @@ final class Bench {
         gateway = Gateway(configuration: configuration, key: .seeded(42), store: store, authenticator: authenticator, directory: directory)
     }
 
+    /// Prepares the gateway, and each one after a restart, before its first message.
+    func prepare(_ work: @escaping (Gateway) -> Void) {
+        preparation = work
+        work(gateway)
+    }
+
     /// The gateway is gone from one moment to the next; later another one starts on what the store has.
     @discardableResult
     func restart(after away: TimeSpan = .seconds(1), _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws -> RestoredState {
@@ -62,6 +70,7 @@ final class Bench {
         change(&configuration)
         restarts += 1
         gateway = Gateway(configuration: configuration, key: .seeded(42 + restarts), store: store, directory: gateway.directoryState)
+        preparation(gateway)
         // What another process writes is no copy, even if it is the same.
         seen = [:]
         defer { sort() }

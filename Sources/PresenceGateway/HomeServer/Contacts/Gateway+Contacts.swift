@@ -5,9 +5,9 @@ import SIPEvents
 
 /// Contact lists of users and their notifications (MS-SIP 3.7.4.1, 3.7.5.2; MS-PRES 3.10).
 extension Gateway {
-    /// Subject of a subscription to the contact list.
+    /// Decides about the migration of contacts for a client that subscribes, and whether it is shown their mode.
     /// - Throws: 488 if the contacts were migrated and the client can read them from the mail server (MS-PRES 3.10.4, 4.14).
-    func contactsSubject(_ request: SIPRequest) throws(Refusal) -> HomeDialog.Subject {
+    func showsContactMode(_ request: SIPRequest) throws(Refusal) -> Bool {
         guard let user = request.headers.to?.uri.aorKey else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
         var list = home.lists.contacts(of: user)
         let known = list.mode
@@ -24,37 +24,21 @@ extension Gateway {
             home.lists.set(list, of: user)
             keep(.contacts(user))
         }
-        return .contacts(showsMode: document.ucsMode != nil, pendingChanges: .nothing)
-    }
-
-    /// Encodes the contact list or its change; nil: nothing to notify.
-    func contactsBody(of user: String, showsMode: Bool, pendingChanges: HomeDialog.PendingContacts, isFull: Bool) -> [UInt8]? {
-        let list = home.lists.contacts(of: user)
-        guard !isFull else { return list.document(showsMode: showsMode).encoded() }
-        switch pendingChanges {
-        case .nothing: return nil
-        case .one(var delta):
-            delta.ucsMode = showsMode ? list.mode : nil
-            return delta.encoded()
-        case .all: return list.document(showsMode: showsMode).encoded()
-        }
+        return document.ucsMode != nil
     }
 
     /// Notifies the user's endpoints of a change, including the one that requested it (MS-SIP 3.7.5.2).
     func notifyContacts(of user: String, _ delta: ContactDeltaDocument, at now: Instant) {
-        for subscription in home.dialogs.of(user) {
-            guard case .contacts(let showsMode, let pendingChanges) = subscription.subject else { continue }
-            subscription.subject = .contacts(showsMode: showsMode, pendingChanges: pendingChanges.with(delta))
-            guard !subscription.isDetached else { continue }
-            perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
+        for dialog in dialogs.about(user) {
+            guard let subscription = dialog.subscription as? ContactsSubscription else { continue }
+            subscription.add(delta)
+            stateChanged(of: dialog, at: now)
         }
     }
 
     /// Notifies the user's endpoints of the access control list (MS-SIP 3.7.5.3).
     func notifyAccessControl(of user: String, at now: Instant) {
-        for subscription in home.dialogs.of(user) where subscription.package == .accessControl && !subscription.isDetached {
-            perform(subscription.notifier.stateChanged(at: now), on: subscription, at: now)
-        }
+        for dialog in dialogs.about(user) where dialog.subscription is AccessControlSubscription { stateChanged(of: dialog, at: now) }
     }
 
     // MARK: the unified contact store
@@ -83,25 +67,12 @@ extension Gateway {
         home.lists.set(list, of: user)
         keep(.contacts(user))
         guard succeeded else { return true }
-        for subscription in home.dialogs.of(user) where subscription.package == .contacts {
-            subscription.terminationDiagnostic = .contactsMoved
-            subscription.subject = .contacts(showsMode: true, pendingChanges: .all)
-            perform(subscription.notifier.terminate(.deactivated, content: .full, at: now), on: subscription, at: now)
+        for dialog in dialogs.about(user) {
+            guard let subscription = dialog.subscription as? ContactsSubscription else { continue }
+            dialog.diagnose(.contactsMoved)
+            subscription.moved()
+            perform(dialog.notifier.terminate(.deactivated, content: .full, at: now), on: dialog, at: now)
         }
         return true
-    }
-}
-
-extension HomeDialog {
-    /// Pending changes of a contacts dialog; a delta carries one change only (MS-SIP 9.1).
-    enum PendingContacts {
-        case nothing
-        case one(ContactDeltaDocument)
-        /// More than one change: the whole list is sent.
-        case all
-
-        func with(_ delta: ContactDeltaDocument) -> PendingContacts {
-            if case .nothing = self { .one(delta) } else { .all }
-        }
     }
 }

@@ -54,6 +54,6 @@ extension Gateway {
             isUser(resource.key)
         else { return false }
         return directory.names(resource.key) || presentities[resource.key]?.enhanced.hasOwnLists == true || home.lists.knows(resource.key)
-            || !home.dialogs.of(resource.key).isEmpty || !home.registrar.bindings(of: resource.key).isEmpty
+            || !dialogs.about(resource.key).isEmpty || !home.registrar.bindings(of: resource.key).isEmpty
     }
 }

@@ -15,8 +15,9 @@ extension Gateway {
     public func use(directory state: DirectoryState, at now: Instant) {
         commitLog.now = now
         // A user with subscribed endpoints gets a record, so that new data is notified.
-        for dialog in home.dialogs.all where presentities[dialog.user] == nil {
-            presentities[dialog.user] = makePresentity(dialog.user, dialog.userURI)
+        for dialog in dialogs.inOrder
+        where dialog.presence == nil && dialog.subscription.presentity == dialog.watcherKey && presentities[dialog.watcherKey] == nil {
+            presentities[dialog.watcherKey] = makePresentity(dialog.watcherKey, dialog.watcher)
         }
         defer { presentities.values.filter(\.isIdle).forEach(settle) }
         directory.replace(by: state, at: DateTime(now))
@@ -36,12 +37,11 @@ extension Gateway {
                 userEnded(record, at: now)
             }
         }
-        for dialog in home.dialogs.all where directory.has(dialog.user) == false && isInDirectory(dialog.userURI) {
-            perform(dialog.notifier.terminate(.noresource, at: now), on: dialog, at: now)
-        }
-        for dialog in dialogs.values.sorted(by: { $0.localTag < $1.localTag })
-        where directory.has(dialog.watcherKey) == false && isInDirectory(dialog.watcher) {
-            perform(dialog.notifier.terminate(.rejected, at: now), on: dialog, at: now)
+        let ended = dialogs.inOrder.filter { directory.has($0.watcherKey) == false && isInDirectory($0.watcher) }
+        for dialog in ended.filter({ $0.presence == nil }) + ended.filter({ $0.presence != nil }) {
+            // A user's own data is gone with the user; other presentities remain.
+            let isGone = dialog.subscription.presentity == dialog.watcherKey
+            perform(dialog.notifier.terminate(isGone ? .noresource : .rejected, at: now), on: dialog, at: now)
         }
         // Last, because the final NOTIFYs are sent to the registered addresses (MS-PRES 1.3.1.3.10).
         for user in home.registrar.boundUsers.sorted() where directory.has(user) == false && SIPURI(user).map(isInDirectory) == true {

@@ -5,22 +5,19 @@ import SIPEvents
 /// Notifications of lists: one for all presentities that changed (RFC 4662 5).
 extension Gateway {
     /// Builds the body with all presentities of the list, or with those that have due changes; nil: nothing to notify.
-    func listBody(of watcher: WatcherDialog, isFull: Bool, at now: Instant) -> NotificationBody? {
-        guard let list = watcher.list else { return nil }
+    func listBody(of presence: PresenceSubscription, _ watcher: WatcherDialog, isFull: Bool, at now: Instant) -> NotificationBody? {
+        guard let list = presence.list else { return nil }
         var notification = ResourceListNotification(RLMIDocument(uri: list.uri, version: list.version, fullState: isFull))
         let boundary = tokens.token()
-        for resource in isFull ? watcher.resources : watcher.dueChanges(at: now) {
-            add(resource, of: watcher, to: &notification, isFull: isFull, boundary: boundary, at: now)
+        for resource in isFull ? presence.resources : presence.dueChanges(at: now) {
+            add(resource, of: presence, watcher, to: &notification, isFull: isFull, boundary: boundary, at: now)
         }
-        for index in watcher.rejected.indices where isFull || !watcher.rejected[index].isNotified {
-            let instanceState = watcher.rejected[index]
-            watcher.rejected[index].isNotified = true
+        for instanceState in presence.noteRejectedNotified(where: { isFull || !$0.isNotified }) {
             let instance = RLMIInstance(id: Self.instance, state: .init(instanceState.state), reason: instanceState.reason)
             notification.add(RLMIResource(uri: list.written(instanceState.uri), instances: [instance]), cid: "")
         }
         guard isFull || !notification.meta.resources.isEmpty else { return nil }
-        watcher.list?.version = list.version &+ 1
-        watcher.list?.spacedUntil = now + configuration.timing.notifySpacing
+        presence.listNotified(spacedUntil: now + configuration.timing.notifySpacing)
         return notification.body(boundary: boundary)
     }
 
@@ -28,11 +25,11 @@ extension Gateway {
     private static let instance = "1"
 
     private func add(
-        _ resource: WatchedResource, of watcher: WatcherDialog, to notification: inout ResourceListNotification, isFull: Bool,
-        boundary: String, at now: Instant
+        _ resource: WatchedResource, of presence: PresenceSubscription, _ watcher: WatcherDialog,
+        to notification: inout ResourceListNotification, isFull: Bool, boundary: String, at now: Instant
     ) {
-        watcher.changes.remove(resource)
-        guard isFull || watcher.resources.contains(where: { $0 === resource }), let list = watcher.list else { return }
+        presence.changes.remove(resource)
+        guard isFull || presence.resources.contains(where: { $0 === resource }), let list = presence.list else { return }
         var entry = RLMIResource(uri: list.written(resource.uri))
         guard !resource.isPending else {
             entry.instances = [RLMIInstance(id: Self.instance, state: .pending)]
@@ -49,15 +46,12 @@ extension Gateway {
         guard case .document(let view) = rendered, isFull || !resource.isKnown(rendered) else { return }
         var previous: DocumentView?
         if !isFull, case .document(let delivered)? = resource.delivered { previous = delivered }
-        deliver(rendered, of: resource, to: watcher, at: now)
+        deliver(rendered, of: resource, in: presence, to: watcher, at: now)
         var bytes = view.bytes
-        if watcher.isPartial {
-            resource.partialVersion &+= 1
-            bytes = view.partial(after: previous, version: resource.partialVersion)
-        }
+        if presence.isPartial { bytes = view.partial(after: previous, version: resource.nextPartialVersion()) }
         var part = MIMEPart(body: bytes)
         part.headers.append("Content-Transfer-Encoding", "binary")
-        part.headers.append(.contentType, watcher.contentType)
+        part.headers.append(.contentType, presence.contentType)
         entry.instances = [RLMIInstance(id: Self.instance, state: .active)]
         notification.add(
             entry, cid: "\(notification.meta.resources.count + 1).\(boundary)@\(configuration.nodeName)", content: .document(part))
@@ -65,15 +59,15 @@ extension Gateway {
 
     /// Applies a grant or a pending state from the remote domain to one resource of a list or batch (RFC 4662 5.5, MS-PRES 3.4.5.1.3.1).
     func authorizationChanged(isPending: Bool, of resource: WatchedResource, in watcher: WatcherDialog, at now: Instant) {
-        guard resource.isPending != isPending, dialogs[watcher.localTag] === watcher else { return }
-        resource.isPending = isPending
+        guard resource.isPending != isPending, let presence = watcher.presence, dialogs.contains(watcher) else { return }
+        resource.authorize(isPending: isPending)
         // In a batch, the RLMI instance carries the pending state, and the next presence state ends it.
-        if watcher.list != nil || !isPending && resource.source.isKnown { watcher.changes.add(resource) }
+        if presence.list != nil || !isPending && resource.source.isKnown { presence.changes.add(resource) }
         if watcher.held != nil {
-            if watcher.isReady { answerHeld(watcher, at: now) }
+            if presence.isReady { answerHeld(watcher, at: now) }
             return
         }
-        guard watcher.isReady || !watcher.notifier.isFetching && !watcher.notifier.isHeld else { return }
+        guard presence.isReady || !watcher.notifier.isFetching && !watcher.notifier.isHeld else { return }
         notifyChanges(of: watcher, at: now)
     }
 }

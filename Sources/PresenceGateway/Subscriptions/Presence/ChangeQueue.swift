@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 
 /// Presentities of one dialog with changes that were not notified, in the order of the changes.
@@ -12,19 +13,19 @@ struct ChangeQueue {
     /// Adds a presentity at the end, unless it is waiting already.
     mutating func add(_ resource: WatchedResource) {
         guard !resource.isWaiting else { return }
-        resource.isWaiting = true
+        resource.wait(true)
         waiting.append(resource)
     }
 
     /// Removes a presentity that was notified, or has the watcher's state again.
     mutating func remove(_ resource: WatchedResource) {
         guard resource.isWaiting else { return }
-        resource.isWaiting = false
+        resource.wait(false)
         waiting.removeAll { $0 === resource }
     }
 
     mutating func removeAll() {
-        waiting.forEach { $0.isWaiting = false }
+        waiting.forEach { $0.wait(false) }
         waiting = []
     }
 

@@ -1,4 +1,5 @@
 import PresenceDocuments
+import FederationRouting
 import SIPCore
 
 /// The body of a notification or of a 200 with piggybacked state.

@@ -1,31 +1,32 @@
 import EnhancedPresence
 import PresenceDocuments
+import FederationRouting
 import SIPCore
 import SIPEvents
 
 /// One presentity in one dialog.
 final class WatchedResource {
     /// Partner of the watcher; nil: the watcher's domain is hosted here.
-    var partner: String?
+    private(set) var partner: String?
     /// Canonical URI.
     let uri: SIPURI
     let key: String
     /// Key of the record shown of a hosted presentity; differs from ``key`` while the watcher is blocked.
-    var hostedKey: String
+    private(set) var hostedKey: String
     /// The URI as the watcher wrote it, used in its documents.
     let entity: SIPURI
     /// Requested categories, for watchers of categories.
-    var categories: [CategoryName]
+    private(set) var categories: [CategoryName]
     /// The upstream subscription; nil: the presentity is hosted here.
-    var upstream: UpstreamSubscription?
+    private(set) var upstream: UpstreamSubscription?
     /// Known state of the presentity, limited to what the watcher may see.
-    var source = PresenceSource.unknown
+    private(set) var source = PresenceSource.unknown
     /// `source` in the watcher's format; nil: not rendered yet.
-    var rendered: RenderedPresence?
+    private(set) var rendered: RenderedPresence?
     /// Whether ``rendered`` has content that is not published for every user.
-    var isRenderedOwn = false
+    private(set) var isRenderedOwn = false
     /// State that the watcher has received; nil: none, or only a digest is kept.
-    var delivered: RenderedPresence? {
+    private(set) var delivered: RenderedPresence? {
         didSet {
             remembered = [:]
             deliveredDigest = nil
@@ -34,21 +35,21 @@ final class WatchedResource {
     /// Digest of a delivered document that is not shared with other watchers.
     private(set) var deliveredDigest: UInt64?
     /// Whether the remote domain has not granted it, or withdrawn it; only in dialogs about several presentities.
-    var isPending = false {
+    private(set) var isPending = false {
         didSet { if isPending != oldValue { isPendingNotified = false } }
     }
     /// Whether the watcher was notified that it is pending.
     private(set) var isPendingNotified = false
     /// Version of the last partial document; continues over refreshes (RFC 5263 4.4).
-    var partialVersion: UInt32 = 0
-    /// Whether it is in its dialog's ``WatcherDialog/changes``.
-    var isWaiting = false
+    private(set) var partialVersion: UInt32 = 0
+    /// Whether it is in the changes of its dialog.
+    private(set) var isWaiting = false
     /// Time from which the next change may be notified (RFC 3856 6.10); nil: no known state was notified yet.
-    var spacedUntil: Instant?
+    private(set) var spacedUntil: Instant?
     /// Digests of the state delivered before a restart; cleared by the next delivery.
-    var remembered: [String: UInt64] = [:]
+    private(set) var remembered: [String: UInt64] = [:]
     /// Whether the dialog is from an earlier process.
-    var isRestored = false
+    private(set) var isRestored = false
 
     init(uri: SIPURI, key: String, categories: [CategoryName], entity: SIPURI? = nil) {
         self.uri = uri
@@ -60,6 +61,89 @@ final class WatchedResource {
 
     convenience init(_ wanted: CategoryRequest.Resource) {
         self.init(uri: wanted.uri, key: wanted.key, categories: wanted.categories, entity: wanted.entity)
+    }
+
+    /// Creates the resource of a restored dialog.
+    /// - Parameters:
+    ///   - remembered: digests of the state delivered before the restart; empty: unknown.
+    ///   - version: version of the last partial document.
+    convenience init(
+        restored uri: SIPURI, key: String, categories: [CategoryName], entity: SIPURI, remembered: [String: UInt64], version: UInt32
+    ) {
+        self.init(uri: uri, key: key, categories: categories, entity: entity)
+        isRestored = true
+        self.remembered = remembered
+        partialVersion = version
+    }
+
+    // MARK: source
+
+    /// Sets the subscription that feeds the resource; nil: none.
+    func feed(from upstream: UpstreamSubscription?) { self.upstream = upstream }
+
+    /// Sets the known state.
+    func show(_ source: PresenceSource) {
+        self.source = source
+        rendered = nil
+    }
+
+    /// Sets the record that is shown of a hosted presentity.
+    func place(at hostedKey: String) {
+        self.hostedKey = hostedKey
+        rendered = nil
+    }
+
+    /// Sets the requested categories.
+    func request(_ categories: [CategoryName]) {
+        self.categories = categories
+        rendered = nil
+    }
+
+    /// Sets whether the remote domain grants the presence.
+    func authorize(isPending: Bool) { self.isPending = isPending }
+
+    /// Sets the partner for which the resource is counted.
+    func count(for partner: String?) { self.partner = partner }
+
+    /// Notes that the dialog's wait after the restart is over.
+    func endResume() { isRestored = false }
+
+    // MARK: views
+
+    /// Drops the rendered state, because its source or time changed.
+    func dropRendered() { rendered = nil }
+
+    /// Keeps the rendered state.
+    /// - Parameter isOwn: whether it has content that is not published for every user.
+    func keep(_ rendered: RenderedPresence, isOwn: Bool) {
+        self.rendered = rendered
+        isRenderedOwn = isOwn
+    }
+
+    /// Keeps the rendered state of a presentity that is not hosted here.
+    func keep(_ rendered: RenderedPresence) { self.rendered = rendered }
+
+    // MARK: delivery
+
+    /// Keeps the delivered state.
+    func deliver(_ rendered: RenderedPresence) { delivered = rendered }
+
+    /// Delays the next change; nil: it is not delayed.
+    func space(until moment: Instant?) { spacedUntil = moment }
+
+    /// Forgets the delivered state after a lost notification.
+    func forgetDelivered() {
+        delivered = nil
+        spacedUntil = nil
+    }
+
+    /// Notes that it is in the queue of changes, or was removed from it.
+    func wait(_ isWaiting: Bool) { self.isWaiting = isWaiting }
+
+    /// Returns the version of the next partial document.
+    func nextPartialVersion() -> UInt32 {
+        partialVersion &+= 1
+        return partialVersion
     }
 
     /// Notes that the watcher was notified of pending; the delivered state is no longer valid.
@@ -77,10 +161,11 @@ final class WatchedResource {
     /// Whether any state was delivered to the watcher.
     var isNotified: Bool { delivered != nil || deliveredDigest != nil || !remembered.isEmpty }
 
-    /// Keeps only the digest of the delivered document.
+    /// Keeps only the digest of the delivered document, which is not shared and can be made again.
     func deliver(digest: UInt64) {
         delivered = nil
         deliveredDigest = digest
+        rendered = nil
     }
 
     /// Whether the watcher has this state already.

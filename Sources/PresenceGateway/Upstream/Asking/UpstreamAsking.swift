@@ -8,7 +8,7 @@ extension UpstreamSubscription {
     /// Adds the header fields and the body for the subscription's shape and form.
     /// - Parameter reliable: whether the transport is reliable.
     func describe(_ request: inout SIPRequest, expires: Int, reliable: Bool) {
-        request.headers.set(.event, EventPackage.presence.token)
+        request.headers.set(.event, EventToken.presence)
         request.headers.set(.expires, String(expires))
         request.headers.set(.accept, accept)
         switch format {

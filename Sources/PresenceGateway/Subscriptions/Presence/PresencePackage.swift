@@ -1,0 +1,103 @@
+import EnhancedPresence
+import PresenceDocuments
+import FederationRouting
+import SIPCore
+import SIPEvents
+
+/// Presence: single subscriptions, batches and lists (RFC 3856, RFC 5367, MS-PRES 3.4, 3.7).
+final class PresencePackage: EventPackage {
+    let token = EventToken.presence
+    let storedKind = StoredDialog.Kind.watcher
+    let mediaTypes = [WatcherFormat.pidfType, WatcherFormat.categoriesType, WatcherFormat.msrtcType, WatcherFormat.xpidfType]
+    let hasStateAtOnce = false
+
+    func open(
+        _ request: SIPRequest, to: SIPURI, over flow: Flow, in gateway: Gateway, at now: Instant
+    ) throws(Refusal) -> OpenedSubscription {
+        let isList = gateway.screening.isList(request)
+        if isList { try gateway.checkListHead(request.headers) }
+        let isBatch = !isList && CategoryRequest.isBatch(request.headers)
+        var parties = try gateway.screening.parties(request, presentity: isBatch ? to : isList ? request.headers.from?.uri : nil)
+        if isList { parties.presentityKey = request.uri.aorKey }
+        guard let format = WatcherFormat.negotiate(request.headers, domain: parties.watcherDomain) else { throw .notAcceptable }
+        if isBatch && format != .categories || isList && !format.isListable { throw .notAcceptable }
+        let list = isList ? try gateway.listRequest(request) : nil
+        let wanted: [CategoryRequest.Resource]
+        if let list {
+            wanted = list.entries.map { .init(uri: $0.uri, key: $0.key, categories: UpstreamSubscription.standardCategories) }
+        } else {
+            wanted = try gateway.wantedResources(request, format, isBatch: isBatch, parties, to: to)
+        }
+        let loopMarkers = try HopMark(node: gateway.configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        if !isBatch, !isList { try gateway.checkRights(watcher: parties.watcher, presentity: parties.presentity) }
+        try gateway.checkWatchLimits(parties, isBatch || isList ? [] : wanted)
+        if !isBatch, !isList { try gateway.checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key)) }
+        let subscription = PresenceSubscription(
+            format: format, isPartial: format.isPartial(request.headers), isBatch: isBatch,
+            list: list.map { list in
+                ListSubscription(
+                    uri: request.uri.description,
+                    written: Dictionary(list.entries.map { ($0.key, $0.written) }, uniquingKeysWith: { first, _ in first }))
+            },
+            opening: .init(wanted: wanted, loopMarkers: loopMarkers))
+        return OpenedSubscription(parties: parties, subscription: subscription)
+    }
+
+    func restore(
+        _ stored: StoredDialog, of watcher: SIPURI, in domain: DomainConfiguration, by gateway: Gateway
+    ) -> OpenedSubscription? {
+        let isPartial = stored.contentType == WatcherFormat.pidfDiffType
+        guard let format = WatcherFormat(contentType: isPartial ? WatcherFormat.pidfType : stored.contentType, domain: domain) else {
+            return nil
+        }
+        let configuration = gateway.configuration
+        let isUncertain = gateway.isUncertain(stored, of: watcher)
+        let resources = stored.resources.compactMap { one in
+            SIPURI(one.uri).map { written in
+                let identity = configuration.canonical(written)
+                // The version of a part of a list is at most that of the list.
+                return WatchedResource(
+                    restored: identity, key: identity.aorKey, categories: one.categories.map { CategoryName(rawValue: $0) },
+                    entity: written.entityForm, remembered: isUncertain ? [:] : one.delivered, version: stored.listVersion)
+            }
+        }
+        guard resources.count == stored.resources.count, let first = resources.first?.uri ?? SIPURI(stored.owner) else { return nil }
+        var list: ListSubscription?
+        if let uri = stored.details[StoredDialog.listDetail] {
+            let written = (stored.resources.map(\.uri) + stored.rejected.map(\.uri)).compactMap { text in
+                SIPURI(text).map { (configuration.canonical($0).aorKey, text) }
+            }
+            list = ListSubscription(uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }))
+            list?.version = stored.listVersion
+        }
+        let subscription = PresenceSubscription(
+            format: format, isPartial: isPartial, isBatch: stored.isBatch, list: list, resources: resources,
+            rejected: rejected(stored.rejected, resources, configuration))
+        return OpenedSubscription(
+            parties: RequestScreening.Parties(
+                watcher: watcher, watcherKey: watcher.aorKey, watcherDomain: domain, presentity: first, presentityKey: stored.owner,
+                presentityDomain: domain, entity: first, maxForwards: 69),
+            subscription: subscription)
+    }
+
+    /// Restores pending resources, which are watched, and returns the rejected ones, which are not.
+    private func rejected(
+        _ stored: [StoredDialog.Rejected], _ resources: [WatchedResource], _ configuration: GatewayConfiguration
+    ) -> [WatcherDialog.RejectedResource] {
+        var rejected: [WatcherDialog.RejectedResource] = []
+        for instanceState in stored {
+            guard let written = SIPURI(instanceState.uri) else { continue }
+            let uri = configuration.canonical(written)
+            if instanceState.state == "pending", let resource = resources.first(where: { $0.key == uri.aorKey }) {
+                resource.restorePending(isNotified: instanceState.isNotified)
+                continue
+            }
+            rejected.append(
+                .init(
+                    uri: uri, entity: written.entityForm, state: instanceState.state, reason: instanceState.reason,
+                    statusCode: instanceState.statusCode,
+                    poolFqdn: instanceState.poolFqdn, isNotified: instanceState.isNotified))
+        }
+        return rejected
+    }
+}

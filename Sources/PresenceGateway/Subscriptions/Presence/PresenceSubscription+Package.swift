@@ -1,0 +1,206 @@
+import EnhancedPresence
+import FederationRouting
+import PresenceDocuments
+import SIPCore
+import SIPEvents
+
+extension PresenceSubscription: PackageSubscription {
+    var presentity: String { namesResources ? "" : resources.first?.key ?? "" }
+    /// Lists, and categories even of one presentity (MS-PRES 3.4.5.1.3).
+    var requiresEventList: Bool { format == .categories || list != nil }
+    var allowsBestEffort: Bool { list == nil }
+    var isOnlyOfEndpoint: Bool { isBatch }
+    var assertedIdentity: SIPURI? { namesResources ? nil : resources.first?.uri }
+    var nextChange: Instant? { changes.nextDeadline(listSpacedUntil: list?.spacedUntil) }
+
+    func hasDueChange(at now: Instant) -> Bool {
+        changes.hasDue(at: now, listSpacedUntil: list?.spacedUntil) || hasPendingInstanceStates
+    }
+
+    /// PIDF is always sent in a NOTIFY (MS-PRES 3.7.5.4), and msrtc.pidf while the state is unknown, because it would show "offline" where
+    /// categories are empty. Exceptions: a poll waits for the state, and a restored dialog has it.
+    func allowsPiggyback(isPoll: Bool) -> Bool {
+        switch format {
+        case .categories: true
+        case .msrtc: isPoll || isReady || resources.allSatisfy(\.isRestored)
+        case .pidf, .xpidf: false
+        }
+    }
+
+    // MARK: SUBSCRIBE
+
+    func admit(
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway, at now: Instant
+    ) throws(Refusal) {
+        try gateway.checkUsers(wanted.map(\.uri), isBatch: namesResources)
+        guard !namesResources, let only = wanted.first else { return }
+        try gateway.noteSubscriber(request, parties, only, format, isPoll: isPoll, at: now)
+    }
+
+    func begin(
+        _ dialog: WatcherDialog, _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway,
+        at now: Instant
+    ) -> Bool {
+        for resource in resources { gateway.countWatched(resource, by: dialog) }
+        guard let opening = takeOpening() else { return true }
+        if list != nil {
+            gateway.attachList(dialog, request, parties: parties, isPoll: isPoll, at: now)
+            return true
+        }
+        for resource in resources {
+            gateway.attach(resource, to: dialog, parties: parties, loopMarkers: opening.loopMarkers, isPoll: isPoll, at: now)
+        }
+        guard isBatch else { return true }
+        gateway.noteSubscriber(request, parties, to: opening.wanted, of: dialog, isPoll: isPoll, at: now)
+        // All resources were rejected: the list reports it, and no dialog is created (MS-PRES 4.6).
+        return !resources.isEmpty
+    }
+
+    func proceed(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) { gateway.startUpstreams(of: dialog, at: now) }
+
+    func change(
+        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
+    ) throws(Refusal) -> [String]? {
+        guard !request.body.isEmpty else { return nil }
+        if list != nil {
+            throw Refusal(
+                .unsupportedMediaType, "RFC 5367 4: a list stays as it is for the life of its subscription",
+                headers: [.init(.accept, "")])
+        }
+        guard format == .categories, let to = request.headers.to?.uri else {
+            guard request.headers.contentType?.essence == WatcherFormat.batchSubscribeType else {
+                throw .unsupportedMediaType(accept: WatcherFormat.batchSubscribeType)
+            }
+            return nil
+        }
+        let change = try gateway.categoryRequest(request, isBatch: isBatch, to: to)
+        // Ignore resource changes in an unsubscribe.
+        if !isUnsubscribe {
+            try gateway.apply(change, to: self, of: dialog, request, at: now)
+            if isBatch {
+                let parties = try gateway.screening.parties(request, presentity: to)
+                gateway.noteSubscriber(request, parties, to: change.named, of: dialog, isPoll: false, at: now)
+            }
+        }
+        return change.named.map(\.key)
+    }
+
+    func end(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) { gateway.detach(removeAll(), from: dialog, at: now) }
+
+    // MARK: notifications
+
+    func body(
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+    ) -> NotificationBody? {
+        gateway.presenceBody(of: self, dialog, naming: named, isFull: isFull, at: now)
+    }
+
+    func skipChanges(at now: Instant) { dueChanges(at: now).forEach { changes.remove($0) } }
+
+    func dropChanges() { changes.removeAll() }
+
+    func advance(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) {
+        // A list is sent with the presentities known so far; it marks the others.
+        if list != nil { dialog.notifier.becameReady() }
+    }
+
+    // MARK: failed commits
+
+    func undo(of dialog: WatcherDialog, in gateway: Gateway) -> (Instant) -> Void {
+        let before = resources.map { (resource: $0, categories: $0.categories) }
+        let rejected = rejected
+        return { [unowned gateway] now in
+            if gateway.dialogs.contains(dialog) {
+                gateway.revert(self, of: dialog, to: before, rejected, at: now)
+            } else {
+                // The steps that leave them were dropped.
+                gateway.leaveUpstreams(before.map(\.resource), at: now)
+            }
+        }
+    }
+
+    // MARK: restart
+
+    func store(in stored: inout StoredDialog) {
+        stored.isBatch = isBatch
+        stored.listVersion = list?.version ?? resources.first?.partialVersion ?? 0
+        stored.resources = resources.map { resource in
+            StoredDialog.Resource(
+                uri: list?.written(resource.uri) ?? resource.entity.description, categories: resource.categories.map(\.rawValue),
+                delivered: resource.deliveredDigests, hopMarks: resource.upstream?.hopMarks)
+        }
+        stored.rejected = instanceStates.map {
+            StoredDialog.Rejected(
+                uri: list?.written($0.uri) ?? ($0.entity ?? $0.uri).description, state: $0.state, reason: $0.reason,
+                statusCode: $0.statusCode, poolFqdn: $0.poolFqdn, isNotified: $0.isNotified)
+        }
+        stored.details[StoredDialog.listDetail] = list?.uri
+    }
+
+    func resume(
+        _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, in gateway: Gateway,
+        at now: Instant
+    ) {
+        for resource in resources { gateway.countWatched(resource, by: dialog) }
+        for (resource, hopMarks) in zip(resources, stored.resources.map(\.hopMarks)) {
+            gateway.resume(resource, of: dialog, hopMarks: hopMarks, fedBy: upstreams, at: now)
+        }
+    }
+
+    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, in gateway: Gateway, at now: Instant) -> Bool {
+        // A list is notified when all of its entries are known again.
+        if list != nil, !isReady { return false }
+        let differing = resources.filter { resource in
+            resource.source.isKnown
+                && (!dialog.wasNotifiedActive || !resource.isKnown(gateway.rendered(resource, for: dialog, at: now)))
+        }
+        for resource in resources where resource.upstream == nil && resource.isRenderedOwn && resource.isNotified {
+            // Stores of earlier versions have no record of it.
+            gateway.noteShown(gateway.rendered(resource, for: dialog, at: now), of: resource, to: dialog, at: now)
+        }
+        guard !dialog.isAway, !differing.isEmpty || hasPendingInstanceStates else { return false }
+        differing.forEach { changes.add($0) }
+        return true
+    }
+
+    // MARK: inspection
+
+    func rows(of dialog: WatcherDialog) -> [SubscriptionRow] {
+        resources.isEmpty
+            ? [SubscriptionRow(presentity: "")] : resources.map { SubscriptionRow(presentity: $0.key, resource: $0) }
+    }
+
+    func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog, by gateway: Gateway) {
+        let resource = row.resource
+        let isHosted = resource.map { gateway.presentities[$0.hostedKey] != nil && $0.upstream == nil } ?? false
+        let upstream = resource?.upstream
+        report.format = formatName
+        report.categories = format == .categories ? resource?.categories.map(\.rawValue) ?? [] : []
+        report.shape = list != nil ? .list : isBatch ? .batch : .single
+        report.source = isHosted ? .hosted : upstream != nil ? .far : .none
+        report.knowledge = isHosted ? .known : resource?.knowledge ?? .unknown
+        report.leg = upstream.map { upstream in
+            UpstreamReport(upstream, resource.flatMap { upstream.resource($0.key) }, hopMarks: gateway.hopMarks(of: upstream))
+        }
+    }
+
+    private var formatName: String {
+        guard case .pidf(let profile, let lossless) = format else { return contentType }
+        return "\(contentType) (\(profile.rawValue)\(lossless ? ", lossless" : ""))"
+    }
+
+    func explain(
+        _ dialog: WatcherDialog, presentity: String, includingBodies: Bool, by gateway: Gateway, at now: Instant
+    ) -> [SubscriptionExplanation] {
+        let watched = resources.filter { $0.key == presentity }.map {
+            gateway.explain(dialog, $0, includingBodies: includingBodies, at: now)
+        }
+        return watched
+            + instanceStates.filter { $0.uri.aorKey == presentity }.map { verdict in
+                SubscriptionExplanation(
+                    subscription: gateway.report(dialog, SubscriptionRow(presentity: ""), at: now),
+                    delivery: verdict.isNotified ? .current : .waiting,
+                    view: ViewExplanation(origin: .nothing), verdict: InstanceStateReport(verdict))
+            }
+    }
+}

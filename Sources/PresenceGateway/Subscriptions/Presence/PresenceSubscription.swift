@@ -1,0 +1,171 @@
+import EnhancedPresence
+import PresenceDocuments
+import FederationRouting
+import SIPCore
+import SIPEvents
+
+/// Presence in one dialog: the watched presentities, the format, and the state that the watcher has (docs/decisions/rendering.md).
+///
+/// A single subscription has one resource, a batch (MS-PRES 3.4.5.1.1) or list (RFC 5367) several.
+final class PresenceSubscription {
+    let format: WatcherFormat
+    /// Whether PIDF is sent as differences (RFC 5263).
+    let isPartial: Bool
+    let isBatch: Bool
+    /// List in the watcher's SUBSCRIBE (RFC 5367); nil: none.
+    private(set) var list: ListSubscription?
+    private(set) var resources: [WatchedResource]
+    /// Resources that were refused or redirected, reported in RLMI (MS-PRES 3.4.5.1.3.1).
+    private(set) var rejected: [WatcherDialog.RejectedResource] = []
+    /// Changes that were not notified, each with the time from which it may be.
+    var changes = ChangeQueue()
+    /// The SUBSCRIBE that opens the dialog, until the dialog is in the tables.
+    private var opening: Opening?
+
+    /// Parts of the first SUBSCRIBE.
+    struct Opening {
+        var wanted: [CategoryRequest.Resource]
+        var loopMarkers: String
+    }
+
+    init(format: WatcherFormat, isPartial: Bool, isBatch: Bool, list: ListSubscription?, opening: Opening) {
+        self.format = format
+        self.isPartial = isPartial
+        self.isBatch = isBatch
+        self.list = list
+        self.opening = opening
+        resources = opening.wanted.map { WatchedResource($0) }
+    }
+
+    /// Restores a subscription.
+    init(
+        format: WatcherFormat, isPartial: Bool, isBatch: Bool, list: ListSubscription?, resources: [WatchedResource],
+        rejected: [WatcherDialog.RejectedResource]
+    ) {
+        self.format = format
+        self.isPartial = isPartial
+        self.isBatch = isBatch
+        self.list = list
+        self.resources = resources
+        self.rejected = rejected
+    }
+
+    /// Presentities that the first SUBSCRIBE names.
+    var wanted: [CategoryRequest.Resource] { opening?.wanted ?? [] }
+
+    /// Takes the parts of the first SUBSCRIBE.
+    func takeOpening() -> Opening? {
+        defer { opening = nil }
+        return opening
+    }
+
+    var contentType: String { isPartial ? WatcherFormat.pidfDiffType : format.contentType }
+
+    /// Whether the dialog is about several presentities, so that a rejection concerns one of them, not the dialog.
+    var namesResources: Bool { isBatch || list != nil }
+
+    // MARK: presentities
+
+    /// Adds a presentity, which is no longer rejected.
+    func add(_ resource: WatchedResource) {
+        rejected.removeAll { $0.uri.aorKey == resource.key }
+        resources.append(resource)
+    }
+
+    /// Removes the presentities that are not in `keys`.
+    /// - Returns: the removed ones.
+    func keepOnly(_ keys: Set<String>) -> [WatchedResource] {
+        let gone = resources.filter { !keys.contains($0.key) }
+        resources.removeAll { !keys.contains($0.key) }
+        for resource in gone { rejected.removeAll { $0.uri.aorKey == resource.key } }
+        return gone
+    }
+
+    /// Replaces a presentity by its rejection; beyond `limit` the oldest rejection is dropped.
+    func reject(_ resource: WatchedResource, as instanceState: WatcherDialog.RejectedResource, limit: Int) {
+        resources.removeAll { $0 === resource }
+        rejected.removeAll { $0.uri.aorKey == instanceState.uri.aorKey }
+        if rejected.count >= max(limit, 1) { rejected.removeFirst() }
+        rejected.append(instanceState)
+    }
+
+    /// Removes all presentities at the end of the dialog.
+    func removeAll() -> [WatchedResource] {
+        defer { resources = [] }
+        return resources
+    }
+
+    /// Restores the presentities before a SUBSCRIBE that was not committed.
+    /// - Returns: the presentities that it added.
+    func revert(to before: [WatchedResource], _ rejected: [WatcherDialog.RejectedResource]) -> [WatchedResource] {
+        let added = resources.filter { resource in !before.contains { $0 === resource } }
+        resources = before
+        self.rejected = rejected
+        for resource in added { changes.remove(resource) }
+        return added
+    }
+
+    // MARK: changes
+
+    /// Presentities with changes that may be notified now.
+    func dueChanges(at now: Instant) -> [WatchedResource] { changes.due(at: now, listSpacedUntil: list?.spacedUntil) }
+
+    /// Entries of a resource list without state (MS-PRES 3.4.5.1.3.1): rejected and pending resources.
+    var instanceStates: [WatcherDialog.RejectedResource] {
+        rejected
+            + resources.filter(\.isPending).map {
+                .init(uri: $0.uri, entity: $0.entity, state: "pending", isNotified: $0.isPendingNotified)
+            }
+    }
+
+    /// Whether there are entries that the watcher has not received (MS-PRES 3.4.5.1.3.1); a pending one of a list is a change.
+    var hasPendingInstanceStates: Bool {
+        rejected.contains { !$0.isNotified } || list == nil && resources.contains { $0.isPending && !$0.isPendingNotified }
+    }
+
+    /// Marks rejected resources as notified.
+    /// - Returns: those, in order.
+    @discardableResult
+    func noteRejectedNotified(
+        where isNamed: (WatcherDialog.RejectedResource) -> Bool
+    ) -> [WatcherDialog.RejectedResource] {
+        var notified: [WatcherDialog.RejectedResource] = []
+        for index in rejected.indices where isNamed(rejected[index]) {
+            notified.append(rejected[index])
+            rejected[index].isNotified = true
+        }
+        return notified
+    }
+
+    /// Counts a notification of the list, and starts its spacing.
+    func listNotified(spacedUntil: Instant) {
+        guard let version = list?.version else { return }
+        list?.version = version &+ 1
+        list?.spacedUntil = spacedUntil
+    }
+
+    /// Ends the wait of a restored list for all of its entries, which are changes now.
+    func endResume() {
+        for resource in resources where resource.isRestored {
+            resource.endResume()
+            if !resource.isPending { changes.add(resource) }
+        }
+    }
+
+    func forgetNotified() {
+        for resource in resources {
+            resource.forgetDelivered()
+            changes.add(resource)
+        }
+    }
+
+    // MARK: readiness
+
+    /// Whether every resource has a state or is pending.
+    var isReady: Bool { resources.allSatisfy { $0.source.isKnown || $0.isPending } }
+
+    /// Whether the only presentity of the dialog is granted; with several, each is pending separately.
+    var isAuthorized: Bool {
+        namesResources || !resources.contains { $0.upstream?.resource($0.key)?.authorization == .pending }
+    }
+}
