@@ -78,7 +78,7 @@ extension CompiledRules {
         let identities: [Int32]
         let domains: [Int32]
         let memberships: [Membership]
-        /// Rule whose identity or list names the watcher; nil if there is none, or no condition needs it.
+        /// Rule with an identity or list that names the watcher; nil if there is none, or no condition needs it.
         var naming: Int?
 
         init(_ watcher: RuleWatcher, in rules: CompiledRules) {
@@ -182,7 +182,7 @@ extension CompiledRules {
         watcher.memberships.first { numbers.contains($0.list) }
     }
 
-    /// The first rule whose `identity` or `external-list` names the watcher, whatever its other conditions are.
+    /// The first rule with an `identity` or `external-list` that names the watcher, whatever its other conditions are.
     private func ruleNaming(_ watcher: KnownWatcher) -> Int? {
         var numbers = rulesOfMany
         for identity in watcher.identities { numbers += rulesOfIdentity[identity] ?? [] }

@@ -49,7 +49,7 @@ public enum OperatorVerdict: Hashable, Sendable {
     case deny
 }
 
-/// What a watcher may see of a presentity, and why.
+/// Presence that a watcher may see of a presentity, with the reasons.
 public struct Decision: Hashable, Sendable {
     /// Handling of the subscription.
     public var handling: SubscriptionHandling

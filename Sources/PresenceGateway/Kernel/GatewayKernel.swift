@@ -25,7 +25,7 @@ final class GatewayKernel {
     /// The flows by number, from 1.
     private(set) var clients: [any KernelClient] = []
     /// The owner, which outlives it.
-    private(set) unowned(unsafe) var host: (any KernelHost)!
+    private(set) unowned var host: (any KernelHost)!
     /// Rate limit for the "timers do not come to an end" error: once a minute.
     private var nextSpinReport = Instant(nanosecondsSince1970: 0)
 

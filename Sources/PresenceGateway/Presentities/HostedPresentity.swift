@@ -24,9 +24,9 @@ final class HostedPresentity {
     var ticket: Ticket?
     /// Presence model of the domain.
     private(set) var side: DomainSide
-    /// What the user's clients published by SERVICE (MS-PRES 3.2).
+    /// Instances and lists that the user's clients published by SERVICE (MS-PRES 3.2).
     private(set) var enhanced: EnhancedPresentity
-    /// What the user's clients published by PUBLISH (RFC 3903).
+    /// Documents that the user's clients published by PUBLISH (RFC 3903).
     private(set) var documents: PublishedDocuments
     /// The server's own publications.
     private(set) var server = ServerPublications()

@@ -57,7 +57,7 @@ final class CategoryBridge {
             return !lapsed.isEmpty
         }
 
-        /// Applies a PUBLISH whose operation ``table`` has accepted (RFC 3903 6).
+        /// Applies a PUBLISH with an operation that ``table`` has accepted (RFC 3903 6).
         /// - Parameter read: reads the body with the sequence number of a new source.
         fileprivate mutating func apply(
             _ outcome: Outcome, until: Instant, read: (UInt64) throws(Refusal) -> Source

@@ -60,7 +60,7 @@ final class UpstreamSubscription {
         case moves(Instant)
     }
 
-    /// What is due, see ``takeTurn(at:)``.
+    /// A step that is due, see ``takeTurn(at:)``.
     enum Turn: Hashable {
         case start, leave, move
     }

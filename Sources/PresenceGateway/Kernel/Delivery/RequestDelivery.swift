@@ -6,7 +6,7 @@ import SIPCore
 /// It is a part of the kernel, which owns it.
 final class RequestDelivery {
     /// The owner, which outlives it.
-    unowned(unsafe) var kernel: GatewayKernel!
+    unowned var kernel: GatewayKernel!
     let addresses: OwnAddresses
     /// Locations and availability of next hops.
     var hops: NextHopResolver

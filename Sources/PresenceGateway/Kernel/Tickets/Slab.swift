@@ -4,7 +4,7 @@ struct SlabKey: Hashable, Sendable {
     let generation: UInt32
 }
 
-/// Table whose keys are made by the table: a lookup is an array access, and the key of a removed element finds nothing.
+/// Table that makes its keys: a lookup is an array access, and the key of a removed element finds nothing.
 ///
 /// Slots are reused, so the table is as long as its largest number of elements was; its owner limits that number.
 struct Slab<Element> {

@@ -73,7 +73,7 @@ extension Gateway {
 
     /// The last document of a presentity cannot be read: the known state is shown for as long as that of a lost subscription, and one
     /// refresh of the subscription requests the whole state. The third such refresh in a row is the last one at once: from then on
-    /// `when-lost` applies, and one refresh in ``UpstreamReading/pause`` follows, since a notifier drops a subscription whose NOTIFY is refused
+    /// `when-lost` applies, and one refresh in ``UpstreamReading/pause`` follows, since a notifier drops a subscription with a refused NOTIFY
     /// (RFC 6665 4.2.2).
     /// - Parameters:
     ///   - isAsking: a refresh is planned or unanswered, and no further one is sent.
