@@ -22,7 +22,7 @@ let package = Package(
             dependencies: [
                 "CGrowthCounter", module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"),
                 module("EnhancedPresence"), module("SimplePresence"), module("PresenceMapping"), module("UserDirectory"),
-                module("SIPEvents"),
+                module("SIPEvents"), module("FederationRouting"),
                 module("Registration"), module("PresenceGateway"), module("GoldenVectors"),
             ],
             swiftSettings: settings),

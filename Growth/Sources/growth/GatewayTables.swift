@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 @_spi(TokenSource) import SIPCore
 import XMLCore
