@@ -50,7 +50,8 @@ import XCAP
     }
 
     @Test(
-        "RFC 4825 6.2: what is no SIP or tel URI of a user is no XUI", arguments: ["", "mara", "mailto:a@example.com", "sip:example.com"])
+        "RFC 4825 6.2: what is no SIP or tel URI of a user is no XUI",
+        arguments: ["sip:mara@example..com", "sip:mara@example...", "", "mara", "mailto:a@example.com", "sip:example.com"])
     func noUsers(_ text: String) {
         #expect(XUI(text) == nil)
         #expect(kind("/xcap-root/resource-lists/users/\(text)/index") == .notFound)

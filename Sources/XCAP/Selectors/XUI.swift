@@ -14,6 +14,8 @@ public struct XUI: Hashable, Sendable, CustomStringConvertible {
         guard hasScheme || isBare, let uri = SIPURI(hasScheme ? text : "sip:" + text), uri.opaque == nil,
             let user = uri.user, !user.isEmpty, uri.scheme == .tel ? uri.aorKey != "tel:" : !uri.domainKey.isEmpty
         else { return nil }
+        // A host with an empty label is no domain; its keys would differ with each reading.
+        guard uri.scheme == .tel || !uri.domainKey.split(separator: ".", omittingEmptySubsequences: false).contains("") else { return nil }
         description = uri.aorKey
     }
 }
