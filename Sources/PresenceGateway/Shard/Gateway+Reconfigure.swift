@@ -11,8 +11,11 @@ extension Gateway {
     public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
         commitLog.now = now
         let before = self.configuration
-        self.configuration = configuration
-        routes = configuration.routes
+        context.use(configuration)
+        kernel.configuration = configuration
+        peers.use(configuration, routes: routes, located: hops.known)
+        partners.configure(Self.configuredPartners(routes))
+        transactions.configuration.isAnswerAddress = peers.table.isAnswerAddress
         configureSignIns(before: before)
         if configuration.domains != before.domains {
             // Unchanged domains keep the forms that were learned for them.
@@ -26,9 +29,8 @@ extension Gateway {
             hops.health.policy = naming.health
         }
         transactions.configuration.take(configuration)
-        if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
         let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }
-        if let newTables { translator = PresenceTranslator(mapper: newTables) }
+        if let newTables { context.translator = PresenceTranslator(mapper: newTables) }
         noteMappings()
         keepPartnersAlive(at: now)
         if configuration.domains != before.domains {
@@ -39,12 +41,6 @@ extension Gateway {
         if newTables != nil { notifyAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
         if isOther || configuration.domains != before.domains { renewBridges(after: before, isAll: isOther, at: now) }
-    }
-
-    static func parser(_ limits: GatewayLimits) -> XMLParser {
-        var bounds = XMLLimits.standard
-        bounds.bytes = limits.bodyBytes
-        return XMLParser(limits: bounds)
     }
 
     /// Replaces the mapping tables and notifies the watchers that see a difference.

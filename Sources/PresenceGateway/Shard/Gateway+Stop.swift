@@ -15,7 +15,7 @@ extension Gateway {
     public func shutdown(at now: Instant) {
         commitLog.now = now
         guard !isShuttingDown else { return }
-        isShuttingDown = true
+        context.stop()
         for dialog in dialogs.inOrder {
             if let held = dialog.takeHeld() {
                 refuse(

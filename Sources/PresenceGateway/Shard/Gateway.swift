@@ -21,28 +21,14 @@ import XMLCore
 ///
 /// Every user of a hosted domain exists: one that never published is offline, so that watchers cannot find out which users have an
 /// account. With a directory, only its users exist in hosted enterprise domains.
-public final class Gateway: SansIOEndpoint {
-    /// Configuration in use; ``reconfigure(_:mapper:at:)`` replaces it.
-    public internal(set) var configuration: GatewayConfiguration {
-        didSet {
-            keptScreening = nil
-            kernel.configuration = configuration
-        }
-    }
-    private var keptScreening: RequestScreening?
+public final class Gateway: SansIOEndpoint, ShardMember {
     /// Moves messages, time and records; knows no flow.
     let kernel: GatewayKernel
+    /// What the flows share.
+    let context: ShardContext
 
     let shard: Int
     let shards: Int
-    var routes: RoutingTable {
-        didSet {
-            keptScreening = nil
-            peers.use(configuration, routes: routes, located: hops.known)
-            partners.configure(Self.configuredPartners(routes))
-            transactions.configuration.isAnswerAddress = peers.table.isAnswerAddress
-        }
-    }
     /// Rights of peers.
     var peers: PeerAdmission
     /// Unauthorized peers that were reported lately, so that a flood of them fills neither the log nor the journal.
@@ -57,14 +43,6 @@ public final class Gateway: SansIOEndpoint {
     var keepAlives: [String: KeepAlive] = [:]
     /// Whether domains are probed, by default those with an upstream subscription.
     var keepsPartnersAlive = false
-    var translator: PresenceTranslator
-    var directory: HostedDirectory {
-        didSet { keptScreening = nil }
-    }
-    /// Reused, because creating one costs more than parsing most documents.
-    var parser: XMLParser
-    /// Shared by all shards; nil: no user is authenticated.
-    let authenticator: Authenticator?
 
     /// Dialogs in which the gateway is notifier.
     var dialogs = DialogTable()
@@ -94,7 +72,6 @@ public final class Gateway: SansIOEndpoint {
     var uncommitted = UncommittedDialogs()
     /// The flows, by which timers and requests find their records.
     private(set) lazy var flows = Flows(self)
-    var isShuttingDown = false
 
     /// Creates the gateway of one shard.
     /// - Parameters:
@@ -110,13 +87,10 @@ public final class Gateway: SansIOEndpoint {
         store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none,
         localAddresses: (any LocalAddressLookup)? = nil
     ) {
-        self.configuration = configuration
-        self.authenticator = authenticator
-        self.directory = HostedDirectory(directory)
+        context = ShardContext(configuration, mapper, directory, authenticator)
         self.shard = shard
         self.shards = shards
-        routes = configuration.routes
-        peers = PeerAdmission(configuration, routes: routes)
+        peers = PeerAdmission(configuration, routes: context.routes)
         let prefix = ShardRouter.prefix(of: shard, among: shards)
         var layer = TransactionLayer.Configuration(sentBy: [:])
         layer.take(configuration)
@@ -127,24 +101,23 @@ public final class Gateway: SansIOEndpoint {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
         kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
-        translator = PresenceTranslator(mapper: mapper)
         upstreams = Upstream(redirects: RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects"))))
         home = HomeServer(configuration: configuration)
         blocks = BlockMemory(bounds: configuration.limits.blocks)
-        partners.configure(Self.configuredPartners(routes))
-        parser = Self.parser(configuration.limits)
+        partners.configure(Self.configuredPartners(context.routes))
         kernel.connect(to: self, flows.clients)
         configureSignIns(before: nil)
         noteMappings()
         transactions.configuration.allow = flows.handlers.allow
     }
 
-    /// Made on first use; dropped when the configuration, routes or directory change.
-    var screening: RequestScreening {
-        if let keptScreening { return keptScreening }
-        let made = RequestScreening(configuration: configuration, routes: routes, directory: directory)
-        keptScreening = made
-        return made
+    /// Configuration in use; ``reconfigure(_:mapper:at:)`` replaces it.
+    public var configuration: GatewayConfiguration { context.configuration }
+
+    /// Counters since the start.
+    public internal(set) var counters: GatewayCounters {
+        _read { yield kernel.counters }
+        _modify { yield &kernel.counters }
     }
 
     // MARK: SansIOEndpoint
@@ -214,10 +187,10 @@ public final class Gateway: SansIOEndpoint {
 
     func noteMappings() {
         guard configuration.logLevel <= .debug else {
-            translator.note = nil
+            context.translator.note = nil
             return
         }
-        translator.note = { [weak self] rows, losses in
+        context.translator.note = { [weak self] rows, losses in
             self?.log(.debug, "presence mapped", ["row": rows.joined(separator: ","), "losses": String(losses.count)])
         }
     }

@@ -20,7 +20,7 @@ extension Gateway {
             presentities[dialog.watcherKey] = makePresentity(dialog.watcherKey, dialog.watcher)
         }
         defer { presentities.values.filter(\.isIdle).forEach(settle) }
-        directory.replace(by: state, at: DateTime(now))
+        context.directory.replace(by: state, at: DateTime(now))
         guard case .known(let users) = state else { return }
         for record in presentities.values.sorted(by: { $0.key < $1.key }) where isInDirectory(record.uri) {
             if let user = users.enabledUser(record.owner) {

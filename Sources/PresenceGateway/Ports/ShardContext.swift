@@ -1,0 +1,71 @@
+import FederationRouting
+import PresenceMapping
+import SIPCore
+import SIPSecurity
+import XMLCore
+
+/// Settings and tools that all flows of a shard share; they change with the configuration, the mapping tables or the directory only.
+final class ShardContext {
+    private(set) var configuration: GatewayConfiguration
+    private(set) var routes: RoutingTable
+    var directory: HostedDirectory {
+        didSet { keptScreening = nil }
+    }
+    var translator: PresenceTranslator
+    /// Reused, because creating one costs more than parsing most documents.
+    private(set) var parser: XMLParser
+    /// Shared by all shards; nil: no user is authenticated.
+    let authenticator: Authenticator?
+    private(set) var isShuttingDown = false
+    private var keptScreening: RequestScreening?
+
+    init(_ configuration: GatewayConfiguration, _ mapper: PresenceMapper, _ directory: DirectoryState, _ authenticator: Authenticator?) {
+        self.configuration = configuration
+        routes = configuration.routes
+        self.directory = HostedDirectory(directory)
+        translator = PresenceTranslator(mapper: mapper)
+        parser = Self.parser(configuration.limits)
+        self.authenticator = authenticator
+    }
+
+    /// Applies a new configuration.
+    func use(_ configuration: GatewayConfiguration) {
+        self.configuration = configuration
+        routes = configuration.routes
+        keptScreening = nil
+        if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
+    }
+
+    /// Notes the beginning of an orderly stop.
+    func stop() { isShuttingDown = true }
+
+    /// Made on first use; dropped when the configuration, routes or directory change.
+    var screening: RequestScreening {
+        if let keptScreening { return keptScreening }
+        let made = RequestScreening(configuration: configuration, routes: routes, directory: directory)
+        keptScreening = made
+        return made
+    }
+
+    private static func parser(_ limits: GatewayLimits) -> XMLParser {
+        var bounds = XMLLimits.standard
+        bounds.bytes = limits.bodyBytes
+        return XMLParser(limits: bounds)
+    }
+}
+
+/// A part of the shard that uses the kernel and the shared settings.
+protocol ShardMember: KernelUser {
+    var context: ShardContext { get }
+}
+
+extension ShardMember {
+    var configuration: GatewayConfiguration { context.configuration }
+    var routes: RoutingTable { context.routes }
+    var directory: HostedDirectory { context.directory }
+    var translator: PresenceTranslator { context.translator }
+    var parser: XMLParser { context.parser }
+    var screening: RequestScreening { context.screening }
+    var isShuttingDown: Bool { context.isShuttingDown }
+    var authenticator: Authenticator? { context.authenticator }
+}
