@@ -13,7 +13,7 @@ extension GatewayConfiguration {
                 Traffic.watcherDomain: DomainConfiguration(side: .simple, route: remoteAddress),
                 Traffic.remoteDomain: DomainConfiguration(side: .simple, route: remoteAddress),
             ])
-        configuration.trust(DomainTrust(peers: "127.0.0.0/8"))
+        configuration.trust(DomainTrust(peers: "127.0.0.0/8", "192.0.2.0/24"))
         configuration.limits.subscriptionsPerPresentity = 100_000
         configuration.limits.subscriptionsPerWatcher = 100_000
         return configuration
