@@ -17,13 +17,15 @@ var dependencies: [Package.Dependency] = [.package(name: "Isthmus", path: "..")]
 var targets: [Target] = [
     .target(name: "Measurement", swiftSettings: settings),
     .target(name: "Traffic", dependencies: [module("SIPCore")], swiftSettings: settings),
-    .target(name: "GatewaySetup", dependencies: ["Traffic", module("PresenceGateway"), module("SIPCore")], swiftSettings: settings),
+    .target(
+        name: "GatewaySetup",
+        dependencies: ["Traffic", module("FederationRouting"), module("PresenceGateway"), module("SIPCore")], swiftSettings: settings),
     .target(name: "LiveLoad", dependencies: ["Traffic", module("SIPCore")], swiftSettings: settings),
     program("conversion-benchmark", [module("PresenceMapping"), module("PresenceDocuments"), module("XMLCore")]),
     program("message-benchmark", [module("SIPCore")]),
     program("rules-benchmark", [module("PresenceRules"), module("PresenceDocuments"), module("SIPCore")]),
     program("gateway-benchmark", ["Traffic", "GatewaySetup", module("PresenceGateway"), module("SIPCore")]),
-    program("blocking-benchmark", [module("PresenceGateway"), module("SIPCore")]),
+    program("blocking-benchmark", [module("FederationRouting"), module("PresenceGateway"), module("SIPCore")]),
     .systemLibrary(name: "CEpoll"),
     program("enterprise-benchmark", ["CEpoll", module("SIPCore")]),
     program("flood-benchmark", ["LiveLoad", "Traffic", module("SIPCore")]),

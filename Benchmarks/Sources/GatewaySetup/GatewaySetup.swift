@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import Traffic

@@ -1,3 +1,4 @@
+import FederationRouting
 import Measurement
 import PresenceGateway
 @_spi(TokenSource) import SIPCore
