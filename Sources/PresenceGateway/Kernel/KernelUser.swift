@@ -53,7 +53,8 @@ extension KernelUser {
     }
 
     var store: (any GatewayStore)? { kernel.commitLog.store }
-    var ownAddresses: OwnAddresses { kernel.delivery.addresses }
+    // Not copied, because a copy retains each field.
+    var ownAddresses: OwnAddresses { _read { yield kernel.delivery.addresses } }
     var notKeptRefusal: Refusal { kernel.notKeptRefusal }
 
     func client(of ticket: Ticket) -> (any KernelClient)? { kernel.client(of: ticket) }

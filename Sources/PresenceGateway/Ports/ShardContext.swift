@@ -59,11 +59,12 @@ protocol ShardMember: KernelUser {
     var context: ShardContext { get }
 }
 
+/// Structures are yielded, because a copy retains each field.
 extension ShardMember {
-    var configuration: GatewayConfiguration { context.configuration }
-    var routes: RoutingTable { context.routes }
-    var directory: HostedDirectory { context.directory }
-    var translator: PresenceTranslator { context.translator }
+    var configuration: GatewayConfiguration { _read { yield context.configuration } }
+    var routes: RoutingTable { _read { yield context.routes } }
+    var directory: HostedDirectory { _read { yield context.directory } }
+    var translator: PresenceTranslator { _read { yield context.translator } }
     var parser: XMLParser { context.parser }
     var screening: RequestScreening { context.screening }
     var isShuttingDown: Bool { context.isShuttingDown }
