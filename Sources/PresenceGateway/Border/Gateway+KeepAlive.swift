@@ -48,7 +48,7 @@ extension Gateway {
         guard !isShuttingDown, let state = keepAlives[name] else { return }
         let subscribed =
             state.isDefault || configuration.naming != nil
-            ? upstreams.numbers(ofDomain: name).compactMap { upstreams[$0] }.filter(\.hasSink) : []
+            ? flows.upstream.upstreams.numbers(ofDomain: name).compactMap { flows.upstream.upstreams[$0] }.filter(\.hasSink) : []
         let isDown = partnerName(ofDomain: name).map { partners.isAway($0) } ?? false
         if state.isDefault {
             guard !subscribed.isEmpty else {
@@ -64,9 +64,10 @@ extension Gateway {
         timers.set(state.ticket, at: now + (interval - sooner))
         guard state.isResting, let hop = hop(toward: SIPURI(host: name)) else { return }
         // While the partner is down, a response of any server shows its return.
-        let known = isDown ? [] : servers(of: hop)
+        let known = isDown ? [] : flows.upstream.servers(of: hop)
         let places = subscribed.compactMap(\.verification.server)
-        let asked = known.count < 2 ? [] : known.filter { one in places.contains { Self.isSame($0, one) } }.prefix(Self.keptAliveServers)
+        let asked =
+            known.count < 2 ? [] : known.filter { one in places.contains { UpstreamFlow.isSame($0, one) } }.prefix(Self.keptAliveServers)
         keepAlives[name]?.ask(asked.count)
         if asked.isEmpty { return askAlive(name, by: requestRoute(by: hop), of: nil, at: now) }
         for server in asked { askAlive(name, by: requestRoute(by: .fixed(server)), of: server, at: now) }
@@ -105,7 +106,7 @@ extension Gateway {
         keepAliveEnded(name)
         guard let server, reason != TransactionLayer.limitReason else { return }
         _ = kernel.delivery.notePassedOver(server, reason, at: now)
-        serverIsDown(server, at: now)
+        flows.upstream.serverIsDown(server, at: now)
     }
 
     /// Sends OPTIONS after another request to the domain or to one of its servers was not answered.

@@ -21,7 +21,7 @@ extension Gateway {
             (one.count + other.count, min(one.since, other.since))
         }
         var byDomain: [String: (count: Int, since: Instant)] = [:]
-        for subscription in upstreams.values {
+        for subscription in flows.upstream.upstreams.values {
             guard let since = subscription.doubtedSince else { continue }
             byDomain[subscription.domain.name] = byDomain[subscription.domain.name].map { sum($0, (1, since)) } ?? (1, since)
         }
@@ -36,6 +36,13 @@ extension Gateway {
                 guard name != RoutingTable.fallbackName, let domain = routes[name] else { return false }
                 return domain.refusal == nil && !domain.isHosted
             })
+    }
+
+    /// The domains that belong to a partner.
+    func domains(ofPartner partner: String, among names: some Sequence<String>) -> [String] {
+        // A domain covered by `"*"` only is a partner of its own.
+        if let (name, _) = routes.entry(for: partner), name == RoutingTable.fallbackName { return [partner] }
+        return names.filter { partnerName(ofDomain: $0) == partner }
     }
 
     /// The partner of a domain; nil: the domain is hosted here, or not served.
@@ -69,7 +76,9 @@ extension Gateway {
             if partners.answered(by: partner, after: now - pendingRequest.sentAt, at: now), partners.isConfigured(partner) {
                 log(.notice, "partner is up again", ["partner": partner])
             }
-            if partners.returned(partner, toOptions: pendingRequest.isKeepAlive) { partnerChanged(partner, isUp: true, at: now) }
+            if partners.returned(partner, toOptions: pendingRequest.isKeepAlive) {
+                flows.upstream.partnerChanged(partner, isUp: true, at: now)
+            }
         }
         // Other methods may still be challenged.
         if status.isSuccess { partners.configurationWorks(at: partner, for: pendingRequest.method) }
@@ -84,12 +93,12 @@ extension Gateway {
         if client(of: origin.ticket)?.concernsPartner(failure, of: origin) == true {
             partnerLeft(partner, .unreachable, at: now)
         } else if !askNow(domain, at: now) {
-            sample(upstreams.numbers(ofDomain: domain), at: now)
+            flows.upstream.sample(flows.upstream.upstreams.numbers(ofDomain: domain), at: now)
         }
     }
 
     private func partnerLeft(_ partner: String, _ absence: PartnerTable.Absence, at now: Instant) {
-        if partners.left(partner, absence) { partnerChanged(partner, isUp: false, at: now) }
+        if partners.left(partner, absence) { flows.upstream.partnerChanged(partner, isUp: false, at: now) }
     }
 
     private func noteFailure(_ reason: String, by partner: String, isVerdict: Bool, at now: Instant) {

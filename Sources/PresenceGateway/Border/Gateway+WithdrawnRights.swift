@@ -41,7 +41,7 @@ extension Gateway {
             resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue,
             statusCode: SIPStatus.forbidden.rawValue, because: reason)
         if resource.upstream == nil { detachHosted(resource, from: watcher) }
-        leaveUpstreams([resource], at: now)
+        flows.upstream.leaveUpstreams([resource], at: now)
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }
         } else if watcher.isBatch, watcher.resources.isEmpty {

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Entries of the journal.
-extension Gateway {
+extension KernelUser {
     func note(
         _ event: JournalEntry.Event, method: SIPMethod? = nil, watcher: String, presentity: String, callID: String, status: Int? = nil,
         rule: @autoclosure () -> String, at now: Instant
@@ -13,7 +13,9 @@ extension Gateway {
                 at: DateTime(now), event: event, method: method?.rawValue, watcher: watcher,
                 presentity: presentity, callID: callID, status: status, rule: rule()))
     }
+}
 
+extension Gateway {
     /// Recent entries of dialogs with this Call-ID, newest first.
     public func journal(ofCallID callID: String) -> [JournalEntry] { journal.newestFirst.filter { $0.callID == callID } }
 
@@ -36,7 +38,7 @@ extension Gateway {
         let tag = request.headers.toTag
         switch request.method {
         case .notify, .benotify:
-            guard let subscription = tag.flatMap({ upstreams[tag: $0] }) else { return (watcher: to, presentity: from) }
+            guard let subscription = tag.flatMap({ flows.upstream.upstreams[tag: $0] }) else { return (watcher: to, presentity: from) }
             return (watcher: subscription.watcher.aorKey, presentity: subscription.only?.key ?? "")
         case .subscribe:
             if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.subscription.presentity) }

@@ -69,7 +69,7 @@ extension UpstreamReport.State {
     }
 }
 
-extension Gateway {
+extension UpstreamFlow {
     /// Adds an event of an upstream subscription, or of one of its resources, to the journal.
     func note(
         _ event: JournalEntry.Event, _ subscription: UpstreamSubscription, _ resource: UpstreamResource? = nil, status: Int? = nil,

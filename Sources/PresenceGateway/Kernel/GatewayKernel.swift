@@ -10,6 +10,8 @@ final class GatewayKernel {
     var configuration: GatewayConfiguration
     /// Counters since the start.
     var counters = GatewayCounters()
+    /// Source of all generated identifiers.
+    let key: TokenKey
     var tokens: TokenGenerator
     var transactions: TransactionLayer
     var timers = DeadlineQueue<Ticket>()
@@ -41,6 +43,7 @@ final class GatewayKernel {
         store: (any GatewayStore)?, localAddresses: (any LocalAddressLookup)?
     ) {
         self.configuration = configuration
+        self.key = key
         tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(key: key.derived(for: "transactions"), prefix: prefix))

@@ -165,8 +165,8 @@ extension Gateway {
     }
 
     private func nextPaced(at now: Instant) -> Instant {
-        let moment = upstreams.freeTurn(at: now)
-        upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+        let moment = flows.upstream.upstreams.freeTurn(at: now)
+        flows.upstream.upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
         return moment
     }
 }

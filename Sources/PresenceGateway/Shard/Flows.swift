@@ -27,7 +27,7 @@ final class Flows {
         border = BorderFlow(gateway)
         subscriptions = SubscriptionsFlow(gateway)
         presentities = PresentitiesFlow(gateway)
-        upstream = UpstreamFlow(gateway)
+        upstream = UpstreamFlow(gateway.kernel, gateway.context, gateway)
         publications = PublicationsFlow(gateway)
         homeServer = HomeServerFlow(gateway)
         clients = [border, subscriptions, presentities, upstream, publications, homeServer]

@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Bodies with a Content-Encoding (RFC 3261 20.12) are decoded before any other use.
-extension Gateway {
+extension ShardMember {
     /// The body without its content coding.
     /// - Throws: 415 for an unknown coding, 413 beyond the limit of bodies, where decoding stops, and 400 for malformed data.
     func decoded(_ body: [UInt8], _ headers: SIPHeaders) throws(Refusal) -> [UInt8] {
@@ -18,7 +18,9 @@ extension Gateway {
             }
         }
     }
+}
 
+extension Gateway {
     /// Decodes the body of a request and removes Content-Encoding. NOTIFY bodies are decoded with their subscription, which becomes
     /// unverified if the body is unreadable.
     func decode(_ request: inout SIPRequest) throws(Refusal) {

@@ -19,7 +19,7 @@ extension Gateway {
         configureSignIns(before: before)
         if configuration.domains != before.domains {
             // Unchanged domains keep the forms that were learned for them.
-            upstreams.reconfigure { configuration.domain($0) }
+            flows.upstream.upstreams.reconfigure { configuration.domain($0) }
         }
         home.reconfigure(configuration)
         blocks.bounds = configuration.limits.blocks

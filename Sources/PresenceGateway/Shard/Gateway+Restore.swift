@@ -110,11 +110,12 @@ extension Gateway {
             schedule(presentity)
         }
         state.expired = before - counts.publications
-        let resumed = restore(subscriptions, &state, at: now)
+        let resumed = flows.upstream.restore(subscriptions, at: now)
+        state.upstreamSubscriptions += resumed.all.count
         for dialog in stored where !hasStateAtOnce(dialog) {
             if restore(dialog, fedBy: resumed, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
         }
-        settle(resumed, at: now)
+        flows.upstream.settle(resumed, at: now)
         // The domains may have changed since the earlier process.
         withdrawRights(at: now)
         notifyRestored(stored, &state, at: now)

@@ -38,13 +38,13 @@ extension Gateway {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive) else {
             return false
         }
-        return keepsDialogs || (dialogs.isEmpty && upstreams.isEmpty)
+        return keepsDialogs || (dialogs.isEmpty && flows.upstream.upstreams.isEmpty)
     }
 
     /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.
     public var answersMissing: Int? {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle else { return nil }
-        let dialogs = keepsDialogs ? 0 : dialogs.count + upstreams.count
+        let dialogs = keepsDialogs ? 0 : dialogs.count + flows.upstream.upstreams.count
         return max(1, pendingRequests.count + dialogs)
     }
 }

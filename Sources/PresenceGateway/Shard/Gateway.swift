@@ -48,7 +48,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     var dialogs = DialogTable()
     /// Event packages of subscriptions to this gateway.
     var packages = EventPackages.standard
-    var upstreams: Upstream
     /// Records of hosted presentities, by ``HostedPresentity/key``.
     var presentities: [String: HostedPresentity] = [:]
     /// Watchers that were shown presence, and the sign-offs that blocked watchers see.
@@ -101,7 +100,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
         kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
-        upstreams = Upstream(redirects: RedirectGuard(random: TokenGenerator(key: key.derived(for: "redirects"))))
         home = HomeServer(configuration: configuration)
         blocks = BlockMemory(bounds: configuration.limits.blocks)
         partners.configure(Self.configuredPartners(context.routes))
@@ -150,7 +148,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     public var counts: GatewayCounts {
         var counts = GatewayCounts()
         counts.watcherDialogs = dialogs.presenceCount
-        counts.upstreamSubscriptions = upstreams.count
+        counts.upstreamSubscriptions = flows.upstream.upstreams.count
         (counts.presentities, counts.publications) = publishedCounts
         counts.publicationBridges = publications.count
         counts.homeDialogs = dialogs.count - dialogs.presenceCount
@@ -166,17 +164,12 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         }
         counts.hopsDown = hops.health.downCount(at: commitLog.now)
         counts.requestsWaiting = hops.waiting
-        counts.unverifiedUpstreams = upstreams.values.count(where: { $0.doubtedSince != nil })
+        counts.unverifiedUpstreams = flows.upstream.upstreams.values.count(where: { $0.doubtedSince != nil })
         counts.storesFailing = commitLog.failingUntil == nil ? 0 : 1
         return counts
     }
 
     // MARK: time
-
-    func schedule(_ upstream: UpstreamSubscription) {
-        guard upstreams[upstream.id] != nil else { return }
-        timers.set(UpstreamFlow.ticket(of: upstream), at: upstream.nextDeadline)
-    }
 
     func schedule(_ presentity: HostedPresentity) {
         guard presentities[presentity.key] === presentity else { return }

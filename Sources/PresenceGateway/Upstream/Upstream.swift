@@ -6,7 +6,7 @@ import SIPEvents
 ///
 ///     make --insert--> known --begin--> found by its tag --remove--> gone
 ///            open --> other presentities join --close--> no others join
-struct Upstream {
+final class Upstream {
     private var table = UpstreamTable()
     /// By the local tag of the current or last attempt.
     private var byTag: [String: UpstreamSubscription] = [:]
@@ -20,11 +20,8 @@ struct Upstream {
     private var lastNumber: UInt64 = 0
     /// Earliest time for the next upstream subscription after a restart.
     private var nextTurn = Instant(nanosecondsSince1970: 0)
-    var redirects: RedirectGuard
 
     private static let domainLimit = 10_000
-
-    init(redirects: RedirectGuard) { self.redirects = redirects }
 
     // MARK: lookup
 
@@ -60,7 +57,7 @@ struct Upstream {
     /// - Parameters:
     ///   - form: form of a single subscription; nil: the form of its domain.
     ///   - list: for a list only.
-    mutating func make(
+    func make(
         at address: UpstreamTarget, _ order: UpstreamOrder, form: UpstreamFormat?, list: UpstreamList?,
         policy: Subscriber.Configuration, at now: Instant
     ) -> UpstreamSubscription {
@@ -76,13 +73,13 @@ struct Upstream {
             subscriber: Subscriber(policy))
     }
 
-    mutating func insert(_ subscription: UpstreamSubscription) {
+    func insert(_ subscription: UpstreamSubscription) {
         table[subscription.id] = subscription
         if !subscription.localTag.isEmpty { byTag[subscription.localTag] = subscription }
     }
 
     /// Starts an attempt of a subscription, with identifiers of its own.
-    mutating func begin(_ subscription: UpstreamSubscription, localTag: String, callID: String) {
+    func begin(_ subscription: UpstreamSubscription, localTag: String, callID: String) {
         byTag[subscription.localTag] = nil
         subscription.attempt.begin(localTag: localTag, callID: callID)
         subscription.reset()
@@ -90,13 +87,13 @@ struct Upstream {
     }
 
     /// Removes a subscription that is closed and uses no connection.
-    mutating func remove(_ subscription: UpstreamSubscription) {
+    func remove(_ subscription: UpstreamSubscription) {
         table[subscription.id] = nil
         byTag[subscription.localTag] = nil
     }
 
     /// Notes the server that accepted a SUBSCRIBE.
-    mutating func note(_ subscription: UpstreamSubscription, acceptedBy server: TransportAddress) {
+    func note(_ subscription: UpstreamSubscription, acceptedBy server: TransportAddress) {
         table.note(subscription, acceptedBy: server)
     }
 
@@ -106,13 +103,13 @@ struct Upstream {
     func open(_ key: UpstreamBatchKey) -> [UpstreamSubscription] { batches[key] ?? [] }
 
     /// Allows other presentities to join a batch.
-    mutating func open(_ subscription: UpstreamSubscription, as key: UpstreamBatchKey) {
+    func open(_ subscription: UpstreamSubscription, as key: UpstreamBatchKey) {
         subscription.open(as: key)
         batches[key, default: []].append(subscription)
     }
 
     /// Excludes further presentities from a batch.
-    mutating func close(_ subscription: UpstreamSubscription) {
+    func close(_ subscription: UpstreamSubscription) {
         guard let key = subscription.close() else { return }
         batches[key]?.removeAll { $0 === subscription }
         if batches[key]?.isEmpty ?? false { batches[key] = nil }
@@ -124,7 +121,7 @@ struct Upstream {
     var domainCount: Int { domains.count }
 
     /// The domain object that upstream subscriptions share.
-    mutating func domain(_ name: String, _ configuration: DomainConfiguration, _ hop: NextHop) -> UpstreamDomain {
+    func domain(_ name: String, _ configuration: DomainConfiguration, _ hop: NextHop) -> UpstreamDomain {
         let key = UpstreamDomain.Key(name: name, hop: hop)
         if let known = domains[key], known.configuration == configuration { return known }
         // Subscriptions keep their objects; `*` may cover any number of domains.
@@ -135,7 +132,7 @@ struct Upstream {
     }
 
     /// Forgets the domains with another configuration now.
-    mutating func reconfigure(_ configuration: (String) -> DomainConfiguration?) {
+    func reconfigure(_ configuration: (String) -> DomainConfiguration?) {
         domains = domains.filter { configuration($0.key.name) == $0.value.configuration }
     }
 
@@ -145,7 +142,7 @@ struct Upstream {
     func freeTurn(at now: Instant) -> Instant { max(now, nextTurn) }
 
     /// Takes the turn at `moment`; the next one follows after `pace`.
-    mutating func takeTurn(_ moment: Instant, pace: TimeSpan) { nextTurn = moment + pace }
+    func takeTurn(_ moment: Instant, pace: TimeSpan) { nextTurn = moment + pace }
 
     // MARK: connections
 
@@ -153,30 +150,30 @@ struct Upstream {
     func isUsed(_ connection: ConnectionID) -> Bool { ofConnection[connection] != nil }
 
     /// Notes a connection that a subscription uses; of three, the oldest is forgotten.
-    mutating func bind(_ subscription: UpstreamSubscription, to connection: ConnectionID) {
+    func bind(_ subscription: UpstreamSubscription, to connection: ConnectionID) {
         guard contains(subscription), !subscription.verification.connections.contains(connection) else { return }
         ofConnection[connection, default: []].insert(subscription.id)
         if let replaced = subscription.verification.bind(to: connection) { unbind(subscription, from: replaced) }
     }
 
-    private mutating func unbind(_ subscription: UpstreamSubscription, from connection: ConnectionID) {
+    private func unbind(_ subscription: UpstreamSubscription, from connection: ConnectionID) {
         ofConnection[connection]?.remove(subscription.id)
         if ofConnection[connection]?.isEmpty ?? false { ofConnection[connection] = nil }
     }
 
-    mutating func unbindAll(_ subscription: UpstreamSubscription) {
+    func unbindAll(_ subscription: UpstreamSubscription) {
         for connection in subscription.verification.unbindAll() { unbind(subscription, from: connection) }
     }
 
     /// Removes a closed connection.
     /// - Returns: the numbers of the subscriptions that used it; nil: none did.
-    mutating func closed(_ connection: ConnectionID) -> Set<UInt64>? { ofConnection.removeValue(forKey: connection) }
+    func closed(_ connection: ConnectionID) -> Set<UInt64>? { ofConnection.removeValue(forKey: connection) }
 
     // MARK: doubts
 
     /// Queues subscriptions with an event at their remote domain.
     /// - Returns: whether the queue was empty before.
-    mutating func doubt(_ numbers: Set<UInt64>, _ event: RemoteDomainEvents) -> Bool {
+    func doubt(_ numbers: Set<UInt64>, _ event: RemoteDomainEvents) -> Bool {
         let wasIdle = doubts.isEmpty
         for number in numbers.sorted() { doubts.add(event, to: number) }
         return wasIdle
@@ -184,8 +181,8 @@ struct Upstream {
 
     /// Takes at most this many subscriptions out of the queue.
     /// - Returns: the subscriptions that still exist, and whether others remain in the queue.
-    mutating func takeDoubts(_ most: Int) -> (part: [(UpstreamSubscription, RemoteDomainEvents)], isMore: Bool) {
-        let part = doubts.take(most).compactMap { number, events in table[number].map { ($0, events) } }
+    func takeDoubts(_ most: Int) -> (part: [(UpstreamSubscription, RemoteDomainEvents)], isMore: Bool) {
+        let part = doubts.take(most).compactMap { number, events in self.table[number].map { ($0, events) } }
         return (part, !doubts.isEmpty)
     }
 
@@ -193,21 +190,21 @@ struct Upstream {
 
     /// The one of these subscriptions that others wait for already.
     func waitingSample(among numbers: [UInt64]) -> UpstreamSubscription? {
-        numbers.lazy.compactMap { table[$0] }.first { $0.verification.sample != nil }
+        numbers.lazy.compactMap { self.table[$0] }.first { $0.verification.sample != nil }
     }
 
     /// Chooses a subscription that can be refreshed: preferably one that was not verified within `pause`, even another at the same server.
     func sampleable(_ numbers: [UInt64], pause: TimeSpan, at now: Instant) -> UpstreamSubscription? {
         func isRested(_ subscription: UpstreamSubscription) -> Bool { subscription.verification.isRested(after: pause, at: now) }
-        let fit = numbers.lazy.compactMap { table[$0] }.filter(\.isSampleable)
+        let fit = numbers.lazy.compactMap { self.table[$0] }.filter(\.isSampleable)
         if let rested = fit.first(where: isRested) { return rested }
         guard let first = fit.first else { return nil }
         guard let server = first.verification.server else { return first }
-        return self.numbers(atServer: server).sorted().lazy.compactMap { table[$0] }.first { $0.isSampleable && isRested($0) } ?? first
+        return self.numbers(atServer: server).sorted().lazy.compactMap { self.table[$0] }.first { $0.isSampleable && isRested($0) } ?? first
     }
 
     /// The oldest subscription of a domain that expects NOTIFYs.
     func firstListening(ofDomain name: String) -> UpstreamSubscription? {
-        self.numbers(ofDomain: name).lazy.compactMap { table[$0] }.filter(\.subscriber.isListening).min { $0.id < $1.id }
+        self.numbers(ofDomain: name).lazy.compactMap { self.table[$0] }.filter(\.subscriber.isListening).min { $0.id < $1.id }
     }
 }

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The upstream subscriptions to the kernel. Their numbers are not used again, so that a ticket is made of one.
-final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
+final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent {
     private enum Kind {
         static let subscription: UInt8 = 0
         static let doubts: UInt8 = 1
@@ -12,12 +12,20 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
     /// The timer of the subscriptions to verify.
     static let doubts = Ticket(.upstream, only: Kind.doubts)
 
-    unowned let gateway: Gateway
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// The other flows, which outlive it.
+    unowned let ports: any UpstreamPorts
+    let upstreams = Upstream()
+    var redirects: RedirectGuard
     /// Subscriptions with a NOTIFY refused while the store failed.
     var unheard: Set<UInt64> = []
 
-    init(_ gateway: Gateway) {
-        self.gateway = gateway
+    init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any UpstreamPorts) {
+        self.kernel = kernel
+        self.context = context
+        self.ports = ports
+        redirects = RedirectGuard(random: TokenGenerator(key: kernel.key.derived(for: "redirects")))
     }
 
     static func ticket(of upstream: UpstreamSubscription) -> Ticket { Ticket(.upstream, kind: Kind.subscription, number: upstream.id) }
@@ -26,20 +34,20 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
     func origin(of upstream: UpstreamSubscription) -> RequestOrigin {
         let domain = upstream.domain.name
         return RequestOrigin(
-            ticket: Self.ticket(of: upstream), mark: UInt64(upstream.subscriber.attempt), partner: gateway.partnerName(ofDomain: domain),
+            ticket: Self.ticket(of: upstream), mark: UInt64(upstream.subscriber.attempt), partner: partnerName(ofDomain: domain),
             domain: domain)
     }
 
     /// The subscription of a request; nil: it is gone, or made another attempt since.
     private func subscription(of origin: RequestOrigin) -> UpstreamSubscription? {
-        guard let upstream = gateway.upstreams[origin.ticket.number], UInt64(upstream.subscriber.attempt) == origin.mark else { return nil }
+        guard let upstream = upstreams[origin.ticket.number], UInt64(upstream.subscriber.attempt) == origin.mark else { return nil }
         return upstream
     }
 
     func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
         guard let upstream = subscription(of: pendingRequest.origin) else { return }
-        if response.status.isSuccess { gateway.noteVerified(upstream, by: source, at: now) }
-        gateway.receiveAnswer(response, for: upstream, at: now)
+        if response.status.isSuccess { noteVerified(upstream, by: source, at: now) }
+        receiveAnswer(response, for: upstream, at: now)
     }
 
     func notDelivered(
@@ -47,8 +55,8 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
     ) {
         guard let upstream = subscription(of: origin) else { return }
         let wasInDialog = upstream.dialog != nil
-        gateway.subscribeFailed(upstream, reason, at: now)
-        if wasInDialog { gateway.wakeElsewhere(upstream, at: now) }
+        subscribeFailed(upstream, reason, at: now)
+        if wasInDialog { wakeElsewhere(upstream, at: now) }
     }
 
     func notLocated(_ origin: RequestOrigin, _ failure: HopFailure, at now: Instant) {
@@ -60,14 +68,14 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
         case .notAllowed: actions = upstream.subscriber.receiveAnswer(status: 403, at: now)
         case .unknown: actions = upstream.subscriber.subscribeFailed(at: now)
         }
-        gateway.perform(actions, on: upstream, at: now)
+        perform(actions, on: upstream, at: now)
     }
 
     func notSent(_ origin: RequestOrigin, at now: Instant) {
         guard let upstream = subscription(of: origin) else { return }
-        guard upstream.dialog != nil else { return gateway.subscribeFailed(upstream, GatewayKernel.notKeptReason, at: now) }
+        guard upstream.dialog != nil else { return subscribeFailed(upstream, GatewayKernel.notKeptReason, at: now) }
         upstream.settle(isAccepted: false)
-        gateway.perform(upstream.subscriber.subscribeNotSent(at: now), on: upstream, at: now)
+        perform(upstream.subscriber.subscribeNotSent(at: now), on: upstream, at: now)
     }
 
     func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool {
@@ -85,45 +93,51 @@ final class UpstreamFlow: KernelClient, RequestHandler, Persistent {
         }
         request.headers.cSeq = cSeq
         if request.headers.toTag == nil { upstream.attempt.ask(request) }
-        gateway.keep(upstream)
+        keep(upstream)
         return true
     }
 
-    func exists(_ ticket: Ticket) -> Bool { gateway.upstreams[ticket.number] != nil }
+    func exists(_ ticket: Ticket) -> Bool { upstreams[ticket.number] != nil }
 
     func concernsPartner(_ failure: DeliveryFailure, of origin: RequestOrigin) -> Bool {
-        guard failure == .transport, let upstream = gateway.upstreams[origin.ticket.number], upstream.dialog == nil else { return false }
-        return upstream.domain.hop == gateway.hop(toward: SIPURI(host: upstream.domain.name))
+        guard failure == .transport, let upstream = upstreams[origin.ticket.number], upstream.dialog == nil else { return false }
+        return upstream.domain.hop == hop(toward: SIPURI(host: upstream.domain.name))
     }
 
     func serverFailed(_ target: TransportAddress, _ failure: DeliveryFailure, at now: Instant) {
-        gateway.serverFailed(target, Notifier.DeliveryFailure(failure), at: now)
+        serverFailed(target, Notifier.DeliveryFailure(failure), at: now)
     }
 
     let methods: [SIPMethod] = [.notify, .benotify]
 
     func receive(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) throws(Refusal) {
-        try gateway.receiveNotify(request, transaction, flow, at: now)
+        try receiveNotify(request, transaction, flow, at: now)
     }
 
     func record(of key: StoreKey) -> StoreRecord? {
-        guard case .upstreamSubscription(let tag) = key, let upstream = gateway.upstreams[tag: tag], upstream.localTag == tag else {
+        guard case .upstreamSubscription(let tag) = key, let upstream = upstreams[tag: tag], upstream.localTag == tag else {
             return nil
         }
-        return gateway.stored(upstream).map(StoreRecord.upstreamSubscription)
+        return stored(upstream).map(StoreRecord.upstreamSubscription)
     }
 
-    func storeWorks(at now: Instant) { gateway.verifyUnheard(at: now) }
+    func storeWorks(at now: Instant) { verifyUnheard(at: now) }
+
+    /// Sets the timer of a subscription in the tables.
+    func schedule(_ upstream: UpstreamSubscription) {
+        guard upstreams[upstream.id] != nil else { return }
+        timers.set(Self.ticket(of: upstream), at: upstream.nextDeadline)
+    }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
-        if ticket == Self.doubts { return gateway.workOffDoubts(at: now) }
-        guard let upstream = gateway.upstreams[ticket.number] else { return }
-        gateway.advance(upstream, at: now)
-        gateway.schedule(upstream)
+        if ticket == Self.doubts { return workOffDoubts(at: now) }
+        guard let upstream = upstreams[ticket.number] else { return }
+        advance(upstream, at: now)
+        schedule(upstream)
     }
 }
 
-extension Gateway {
+extension UpstreamFlow {
     /// Handles a SUBSCRIBE that was not delivered.
     func subscribeFailed(_ upstream: UpstreamSubscription, _ reason: String, at now: Instant) {
         log(.notice, "SUBSCRIBE not delivered", ["call-id": upstream.callID, "reason": reason])

@@ -267,9 +267,9 @@ import XMLCore
         let bench = Bench()
         try bench.watch("rob@contoso.com")
         bench.reconfigure { $0.domains["example.org"]?.profile = .rpidDraft }
-        #expect(bench.gateway.upstreams.domainCount == 1)
+        #expect(bench.gateway.flows.upstream.upstreams.domainCount == 1)
         bench.reconfigure { $0.domains["contoso.com"]?.upstream = .pidf }
-        #expect(bench.gateway.upstreams.domainCount == 0)
+        #expect(bench.gateway.flows.upstream.upstreams.domainCount == 0)
     }
 
     @Test("a timer that is set for the same moment again and again gives control back, and is reported")

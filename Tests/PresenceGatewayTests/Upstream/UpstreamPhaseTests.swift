@@ -20,12 +20,12 @@ import Testing
     private func watched() throws -> World {
         let bench = Bench()
         try bench.watch("rob@contoso.com")
-        return World(bench: bench, subscription: try #require(bench.gateway.upstreams.values.first))
+        return World(bench: bench, subscription: try #require(bench.gateway.flows.upstream.upstreams.values.first))
     }
 
     /// A subscription to the same presentity that was not sent yet.
     private func unsent(_ world: World) -> UpstreamSubscription {
-        let made = world.bench.gateway.makeUpstream(
+        let made = world.bench.gateway.flows.upstream.makeUpstream(
             at: world.subscription.address, world.subscription.order(poll: nil), form: nil, at: start)
         for (watcher, resource) in world.subscription.sinks { made.join(resource, of: watcher) }
         return made
@@ -68,7 +68,7 @@ import Testing
         let world = try watched()
         let order = world.subscription.order(poll: nil)
         for number in 0..<3 {
-            let subscription = world.bench.gateway.makeUpstream(at: world.subscription.address, order, form: nil, at: start)
+            let subscription = world.bench.gateway.flows.upstream.makeUpstream(at: world.subscription.address, order, form: nil, at: start)
             switch number {
             case 0: subscription.leave(inTurn: start)
             case 1: subscription.move(inTurn: start)
@@ -206,7 +206,7 @@ import Testing
     @Test("list: a successor holds its predecessor until it is heard, and the predecessor is replaced")
     func succession() throws {
         let world = try watched()
-        let old = world.bench.gateway.makeUpstream(
+        let old = world.bench.gateway.flows.upstream.makeUpstream(
             at: .list(SIPURI(host: "contoso.com")), world.subscription.order(poll: nil), form: .pidf, list: UpstreamList(isKept: false),
             at: start)
         let list = UpstreamList(replacing: old)

@@ -46,7 +46,7 @@ import Testing
         }
         _ = try watch()
         bench.grant(try bench.nextRequest(.subscribe, at: Bench.enterprise), [(bob, open)])
-        let resource = try #require(bench.gateway.upstreams.values.first?.resources.first)
+        let resource = try #require(bench.gateway.flows.upstream.upstreams.values.first?.resources.first)
         let lasting = resource.categories
         for number in 1...4 {
             _ = try bench.takeNotifies(at: Bench.endpoint)
@@ -86,6 +86,7 @@ import Testing
                 from: Bench.enterprise)
             _ = try bench.nextResponse(200, at: Bench.enterprise)
         }
-        #expect(bench.gateway.upstreams.values.map { $0.resources.map { $0.categories.map(\.rawValue) } } == [[["state", "c5"]]])
+        #expect(
+            bench.gateway.flows.upstream.upstreams.values.map { $0.resources.map { $0.categories.map(\.rawValue) } } == [[["state", "c5"]]])
     }
 }

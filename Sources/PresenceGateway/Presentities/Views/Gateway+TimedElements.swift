@@ -29,19 +29,3 @@ extension CategoryInstance {
     /// The instance as sent to watchers, with a parsed body for the mapper.
     var readableElement: CategoryElement { HostedPresentity.readable(watcherElement) }
 }
-
-/// Notifications when an element with a validity period begins or ends, to watchers with a format that shows a difference.
-extension Gateway {
-    func advanceTimedMoment(of upstream: UpstreamSubscription, at now: Instant) {
-        for resource in upstream.resources where resource.nextTimedMoment.map({ $0 <= now }) ?? false {
-            let ended = resource.endedInstances(at: now)
-            if !ended.isEmpty, case .categories(var merge) = resource.source {
-                merge.remove(ended)
-                show(.categories(merge), in: resource, at: now)
-            } else {
-                resource.noteTimedMoment(of: resource.source, at: now)
-                for (watcher, watched) in resource.sinks { sourceChanged(watched, of: watcher, at: now) }
-            }
-        }
-    }
-}

@@ -24,12 +24,12 @@ extension Gateway {
 
         let gone = presence.keepOnly(Set(after.map(\.key)))
         detachHere(gone, from: watcher)
-        whenKept(at: now) { [unowned self] now in leaveUpstreams(gone, at: now) }
+        whenKept(at: now) { [unowned self] now in flows.upstream.leaveUpstreams(gone, at: now) }
         for wanted in after {
             if let resource = known[wanted.key] {
                 guard resource.categories != wanted.categories else { continue }
                 resource.request(wanted.categories)
-                whenKept(at: now) { [unowned self] now in widenUpstream(of: resource, at: now) }
+                whenKept(at: now) { [unowned self] now in flows.upstream.widenUpstream(of: resource, at: now) }
                 continue
             }
             let resource = WatchedResource(wanted)
@@ -82,23 +82,8 @@ extension Gateway {
             attach(
                 resource, to: watcher, parties: parties,
                 loopMarkers: hopMarks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
-            startLater(resource, at: now)
+            flows.upstream.startLater(resource, at: now)
         }
         if resource.isPending { resource.upstream?.resource(resource.key)?.authorize(.pending) }
-    }
-
-    /// Schedules an upstream subscription; starts are paced by ``GatewayTiming/restorePace``.
-    private func startLater(_ resource: WatchedResource, at now: Instant) {
-        guard let upstream = resource.upstream else { return }
-        let moment = upstreams.freeTurn(at: now)
-        if upstream.start(inTurn: moment) {
-            upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
-            upstream.verification.restored(at: now)
-            upstreams.insert(upstream)
-        }
-        // The last notified state is shown as long as after a loss, counted from the next SUBSCRIBE of the upstream subscription.
-        let turn = upstream.phase.deadline ?? upstream.subscriber.nextDeadline ?? now
-        upstream.resource(resource.key)?.expireState(at: turn + configuration.timing.staleAfter)
-        schedule(upstream)
     }
 }

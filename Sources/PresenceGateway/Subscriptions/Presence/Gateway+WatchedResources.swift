@@ -69,7 +69,7 @@ extension Gateway {
         if domain.hosted {
             return presentities.count - blocks.signOffCount >= configuration.limits.presentities && !hasHostedRecord(of: key, for: watcher)
         }
-        return upstreams.count >= configuration.limits.upstreamSubscriptions
+        return flows.upstream.upstreams.count >= configuration.limits.upstreamSubscriptions
     }
 
     // MARK: sources
@@ -107,7 +107,7 @@ extension Gateway {
                 return
             }
             if let hop = hop(toward: resource.uri, in: domain, isSecure: resource.entity.isSecure) {
-                joinUpstream(
+                flows.upstream.joinUpstream(
                     resource, of: watcher, parties: parties, domain: domain, hop: hop, loopMarkers: loopMarkers, isPoll: isPoll, at: now)
                 return
             }
@@ -163,7 +163,7 @@ extension Gateway {
 
     func detach(_ resources: [WatchedResource], from watcher: WatcherDialog, at now: Instant) {
         detachHere(resources, from: watcher)
-        leaveUpstreams(resources, at: now)
+        flows.upstream.leaveUpstreams(resources, at: now)
     }
 
     func countWatched(_ resource: WatchedResource, by watcher: WatcherDialog) {

@@ -56,7 +56,9 @@ extension PresenceSubscription: PackageSubscription {
         return !resources.isEmpty
     }
 
-    func proceed(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) { gateway.startUpstreams(of: dialog, at: now) }
+    func proceed(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) {
+        gateway.flows.upstream.startUpstreams(of: dialog, at: now)
+    }
 
     func change(
         by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
@@ -114,7 +116,7 @@ extension PresenceSubscription: PackageSubscription {
                 gateway.revert(self, of: dialog, to: before, rejected, at: now)
             } else {
                 // The steps that leave them were dropped.
-                gateway.leaveUpstreams(before.map(\.resource), at: now)
+                gateway.flows.upstream.leaveUpstreams(before.map(\.resource), at: now)
             }
         }
     }
@@ -180,7 +182,8 @@ extension PresenceSubscription: PackageSubscription {
         report.source = isHosted ? .hosted : upstream != nil ? .far : .none
         report.knowledge = isHosted ? .known : resource?.knowledge ?? .unknown
         report.leg = upstream.map { upstream in
-            UpstreamReport(upstream, resource.flatMap { upstream.resource($0.key) }, hopMarks: gateway.hopMarks(of: upstream))
+            UpstreamReport(
+                upstream, resource.flatMap { upstream.resource($0.key) }, hopMarks: gateway.flows.upstream.hopMarks(of: upstream))
         }
     }
 

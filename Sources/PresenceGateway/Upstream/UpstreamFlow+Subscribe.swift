@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// Upstream subscriptions: SUBSCRIBE to the presentity's domain, its responses and NOTIFYs (RFC 6665 4.1, MS-PRES 3.4.5, 3.7.5).
-extension Gateway {
+extension UpstreamFlow {
     func perform(_ actions: [Subscriber.Action], on upstream: UpstreamSubscription, at now: Instant) {
         for action in actions {
             switch action {
@@ -63,7 +63,7 @@ extension Gateway {
         assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         upstream.attempt.ask(request)
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
-        send(request, by: requestRoute, for: flows.upstream.origin(of: upstream), at: now)
+        send(request, by: requestRoute, for: origin(of: upstream), at: now)
     }
 
     private func subscribeAgain(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
@@ -72,13 +72,13 @@ extension Gateway {
             perform(upstream.subscriber.receiveAnswer(status: 481, at: now), on: upstream, at: now)
             return
         }
-        let requestRoute = requestRoute(of: dialog, flow: nil, hop: upstream.domain.hop, to: SIPURI(host: upstream.domain.name))
+        let requestRoute = ports.requestRoute(of: dialog, flow: nil, hop: upstream.domain.hop, to: SIPURI(host: upstream.domain.name))
         request.headers.set(.contact, contact(by: requestRoute))
         upstream.describe(&request, expires: expires, reliable: requestRoute.transport.isReliable)
         assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         // Its CSeq is committed before it is sent, so that no later process uses it again (RFC 3261 12.2.1.1).
         keep(upstream)
-        send(request, by: requestRoute, for: flows.upstream.origin(of: upstream), at: now)
+        send(request, by: requestRoute, for: origin(of: upstream), at: now)
     }
 
     // MARK: answers
@@ -155,9 +155,9 @@ extension Gateway {
     func receiveNotify(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
-        guard let event = request.headers.event, event.package == EventToken.presence else { throw packages.badEvent }
+        guard let event = request.headers.event, event.package == EventToken.presence else { throw ports.badEvent }
         guard let tag = request.headers.toTag, let upstream = upstreams[tag: tag], request.headers.callID == upstream.callID,
-            upstream.subscriber.isListening, isSpeaker(flow, for: SIPURI(host: upstream.domain.name))
+            upstream.subscriber.isListening, ports.isSpeaker(flow, for: SIPURI(host: upstream.domain.name))
         else { throw .noSuchDialog }
         // The gateway's SUBSCRIBEs have no `id`; an `id` belongs to another subscription (RFC 6665 8.2.1).
         guard event.id == nil else { throw .noSuchDialog }
@@ -167,7 +167,7 @@ extension Gateway {
         guard let state = request.headers.subscriptionState else {
             throw .badRequest("RFC 6665 4.1.3: a NOTIFY needs a Subscription-State")
         }
-        if !upstream.attempt.hasNotified { try checkPath(request, of: SIPURI(host: upstream.domain.name), flow) }
+        if !upstream.attempt.hasNotified { try ports.checkPath(request, of: SIPURI(host: upstream.domain.name), flow) }
         if try upstream.attempt.receiveNotify(request) { keep(upstream) }
         if let connection = flow.connection { upstreams.bind(upstream, to: connection) }
         counters.notificationsReceived += 1

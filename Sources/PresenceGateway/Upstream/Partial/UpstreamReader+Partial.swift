@@ -4,7 +4,7 @@ import SIPEvents
 import XMLCore
 
 /// Partial presence from the remote domain (RFC 5262, RFC 5263): applies differences, and requests the full state after a loss.
-extension Gateway {
+extension UpstreamFlow {
     /// Applies a partial document; returns nil if it adds nothing new or does not fit.
     func source(
         ofPartial document: [UInt8], instance: String?, of resource: UpstreamResource, _ upstream: UpstreamSubscription

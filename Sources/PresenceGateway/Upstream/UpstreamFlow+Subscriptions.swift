@@ -5,7 +5,7 @@ import SIPEvents
 /// The upstream subscription of each watched resource, from its start to its end.
 ///
 ///     attach --> joinUpstream --> startUpstreams --> ... --> leaveUpstreams <-- detach
-extension Gateway {
+extension UpstreamFlow {
     /// Assigns an upstream subscription to a resource: an existing one, or a new one that ``startUpstreams(of:at:)`` starts.
     /// - Parameters:
     ///   - marks: hop marks for its SUBSCRIBE.

@@ -8,7 +8,7 @@ import SIPEvents
 ///     batch watcher --> list subscription --refused, no list, silent--> single subscriptions (for an hour)
 ///                          |
 ///                          +--presentities added or removed: a new list subscription, which replaces it with its first state
-extension Gateway {
+extension UpstreamFlow {
     /// Pauses before an ad hoc list is subscribed to again after an addition and after a removal, so that several changes need one SUBSCRIBE.
     private static let growPause = TimeSpan.milliseconds(500)
     private static let shrinkPause = TimeSpan.seconds(5)

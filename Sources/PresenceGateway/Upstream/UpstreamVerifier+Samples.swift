@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 
 /// Samples: one refresh for all subscriptions that used a connection, see ``Sample``.
-extension Gateway {
+extension UpstreamFlow {
     /// Refreshes one of these subscriptions as a sample; all of them are refreshed if none is suitable.
     /// - Parameter moment: earliest time of the refresh; nil: as soon as possible.
     func sample(_ numbers: Set<UInt64>, notBefore moment: Instant? = nil, at now: Instant) {

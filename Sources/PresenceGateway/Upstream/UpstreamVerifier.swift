@@ -12,7 +12,7 @@ import SIPEvents
 ///     NOTIFY refused because the store fails --> unverified, refreshed once the store works
 ///
 /// A subscription is refreshed, or restarted before the end of its pause, at most once per ``verificationPause``.
-extension Gateway {
+extension UpstreamFlow {
     static let verificationPause = TimeSpan.seconds(30)
     /// Subscriptions handled in one turn, and time from the start of one turn to the next.
     private static let doubtsPerTurn = 64
@@ -21,7 +21,7 @@ extension Gateway {
     private static let verificationSpread = TimeSpan.milliseconds(500)
 
     /// Doubts the subscriptions that used a connection after its end, unless the gateway closed it as idle.
-    func upstreamConnectionEnded(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
+    func connectionEnded(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
         guard let numbers = upstreams.closed(connection) else { return }
         switch end {
         case .idle: break
@@ -32,15 +32,8 @@ extension Gateway {
 
     func partnerChanged(_ partner: String, isUp: Bool, at now: Instant) {
         let domains = domains(ofPartner: partner, among: upstreams.domainNames)
-        if !isUp { keepAliveSoon(of: partner, at: now) }
+        if !isUp { ports.keepAliveSoon(of: partner, at: now) }
         for domain in domains { doubt(upstreams.numbers(ofDomain: domain), isUp ? .partnerUp : .partnerDown, at: now) }
-    }
-
-    /// The domains that belong to a partner.
-    func domains(ofPartner partner: String, among names: some Sequence<String>) -> [String] {
-        // A domain covered by `"*"` only is a partner of its own.
-        if let (name, _) = routes.entry(for: partner), name == RoutingTable.fallbackName { return [partner] }
-        return names.filter { partnerName(ofDomain: $0) == partner }
     }
 
     /// Doubts the subscriptions at a server that was not reached or did not answer a request.
@@ -52,7 +45,7 @@ extension Gateway {
         case .silence:
             // A single request may be unanswered for other reasons: OPTIONS decides.
             let names = Set(numbers.compactMap { upstreams[$0]?.domain.name }).sorted()
-            if !names.contains(where: { askNow($0, of: target, at: now) }) { sample(numbers, at: now) }
+            if !names.contains(where: { ports.askNow($0, of: target, at: now) }) { sample(numbers, at: now) }
         // A challenge shows that the server is up.
         case .challenge: break
         }
@@ -71,17 +64,17 @@ extension Gateway {
     /// Marks a subscription after a NOTIFY was refused because the store fails; the notifier need not repeat that state (RFC 6665 4.2.2).
     func noteUnheard(_ request: SIPRequest, _ flow: Flow, at now: Instant) {
         guard request.method == .notify, let tag = request.headers.toTag, let subscription = upstreams[tag: tag],
-            request.headers.callID == subscription.callID, isSpeaker(flow, for: SIPURI(host: subscription.domain.name))
+            request.headers.callID == subscription.callID, ports.isSpeaker(flow, for: SIPURI(host: subscription.domain.name))
         else { return }
         subscription.verification.doubt(at: now)
-        flows.upstream.unheard.insert(subscription.id)
+        unheard.insert(subscription.id)
     }
 
     /// Requests the states that were refused while the store failed, once the store works.
     func verifyUnheard(at now: Instant) {
-        guard !flows.upstream.unheard.isEmpty else { return }
-        let numbers = flows.upstream.unheard
-        flows.upstream.unheard = []
+        guard !unheard.isEmpty else { return }
+        let numbers = unheard
+        unheard = []
         doubt(numbers, .doubted, at: now)
     }
 
@@ -156,7 +149,7 @@ extension Gateway {
         upstreams.note(subscription, acceptedBy: source.remote)
         if let connection = source.connection { upstreams.bind(subscription, to: connection) }
         sampleAccepted(subscription, at: now)
-        keepAlive(subscription.domain.name, at: now)
+        ports.keepAlive(subscription.domain.name, at: now)
     }
 
     // MARK: another server

@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// Effects of upstream notifications and of the end of upstream subscriptions on watchers.
-extension Gateway {
+extension UpstreamFlow {
     /// Applies the reports of a message; a report on one presentity does not affect the others.
     /// - Parameter status: state of the subscription as a whole.
     /// - Returns: whether the subscription restarts at once, so that the rest of the message is ignored.
@@ -77,7 +77,7 @@ extension Gateway {
         compare(source, with: resource, of: upstream, at: now)
         resource.confirm()
         var redirectHistory = resource.redirectHistory
-        upstreams.redirects.arrived(&redirectHistory, at: upstream.address, now: now)
+        redirects.arrived(&redirectHistory, at: upstream.address, now: now)
         resource.note(redirects: redirectHistory)
         show(source, in: resource, isGranted: isGranted, at: now)
         return true
@@ -97,7 +97,7 @@ extension Gateway {
             changed.append((watcher, watched))
         }
         if isGranted { setAuthorization(.active, resource, at: now) }
-        for (watcher, watched) in changed { sourceChanged(watched, of: watcher, at: now) }
+        for (watcher, watched) in changed { ports.sourceChanged(watched, of: watcher, at: now) }
     }
 
     /// Applies a resource list entry without state for one presentity (MS-PRES 2.2.2.4.2).
@@ -122,7 +122,7 @@ extension Gateway {
                 ])
             for (watcher, watched) in resource.sinks {
                 watched.feed(from: nil)
-                pass(meaning, of: watched, to: watcher, at: now)
+                ports.sourceEnded(meaning, of: watched, to: watcher, at: now)
             }
         case .pending:
             setAuthorization(.pending, resource, at: now)
@@ -137,14 +137,9 @@ extension Gateway {
     /// Notifies the watchers of one presentity whether their authorization is pending.
     private func setAuthorization(_ authorization: UpstreamResource.Authorization, _ resource: UpstreamResource, at now: Instant) {
         resource.authorize(authorization)
-        for (watcher, watched) in resource.sinks { notify(isPending: authorization == .pending, of: watched, to: watcher, at: now) }
-    }
-
-    /// Notifies one watcher whether its authorization for a presentity is pending.
-    func notify(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
-        if watcher.namesResources { return authorizationChanged(isPending: isPending, of: watched, in: watcher, at: now) }
-        if !isPending, watcher.isReady { watcher.notifier.becameReady() }
-        perform(watcher.notifier.authorize(!isPending, at: now), on: watcher, at: now)
+        for (watcher, watched) in resource.sinks {
+            ports.authorizationChanged(isPending: authorization == .pending, of: watched, to: watcher, at: now)
+        }
     }
 
     /// Applies the Subscription-State of the whole subscription; a pending entry of a list is not changed by `active`.
@@ -199,10 +194,10 @@ extension Gateway {
         resource.authorize(.pending)
         for (watcher, watched) in resource.sinks {
             if !watcher.namesResources {
-                perform(watcher.notifier.authorize(false, at: now), on: watcher, at: now)
+                ports.authorizationChanged(isPending: true, of: watched, to: watcher, at: now)
             } else if watched.source != .offline {
                 watched.show(.offline)
-                sourceChanged(watched, of: watcher, at: now)
+                ports.sourceChanged(watched, of: watcher, at: now)
             }
         }
     }
@@ -229,7 +224,8 @@ extension Gateway {
         note(.farEnded, upstream, failure, at: now)
         log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
         for (watcher, watched) in sinks {
-            pass(UpstreamTermination(failure, routingFailure: upstream.attempt.routingFailure), of: watched, to: watcher, at: now)
+            ports.sourceEnded(
+                UpstreamTermination(failure, routingFailure: upstream.attempt.routingFailure), of: watched, to: watcher, at: now)
         }
     }
 
@@ -239,31 +235,6 @@ extension Gateway {
         case .terminated, .silent: true
         case .refused(let status): [480, 503].contains(status)
         case .lapsed: false
-        }
-    }
-
-    /// Passes a final failure to one watcher.
-    func pass(_ termination: UpstreamTermination, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
-        let reason = termination.reason
-        if let held = watcher.held, watcher.resources.count == 1 {
-            _ = watcher.takeHeld()
-            refuse(held.request, held.transaction, Refusal(passing: termination, retryAfter: configuration.timing.retryAfter), at: now)
-            remove(watcher, at: now)
-            return
-        }
-        guard watcher.namesResources else {
-            let retryAfter = reason.retry == .later ? configuration.timing.retryAfter : nil
-            perform(watcher.notifier.terminate(reason, retryAfter: retryAfter, at: now), on: watcher, at: now)
-            return
-        }
-        reject(
-            resource, of: watcher, state: "terminated", reason: termination.word ?? reason.rawValue, statusCode: termination.statusCode)
-        if watcher.held != nil {
-            if watcher.isReady { answerHeld(watcher, at: now) }
-        } else if watcher.isBatch, watcher.resources.isEmpty {
-            perform(watcher.notifier.terminate(reason, at: now), on: watcher, at: now)
-        } else if watcher.list == nil || watcher.isReady || !watcher.notifier.isHeld {
-            perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
         }
     }
 }

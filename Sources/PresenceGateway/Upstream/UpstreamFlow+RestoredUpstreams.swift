@@ -30,7 +30,7 @@ struct RestoredUpstreamSubscriptions {
 ///     stored --alive--> dialog resumed --watchers restored--> feeds some: refresh, paced --2xx, NOTIFY--> changes are notified
 ///               |                               |                             \--481, silence--> restarted
 ///               +--lapsed: restarted            +--feeds none: unsubscribe, paced
-extension Gateway {
+extension UpstreamFlow {
     /// Record of an upstream subscription; nil: a restart could not continue it.
     func stored(_ upstream: UpstreamSubscription) -> StoredUpstreamSubscription? {
         let subscriber = upstream.subscriber
@@ -57,7 +57,7 @@ extension Gateway {
     }
 
     /// Resumes the upstream subscriptions; those that lapse first are refreshed first.
-    func restore(_ stored: [StoredUpstreamSubscription], _ state: inout RestoredState, at now: Instant) -> RestoredUpstreamSubscriptions {
+    func restore(_ stored: [StoredUpstreamSubscription], at now: Instant) -> RestoredUpstreamSubscriptions {
         var subscriptions = RestoredUpstreamSubscriptions()
         let order = { (subscription: StoredUpstreamSubscription) in subscription.expiry ?? subscription.restsUntil ?? now }
         for subscription in stored.sorted(by: { (order($0), $0.tag) < (order($1), $1.tag) }) {
@@ -68,7 +68,6 @@ extension Gateway {
             }
             subscriptions.add(upstream, subscription)
             upstreams.insert(upstream)
-            state.upstreamSubscriptions += 1
         }
         return subscriptions
     }
@@ -129,5 +128,20 @@ extension Gateway {
             }
             schedule(subscription)
         }
+    }
+
+    /// Schedules an upstream subscription; starts are paced by ``GatewayTiming/restorePace``.
+    func startLater(_ resource: WatchedResource, at now: Instant) {
+        guard let upstream = resource.upstream else { return }
+        let moment = upstreams.freeTurn(at: now)
+        if upstream.start(inTurn: moment) {
+            upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+            upstream.verification.restored(at: now)
+            upstreams.insert(upstream)
+        }
+        // The last notified state is shown as long as after a loss, counted from the next SUBSCRIBE of the upstream subscription.
+        let turn = upstream.phase.deadline ?? upstream.subscriber.nextDeadline ?? now
+        upstream.resource(resource.key)?.expireState(at: turn + configuration.timing.staleAfter)
+        schedule(upstream)
     }
 }

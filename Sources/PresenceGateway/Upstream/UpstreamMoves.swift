@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Presentities that move to another address or another form of subscription.
-extension Gateway {
+extension UpstreamFlow {
     /// Redirects a presentity as the remote domain demands (MS-PRES 3.4.5.1.3.1): to the pool that it names, or to the presentity's own
     /// URI. Adds the new subscription to `subscriptions`, which are started after the message is processed.
     func redirect(
@@ -15,7 +15,7 @@ extension Gateway {
         upstream.drop(resource)
         guard resource.hasSink else { return }
         var redirectHistory = resource.redirectHistory ?? RedirectHistory()
-        let decision = upstreams.redirects.decide(&redirectHistory, from: upstream.address, to: target, at: now)
+        let decision = redirects.decide(&redirectHistory, from: upstream.address, to: target, at: now)
         resource.note(redirects: redirectHistory)
         let order = upstream.order(poll: nil)
         switch decision {
@@ -49,7 +49,7 @@ extension Gateway {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
             var redirectHistory = resource.redirectHistory ?? RedirectHistory()
-            let pause = upstreams.redirects.rest(&redirectHistory, at: now)
+            let pause = redirects.rest(&redirectHistory, at: now)
             resource.note(redirects: redirectHistory)
             counters.redirectsDelayed += 1
             rest(resource, order, for: pause, &subscriptions, at: now)
@@ -65,7 +65,7 @@ extension Gateway {
             // A poll does not wait for the end of a rest.
             for (watcher, watched) in resource.sinks {
                 watched.feed(from: nil)
-                pass(UpstreamTermination(.terminated(.probation)), of: watched, to: watcher, at: now)
+                ports.sourceEnded(UpstreamTermination(.terminated(.probation)), of: watched, to: watcher, at: now)
             }
             return
         }
@@ -96,13 +96,13 @@ extension Gateway {
         let before = joining.map(\.resource.source)
         subscription.adopt(resource)
         if known?.authorization == .pending {
-            for (watcher, watched) in staying { notify(isPending: true, of: watched, to: watcher, at: now) }
+            for (watcher, watched) in staying { ports.authorizationChanged(isPending: true, of: watched, to: watcher, at: now) }
         }
         for ((watcher, watched), source) in zip(joining, before) {
             if let authorization = known?.authorization, authorization != .unheard {
-                notify(isPending: authorization == .pending, of: watched, to: watcher, at: now)
+                ports.authorizationChanged(isPending: authorization == .pending, of: watched, to: watcher, at: now)
             }
-            if watched.source != source { sourceChanged(watched, of: watcher, at: now) }
+            if watched.source != source { ports.sourceChanged(watched, of: watcher, at: now) }
         }
         upstreams.insert(subscription)
         if !subscriptions.contains(where: { $0 === subscription }) { subscriptions.append(subscription) }

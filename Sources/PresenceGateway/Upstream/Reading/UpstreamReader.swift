@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Notified documents with flaws: parts are skipped, and unreadable documents lead to a refresh.
-extension Gateway {
+extension UpstreamFlow {
     /// Reads a notification; after an unreadable one the known state is unverified and the full state is requested.
     /// - Throws: refusal of the NOTIFY.
     func read(_ body: [UInt8], _ headers: SIPHeaders, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent
