@@ -44,7 +44,7 @@ final class BorderFlow: KernelClient {
 
     func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
         guard let probe = probes.remove(pendingRequest.origin.ticket.key) else { return }
-        gateway.flows.upstream.watchConnection(source.connection, ofDomain: probe.domain)
+        gateway.flows.upstream.verifier.watchConnection(source.connection, ofDomain: probe.domain)
         gateway.keepAliveAnswered(probe.domain, by: probe.server, response, at: now)
     }
 

@@ -64,10 +64,10 @@ extension Gateway {
         timers.set(state.ticket, at: now + (interval - sooner))
         guard state.isResting, let hop = hop(toward: SIPURI(host: name)) else { return }
         // While the partner is down, a response of any server shows its return.
-        let known = isDown ? [] : flows.upstream.servers(of: hop)
+        let known = isDown ? [] : flows.upstream.verifier.servers(of: hop)
         let places = subscribed.compactMap(\.verification.server)
         let asked =
-            known.count < 2 ? [] : known.filter { one in places.contains { UpstreamFlow.isSame($0, one) } }.prefix(Self.keptAliveServers)
+            known.count < 2 ? [] : known.filter { one in places.contains { $0.isSame(as: one) } }.prefix(Self.keptAliveServers)
         keepAlives[name]?.ask(asked.count)
         if asked.isEmpty { return askAlive(name, by: requestRoute(by: hop), of: nil, at: now) }
         for server in asked { askAlive(name, by: requestRoute(by: .fixed(server)), of: server, at: now) }
@@ -106,7 +106,7 @@ extension Gateway {
         keepAliveEnded(name)
         guard let server, reason != TransactionLayer.limitReason else { return }
         _ = kernel.delivery.notePassedOver(server, reason, at: now)
-        flows.upstream.serverIsDown(server, at: now)
+        flows.upstream.verifier.serverIsDown(server, at: now)
     }
 
     /// Sends OPTIONS after another request to the domain or to one of its servers was not answered.

@@ -77,7 +77,7 @@ extension Gateway {
                 log(.notice, "partner is up again", ["partner": partner])
             }
             if partners.returned(partner, toOptions: pendingRequest.isKeepAlive) {
-                flows.upstream.partnerChanged(partner, isUp: true, at: now)
+                flows.upstream.verifier.partnerChanged(partner, isUp: true, at: now)
             }
         }
         // Other methods may still be challenged.
@@ -93,12 +93,12 @@ extension Gateway {
         if client(of: origin.ticket)?.concernsPartner(failure, of: origin) == true {
             partnerLeft(partner, .unreachable, at: now)
         } else if !askNow(domain, at: now) {
-            flows.upstream.sample(flows.upstream.upstreams.numbers(ofDomain: domain), at: now)
+            flows.upstream.verifier.sample(flows.upstream.upstreams.numbers(ofDomain: domain), at: now)
         }
     }
 
     private func partnerLeft(_ partner: String, _ absence: PartnerTable.Absence, at now: Instant) {
-        if partners.left(partner, absence) { flows.upstream.partnerChanged(partner, isUp: false, at: now) }
+        if partners.left(partner, absence) { flows.upstream.verifier.partnerChanged(partner, isUp: false, at: now) }
     }
 
     private func noteFailure(_ reason: String, by partner: String, isVerdict: Bool, at now: Instant) {

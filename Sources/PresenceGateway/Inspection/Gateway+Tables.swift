@@ -23,6 +23,8 @@ extension Gateway {
             "unsent": uncommitted.unsent.count,
             "recordsBefore": uncommitted.recordsBefore.count,
         ]
-        return [flows.upstream.upstreams.sizes, publications.sizes].reduce(tables) { all, sizes in all.merging(sizes) { $1 } }
+        return [flows.upstream.upstreams.sizes, flows.upstream.verifier.sizes, publications.sizes].reduce(tables) { all, sizes in
+            all.merging(sizes) { $1 }
+        }
     }
 }

@@ -18,7 +18,7 @@ extension Gateway: KernelHost {
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
         endpointsClosed(connection, at: now)
         registrationConnectionEnded(connection, at: now)
-        flows.upstream.connectionEnded(connection, end, at: now)
+        flows.upstream.verifier.connectionEnded(connection, end, at: now)
     }
 
     func record(of key: StoreKey) -> StoreRecord? { flows.record(of: key) }

@@ -17,7 +17,7 @@ extension Gateway {
             try screening.checkVia(request, addresses: ownAddresses.fixed)
             // A BENOTIFY has no response, so its sender would not repeat a refused one.
             if request.method != .options, request.method != .benotify {
-                if commitLog.failingUntil != nil { flows.upstream.noteUnheard(request, flow, at: now) }
+                if commitLog.failingUntil != nil { flows.upstream.verifier.noteUnheard(request, flow, at: now) }
                 try kernel.checkStore(at: now)
             }
             try handler.receive(request, transaction, flow, at: now)

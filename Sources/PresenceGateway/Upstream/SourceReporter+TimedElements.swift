@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Notifications when an element with a validity period begins or ends, to watchers with a format that shows a difference.
-extension UpstreamFlow {
+extension SourceReporter {
     func advanceTimedMoment(of upstream: UpstreamSubscription, at now: Instant) {
         for resource in upstream.resources where resource.nextTimedMoment.map({ $0 <= now }) ?? false {
             let ended = resource.endedInstances(at: now)

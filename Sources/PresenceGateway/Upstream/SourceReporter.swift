@@ -3,8 +3,12 @@ import PresenceDocuments
 import SIPCore
 import SIPEvents
 
-/// Effects of upstream notifications and of the end of upstream subscriptions on watchers.
-extension UpstreamFlow {
+/// Passes the state and the authorization of presentities at the remote domain to their watchers.
+final class SourceReporter: UpstreamPart {
+    unowned let flow: UpstreamFlow
+
+    init(_ flow: UpstreamFlow) { self.flow = flow }
+
     /// Applies the reports of a message; a report on one presentity does not affect the others.
     /// - Parameter status: state of the subscription as a whole.
     /// - Returns: whether the subscription restarts at once, so that the rest of the message is ignored.
@@ -37,17 +41,17 @@ extension UpstreamFlow {
                 apply(instanceState, on: resource, of: upstream, isGranted: !isPending, &subscriptions, at: now)
             }
         }
-        for subscription in subscriptions { proceed(subscription, at: now) }
+        for subscription in subscriptions { flow.proceed(subscription, at: now) }
         if !upstream.hasSink, upstream.subscriber.attempt > 0 {
             upstream.dropAll()
-            end(upstream, hasDialog: upstream.dialog != nil && status?.isTerminated != true, at: now)
+            flow.end(upstream, hasDialog: upstream.dialog != nil && status?.isTerminated != true, at: now)
             return false
         }
         // All subscribed presentities were rejected, so the dialog is over (MS-PRES 4.6), but others remain to be subscribed.
         if upstream.shape == .batch, status?.isTerminated == true, upstream.resources.count < before,
             upstream.resources.allSatisfy({ $0.asked == nil })
         {
-            perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+            flow.perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
             return true
         }
         return false
@@ -65,7 +69,7 @@ extension UpstreamFlow {
             resource.dropPartial()
             source = .pidf(pidf)
         } else if let partial = report.partial {
-            guard let made = self.source(ofPartial: partial, instance: report.instance, of: resource, upstream) else { return false }
+            guard let made = flow.reader.source(ofPartial: partial, instance: report.instance, of: resource, upstream) else { return false }
             source = made
         } else if report.showsNothing {
             source = .offline
@@ -74,10 +78,10 @@ extension UpstreamFlow {
         } else {
             return false
         }
-        compare(source, with: resource, of: upstream, at: now)
+        flow.verifier.compare(source, with: resource, of: upstream, at: now)
         resource.confirm()
         var redirectHistory = resource.redirectHistory
-        redirects.arrived(&redirectHistory, at: upstream.address, now: now)
+        flow.moves.arrived(&redirectHistory, at: upstream.address, now: now)
         resource.note(redirects: redirectHistory)
         show(source, in: resource, isGranted: isGranted, at: now)
         return true
@@ -108,10 +112,10 @@ extension UpstreamFlow {
     ) {
         switch instanceState.state {
         case .resubscribe:
-            note(.redirected, upstream, resource, rule: "resubscribe to \(instanceState.poolFqdn ?? "the presentity itself")", at: now)
-            redirect(resource, of: upstream, to: instanceState.poolFqdn, &subscriptions, at: now)
+            flow.note(.redirected, upstream, resource, rule: "resubscribe to \(instanceState.poolFqdn ?? "the presentity itself")", at: now)
+            flow.moves.redirect(resource, of: upstream, to: instanceState.poolFqdn, &subscriptions, at: now)
         case .terminated:
-            if awaitsList(instanceState, on: resource, of: upstream, at: now) { return }
+            if flow.lists.awaitsList(instanceState, on: resource, of: upstream, at: now) { return }
             upstream.drop(resource)
             let meaning = UpstreamTermination(instanceState)
             log(
@@ -154,41 +158,6 @@ extension UpstreamFlow {
         }
     }
 
-    /// Handles the loss of a subscription that restarts by itself; watchers keep the last state for a while.
-    func lost(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure, retryIn pause: TimeSpan, at now: Instant) {
-        counters.upstreamLost += 1
-        upstream.verification.doubt(at: now)
-        sampleLost(upstream, at: now)
-        note(.lost, upstream, failure, at: now)
-        log(
-            .notice, "far leg lost",
-            [
-                "call-id": upstream.callID, "leg": upstream.domain.side.rawValue, "cause": String(describing: failure),
-                "retry-in": String(pause.seconds),
-            ])
-        upstream.attempt.lost()
-        keep(upstream)
-        if dropReplaced(upstream) { return end(upstream, hasDialog: false, at: now) }
-        let wasHeard = upstream.list?.isHeard ?? true
-        upstream.reset()
-        if case .refused(let status) = failure, Self.isFormRefusal(status), fallBack(upstream, after: status, at: now) {
-            if upstream.resources.isEmpty { end(upstream, hasDialog: false, at: now) }
-            return
-        }
-        if let list = upstream.list, !wasHeard, list.isKept || upstream.subscriber.attempt > 1, upstream.hasSink {
-            giveUpList(upstream, at: now)
-            end(upstream, hasDialog: false, at: now)
-            return
-        }
-        if upstream.isFollowed(at: now), Self.isMoved(failure) {
-            sendBack(upstream, at: now)
-            end(upstream, hasDialog: false, at: now)
-            return
-        }
-        // A restart at once, as the remote domain requested, is no loss for the watchers.
-        applyWhenLost(upstream, isDown: pause > .zero, at: now)
-    }
-
     /// Withdraws an unconfirmed state: a subscription to the presentity alone becomes pending, an entry of a list offline.
     func showPending(_ resource: UpstreamResource, at now: Instant) {
         resource.authorize(.pending)
@@ -202,39 +171,19 @@ extension UpstreamFlow {
         }
     }
 
-    /// Handles the end of a subscription: as requested (nil), or after a final failure.
-    func ended(_ upstream: UpstreamSubscription, _ failure: Subscriber.Failure?, at now: Instant) {
-        _ = dropReplaced(upstream)
-        if case .refused(let status)? = failure, fallBack(upstream, after: status, at: now) {
-            if upstream.resources.isEmpty { forget(upstream) }
-            return
-        }
-        if failure != nil, upstream.list != nil, upstream.hasSink { giveUpList(upstream, at: now) }
-        let isFollowed = upstream.isFollowed(at: now)
-        endPredecessor(of: upstream, at: now)
-        forget(upstream)
-        if failure != nil, isFollowed { return sendBack(upstream, at: now) }
-        let sinks = upstream.sinks
-        for (_, watched) in sinks { watched.feed(from: nil) }
-        guard let failure else {
-            for resource in upstream.resources where !resource.source.isKnown { show(.offline, in: resource, at: now) }
-            return
-        }
-        guard !sinks.isEmpty else { return }
-        note(.farEnded, upstream, failure, at: now)
-        log(.info, "far side ended the subscription", ["call-id": upstream.callID, "cause": String(describing: failure)])
-        for (watcher, watched) in sinks {
-            ports.sourceEnded(
-                UpstreamTermination(failure, routingFailure: upstream.attempt.routingFailure), of: watched, to: watcher, at: now)
-        }
+    /// Applies `when-lost` to the known state until the remote domain sends state again.
+    /// - Parameter isDown: false if the subscription restarts at once: the last state is shown for `staleAfter`.
+    func applyWhenLost(_ subscription: UpstreamSubscription, isDown: Bool, at now: Instant) {
+        for resource in subscription.resources { applyWhenLost(resource, of: subscription, isDown: isDown, at: now) }
     }
 
-    /// Whether a pool that the remote domain named probably no longer serves its presentities, rather than being down briefly.
-    private static func isMoved(_ failure: Subscriber.Failure) -> Bool {
-        switch failure {
-        case .terminated, .silent: true
-        case .refused(let status): [480, 503].contains(status)
-        case .lapsed: false
+    func applyWhenLost(_ resource: UpstreamResource, of subscription: UpstreamSubscription, isDown: Bool, at now: Instant) {
+        guard resource.source.isKnown else { return }
+        switch subscription.domain.configuration.whenLost {
+        case .pending where isDown: showPending(resource, at: now)
+        case .offline where isDown: show(.offline, in: resource, at: now)
+        default:
+            if resource.source != .offline { resource.expireState(at: now + configuration.timing.staleAfter) }
         }
     }
 }

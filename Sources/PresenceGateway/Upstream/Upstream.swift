@@ -2,7 +2,7 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Tables of the upstream subscriptions: by number and tag, by domain, server and connection, open batches, and those to verify.
+/// Tables of the upstream subscriptions: by number and tag, by domain and server, and open batches.
 ///
 ///     make --insert--> known --begin--> found by its tag --remove--> gone
 ///            open --> other presentities join --close--> no others join
@@ -13,10 +13,6 @@ final class Upstream {
     private var domains: [UpstreamDomain.Key: UpstreamDomain] = [:]
     /// Batches that presentities can be added to; several if one is full.
     private var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
-    /// Numbers of subscriptions, by the connections over which their messages arrive.
-    private var ofConnection: [ConnectionID: Set<UInt64>] = [:]
-    /// Subscriptions to verify, with the events at their partners.
-    private var doubts = DoubtQueue()
     private var lastNumber: UInt64 = 0
     /// Earliest time for the next upstream subscription after a restart.
     private var nextTurn = Instant(nanosecondsSince1970: 0)
@@ -34,8 +30,7 @@ final class Upstream {
     /// Sizes of the tables, for the inspection of growth.
     var sizes: [String: Int] {
         [
-            "upstreams": table.count, "upstreamsByTag": byTag.count, "batches": batches.count, "doubts": doubts.count,
-            "upstreamsOfConnection": ofConnection.count,
+            "upstreams": table.count, "upstreamsByTag": byTag.count, "batches": batches.count,
         ]
     }
 
@@ -143,48 +138,6 @@ final class Upstream {
 
     /// Takes the turn at `moment`; the next one follows after `pace`.
     func takeTurn(_ moment: Instant, pace: TimeSpan) { nextTurn = moment + pace }
-
-    // MARK: connections
-
-    /// Whether a subscription uses the connection.
-    func isUsed(_ connection: ConnectionID) -> Bool { ofConnection[connection] != nil }
-
-    /// Notes a connection that a subscription uses; of three, the oldest is forgotten.
-    func bind(_ subscription: UpstreamSubscription, to connection: ConnectionID) {
-        guard contains(subscription), !subscription.verification.connections.contains(connection) else { return }
-        ofConnection[connection, default: []].insert(subscription.id)
-        if let replaced = subscription.verification.bind(to: connection) { unbind(subscription, from: replaced) }
-    }
-
-    private func unbind(_ subscription: UpstreamSubscription, from connection: ConnectionID) {
-        ofConnection[connection]?.remove(subscription.id)
-        if ofConnection[connection]?.isEmpty ?? false { ofConnection[connection] = nil }
-    }
-
-    func unbindAll(_ subscription: UpstreamSubscription) {
-        for connection in subscription.verification.unbindAll() { unbind(subscription, from: connection) }
-    }
-
-    /// Removes a closed connection.
-    /// - Returns: the numbers of the subscriptions that used it; nil: none did.
-    func closed(_ connection: ConnectionID) -> Set<UInt64>? { ofConnection.removeValue(forKey: connection) }
-
-    // MARK: doubts
-
-    /// Queues subscriptions with an event at their remote domain.
-    /// - Returns: whether the queue was empty before.
-    func doubt(_ numbers: Set<UInt64>, _ event: RemoteDomainEvents) -> Bool {
-        let wasIdle = doubts.isEmpty
-        for number in numbers.sorted() { doubts.add(event, to: number) }
-        return wasIdle
-    }
-
-    /// Takes at most this many subscriptions out of the queue.
-    /// - Returns: the subscriptions that still exist, and whether others remain in the queue.
-    func takeDoubts(_ most: Int) -> (part: [(UpstreamSubscription, RemoteDomainEvents)], isMore: Bool) {
-        let part = doubts.take(most).compactMap { number, events in self.table[number].map { ($0, events) } }
-        return (part, !doubts.isEmpty)
-    }
 
     // MARK: samples
 

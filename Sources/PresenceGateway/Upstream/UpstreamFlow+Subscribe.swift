@@ -13,7 +13,7 @@ extension UpstreamFlow {
             case .subscribe(.refresh, let expires), .subscribe(.unsubscribe, let expires):
                 subscribeAgain(upstream, expires: expires, at: now)
             case .status(let status):
-                follow(status, upstream, at: now)
+                reporter.follow(status, upstream, at: now)
             case .lost(let failure, let pause):
                 lost(upstream, failure, retryIn: pause, at: now)
             case .end(let failure):
@@ -27,25 +27,25 @@ extension UpstreamFlow {
         for resource in upstream.resources where resource.endStaleState(at: now) {
             // The last state was shown for `staleAfter` without confirmation.
             log(.notice, "far leg lost, presentity counts as offline", ["call-id": upstream.callID])
-            show(.offline, in: resource, at: now)
+            reporter.show(.offline, in: resource, at: now)
         }
-        advanceTimedMoment(of: upstream, at: now)
-        askListAgain(upstream, at: now)
-        askToRead(upstream, at: now)
+        reporter.advanceTimedMoment(of: upstream, at: now)
+        lists.askListAgain(upstream, at: now)
+        reader.askToRead(upstream, at: now)
         switch upstream.takeTurn(at: now) {
         case .leave?: return end(upstream, hasDialog: upstream.dialog != nil, at: now)
-        case .move?: return moveToOtherServer(upstream, at: now)
+        case .move?: return verifier.moveToOtherServer(upstream, at: now)
         case .start?: proceed(upstream, at: now)
         case nil: break
         }
-        if upstream.isRested(at: now) { return wakeUp(upstream, at: now) }
+        if upstream.isRested(at: now) { return moves.wakeUp(upstream, at: now) }
         perform(upstream.subscriber.advance(to: now), on: upstream, at: now)
     }
 
     // MARK: asking
 
     private func subscribe(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
-        sampleLost(upstream, at: now)
+        verifier.sampleLost(upstream, at: now)
         keep(upstream)
         upstreams.begin(upstream, localTag: tokens.tag(), callID: tokens.callID())
         let transport = upstream.domain.hop.transport
@@ -96,8 +96,8 @@ extension UpstreamFlow {
             piggybacked =
                 headers.subscriptionState.map { SubscriptionStatus($0) } ?? .active(expires: headers.expires.map { Int($0) })
             do throws(Refusal) {
-                let content = try read(response.body, headers, of: upstream, at: now)
-                if take(content, upstream, piggybacked, at: now) { return }
+                let content = try reader.read(response.body, headers, of: upstream, at: now)
+                if reporter.take(content, upstream, piggybacked, at: now) { return }
                 // The list names resources without a part; a resource in neither shows nothing (MS-PRES 2.2.2.4.2).
                 let spokenOf = Set(content.reports.map(\.key))
                 let isFirst = upstream.subscriber.lapsesAt == nil
@@ -108,7 +108,7 @@ extension UpstreamFlow {
                     upstream.becameReadable(resource)
                     let isWithdrawn = isFirst && resource.authorization == .pending
                     if isWithdrawn || resource.authorization == .unheard && !resource.source.isKnown {
-                        show(.offline, in: resource, isGranted: isWithdrawn, at: now)
+                        reporter.show(.offline, in: resource, isGranted: isWithdrawn, at: now)
                     }
                 }
             } catch {
@@ -122,10 +122,10 @@ extension UpstreamFlow {
         if upstream.list?.isHeard == false, upstream.hasSink, !headers.hasToken(.require, "eventlist") {
             // The server knows no list of that name and would not report its members (RFC 4662 4.5).
             // For a replaced subscription, its successor finds out.
-            if !dropReplaced(upstream) { giveUpList(upstream, at: now) }
+            if !lists.dropReplaced(upstream) { lists.giveUpList(upstream, at: now) }
             end(upstream, hasDialog: upstream.dialog != nil, at: now)
         } else if piggybacked != nil, upstreams.contains(upstream) {
-            fetchFullState(upstream, at: now)
+            reader.fetchFullState(upstream, at: now)
         }
     }
 
@@ -140,14 +140,14 @@ extension UpstreamFlow {
                 "retry-after": retryAfter.map(String.init) ?? "",
             ])
         upstream.refused(response)
-        if [413, 488].contains(response.status.rawValue), shrink(upstream, at: now), upstream.dialog == nil {
+        if [413, 488].contains(response.status.rawValue), moves.shrink(upstream, at: now), upstream.dialog == nil {
             return perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
         }
         perform(
             upstream.subscriber.receiveAnswer(
                 status: response.status.rawValue, minimumExpires: headers.minExpires.map { Int($0) }, retryAfter: retryAfter, at: now),
             on: upstream, at: now)
-        sampleFails(upstream, at: now)
+        verifier.sampleFails(upstream, at: now)
     }
 
     // MARK: NOTIFY and BENOTIFY
@@ -169,28 +169,28 @@ extension UpstreamFlow {
         }
         if !upstream.attempt.hasNotified { try ports.checkPath(request, of: SIPURI(host: upstream.domain.name), flow) }
         if try upstream.attempt.receiveNotify(request) { keep(upstream) }
-        if let connection = flow.connection { upstreams.bind(upstream, to: connection) }
+        if let connection = flow.connection { verifier.bind(upstream, to: connection) }
         counters.notificationsReceived += 1
-        let content = try read(request.body, request.headers, of: upstream, at: now)
+        let content = try reader.read(request.body, request.headers, of: upstream, at: now)
         respond(SIPResponse(to: request, status: .ok), transaction, at: now)
         var status = SubscriptionStatus(state)
         // An enterprise server ends a dialog with Expires 0, regardless of Subscription-State (MS-PRES 3.4.5.1.3).
         if upstream.domain.side == .enterprise, request.headers.expires == 0, !status.isTerminated {
             status = .terminated(reason: .deactivated, retryAfter: nil)
         }
-        if take(content, upstream, status, at: now) { return }
-        applyList(content, of: upstream, status, at: now)
+        if reporter.take(content, upstream, status, at: now) { return }
+        lists.applyList(content, of: upstream, status, at: now)
         if case .active = status, request.body.isEmpty, upstream.list == nil, let only = upstream.only,
             upstream.domain.side == .simple || !only.source.isKnown
         {
             // Granted without a body: nothing is published or shown to this watcher (RFC 3856 6.7).
             only.confirmNothing()
             upstream.becameReadable(only)
-            show(.offline, in: only, at: now)
+            reporter.show(.offline, in: only, at: now)
         }
         perform(upstream.subscriber.receiveNotify(status, at: now), on: upstream, at: now)
         upstream.reading.fullState.endMessage()
-        fetchFullState(upstream, at: now)
+        reader.fetchFullState(upstream, at: now)
     }
 }
 

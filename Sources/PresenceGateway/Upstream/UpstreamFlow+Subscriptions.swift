@@ -22,7 +22,7 @@ extension UpstreamFlow {
             watcher: parties.watcher, network: parties.watcherDomain.network, domain: far, maxForwards: parties.maxForwards,
             hopMarks: toWatcher.others(in: own.others(in: loopMarkers)), poll: isPoll ? watcher.localTag : nil)
         let subscription =
-            listUpstream(for: resource, of: watcher, order, at: now)
+            lists.listUpstream(for: resource, of: watcher, order, at: now)
             ?? self.subscription(at: far.origin(of: resource.uri, at: now), order, at: now)
         subscription.join(resource, of: watcher)
     }
@@ -74,7 +74,7 @@ extension UpstreamFlow {
         } else if upstream.hasChange {
             perform(upstream.subscriber.change(at: now), on: upstream, at: now)
         }
-        fetchFullState(upstream, at: now)
+        reader.fetchFullState(upstream, at: now)
         schedule(upstream)
     }
 
@@ -100,7 +100,7 @@ extension UpstreamFlow {
                 end(upstream, hasDialog: upstream.dialog != nil, at: now)
                 continue
             }
-            shrinkList(upstream, at: now)
+            lists.shrinkList(upstream, at: now)
             if upstream.subscriber.attempt > 0 { proceed(upstream, at: now) }
         }
     }
@@ -109,7 +109,7 @@ extension UpstreamFlow {
     /// - Parameter hasDialog: false if there is no dialog to end.
     func end(_ upstream: UpstreamSubscription, hasDialog: Bool, at now: Instant) {
         upstreams.close(upstream)
-        endPredecessor(of: upstream, at: now)
+        lists.endPredecessor(of: upstream, at: now)
         perform(upstream.subscriber.unsubscribe(hasDialog: hasDialog, at: now), on: upstream, at: now)
         schedule(upstream)
     }
@@ -117,8 +117,8 @@ extension UpstreamFlow {
     /// Removes a subscription from the tables.
     func forget(_ upstream: UpstreamSubscription) {
         upstreams.close(upstream)
-        upstreams.unbindAll(upstream)
-        sampleFails(upstream, at: commitLog.now)
+        verifier.unbindAll(upstream)
+        verifier.sampleFails(upstream, at: commitLog.now)
         keep(upstream)
         upstreams.remove(upstream)
         timers.set(UpstreamFlow.ticket(of: upstream), at: nil)

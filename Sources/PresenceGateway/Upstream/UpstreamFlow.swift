@@ -17,15 +17,16 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
     /// The other flows, which outlive it.
     unowned let ports: any UpstreamPorts
     let upstreams = Upstream()
-    var redirects: RedirectGuard
-    /// Subscriptions with a NOTIFY refused while the store failed.
-    var unheard: Set<UInt64> = []
+    private(set) lazy var verifier = UpstreamVerifier(self)
+    private(set) lazy var reporter = SourceReporter(self)
+    private(set) lazy var reader = UpstreamReader(self)
+    private(set) lazy var lists = UpstreamListSubscriber(self)
+    private(set) lazy var moves = UpstreamMoves(self)
 
     init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any UpstreamPorts) {
         self.kernel = kernel
         self.context = context
         self.ports = ports
-        redirects = RedirectGuard(random: TokenGenerator(key: kernel.key.derived(for: "redirects")))
     }
 
     static func ticket(of upstream: UpstreamSubscription) -> Ticket { Ticket(.upstream, kind: Kind.subscription, number: upstream.id) }
@@ -46,7 +47,7 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
 
     func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
         guard let upstream = subscription(of: pendingRequest.origin) else { return }
-        if response.status.isSuccess { noteVerified(upstream, by: source, at: now) }
+        if response.status.isSuccess { verifier.noteVerified(upstream, by: source, at: now) }
         receiveAnswer(response, for: upstream, at: now)
     }
 
@@ -56,7 +57,7 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
         guard let upstream = subscription(of: origin) else { return }
         let wasInDialog = upstream.dialog != nil
         subscribeFailed(upstream, reason, at: now)
-        if wasInDialog { wakeElsewhere(upstream, at: now) }
+        if wasInDialog { verifier.wakeElsewhere(upstream, at: now) }
     }
 
     func notLocated(_ origin: RequestOrigin, _ failure: HopFailure, at now: Instant) {
@@ -105,7 +106,7 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
     }
 
     func serverFailed(_ target: TransportAddress, _ failure: DeliveryFailure, at now: Instant) {
-        serverFailed(target, Notifier.DeliveryFailure(failure), at: now)
+        verifier.serverFailed(target, Notifier.DeliveryFailure(failure), at: now)
     }
 
     let methods: [SIPMethod] = [.notify, .benotify]
@@ -121,7 +122,7 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
         return stored(upstream).map(StoreRecord.upstreamSubscription)
     }
 
-    func storeWorks(at now: Instant) { verifyUnheard(at: now) }
+    func storeWorks(at now: Instant) { verifier.verifyUnheard(at: now) }
 
     /// Sets the timer of a subscription in the tables.
     func schedule(_ upstream: UpstreamSubscription) {
@@ -130,7 +131,7 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
-        if ticket == Self.doubts { return workOffDoubts(at: now) }
+        if ticket == Self.doubts { return verifier.workOffDoubts(at: now) }
         guard let upstream = upstreams[ticket.number] else { return }
         advance(upstream, at: now)
         schedule(upstream)

@@ -3,7 +3,20 @@ import SIPCore
 import SIPEvents
 
 /// Presentities that move to another address or another form of subscription.
-extension UpstreamFlow {
+final class UpstreamMoves: UpstreamPart {
+    unowned let flow: UpstreamFlow
+    private var redirects: RedirectGuard
+
+    init(_ flow: UpstreamFlow) {
+        self.flow = flow
+        redirects = RedirectGuard(random: TokenGenerator(key: flow.kernel.key.derived(for: "redirects")))
+    }
+
+    /// Notes that the remote domain showed the state of a redirected presentity.
+    func arrived(_ history: inout RedirectHistory?, at address: UpstreamTarget, now: Instant) {
+        redirects.arrived(&history, at: address, now: now)
+    }
+
     /// Redirects a presentity as the remote domain demands (MS-PRES 3.4.5.1.3.1): to the pool that it names, or to the presentity's own
     /// URI. Adds the new subscription to `subscriptions`, which are started after the message is processed.
     func redirect(
@@ -25,7 +38,7 @@ extension UpstreamFlow {
                 .info, "far side names another pool",
                 ["call-id": upstream.callID, "pool": poolFqdn ?? "", "wait-ms": String(wait.nanoseconds / 1_000_000)])
             guard wait > .zero, order.poll == nil else {
-                return move(resource, to: subscription(at: target, order, at: now), &subscriptions, at: now)
+                return move(resource, to: flow.subscription(at: target, order, at: now), &subscriptions, at: now)
             }
             move(resource, to: restingUpstream(at: target, order, for: wait, &subscriptions, at: now), &subscriptions, at: now)
         case .rest(let pause, let isLoop):
@@ -54,7 +67,7 @@ extension UpstreamFlow {
             counters.redirectsDelayed += 1
             rest(resource, order, for: pause, &subscriptions, at: now)
         }
-        for subscription in subscriptions { proceed(subscription, at: now) }
+        for subscription in subscriptions { flow.proceed(subscription, at: now) }
     }
 
     private func rest(
@@ -80,7 +93,7 @@ extension UpstreamFlow {
     ) -> UpstreamSubscription {
         var resting: UpstreamSubscription?
         if case .pool = address { resting = subscriptions.first { $0.isResting && $0.address == address } }
-        let subscription = resting ?? makeUpstream(at: address, order, form: nil, at: now)
+        let subscription = resting ?? flow.makeUpstream(at: address, order, form: nil, at: now)
         subscription.rest(until: now + pause)
         return subscription
     }
@@ -111,20 +124,20 @@ extension UpstreamFlow {
     /// Ends a rest: starts the subscription, or moves its presentities into a batch that the watcher has there by now.
     func wakeUp(_ upstream: UpstreamSubscription, at now: Instant) {
         upstream.wakeUp()
-        guard case .pool(let pool) = upstream.address else { return proceed(upstream, at: now) }
+        guard case .pool(let pool) = upstream.address else { return flow.proceed(upstream, at: now) }
         let order = upstream.order(poll: nil)
         var subscriptions: [UpstreamSubscription] = []
         let key = UpstreamBatchKey(order, pool: pool)
         if upstreams.open(key).isEmpty {
             upstreams.open(upstream, as: key)
-            return proceed(upstream, at: now)
+            return flow.proceed(upstream, at: now)
         }
         for resource in upstream.resources {
             upstream.drop(resource)
-            move(resource, to: subscription(at: upstream.address, order, at: now), &subscriptions, at: now)
+            move(resource, to: flow.subscription(at: upstream.address, order, at: now), &subscriptions, at: now)
         }
-        forget(upstream)
-        for subscription in subscriptions { proceed(subscription, at: now) }
+        flow.forget(upstream)
+        for subscription in subscriptions { flow.proceed(subscription, at: now) }
     }
 
     // MARK: forms
@@ -133,10 +146,10 @@ extension UpstreamFlow {
     /// false if no form is left.
     func fallBack(_ upstream: UpstreamSubscription, after status: Int, at now: Instant) -> Bool {
         if upstream.list != nil, upstream.hasSink {
-            giveUpList(upstream, at: now)
+            flow.lists.giveUpList(upstream, at: now)
             return true
         }
-        if declinePartial(upstream, after: status, at: now) { return true }
+        if flow.reader.declinePartial(upstream, after: status, at: now) { return true }
         guard upstream.domain.side == .enterprise, upstream.hasSink else { return false }
         let isForm = Self.isFormRefusal(status)
         let isFollowed = upstream.isFollowed(at: now)
@@ -148,7 +161,7 @@ extension UpstreamFlow {
         log(.info, "far side wants another format", ["call-id": upstream.callID, "format": next.rawValue])
         if upstream.shape == .single, next != .batch {
             upstream.form.fallBack(to: next)
-            perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+            flow.perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
             return true
         }
         var subscriptions: [UpstreamSubscription] = []
@@ -158,12 +171,12 @@ extension UpstreamFlow {
             guard resource.hasSink else { continue }
             let address = next == .batch ? upstream.domain.origin(of: resource.uri, at: now) : .presentity(resource.uri)
             let subscription =
-                next == .batch ? self.subscription(at: address, order, at: now) : makeUpstream(at: address, order, form: next, at: now)
+                next == .batch ? flow.subscription(at: address, order, at: now) : flow.makeUpstream(at: address, order, form: next, at: now)
             subscription.form.inherit(upstream.form, isFallback: next != .batch && !isFollowed)
             pace(subscription, after: subscriptions.count, at: now)
             move(resource, to: subscription, &subscriptions, at: now)
         }
-        for subscription in subscriptions { proceed(subscription, at: now) }
+        for subscription in subscriptions { flow.proceed(subscription, at: now) }
         return true
     }
 
@@ -192,14 +205,14 @@ extension UpstreamFlow {
         var subscriptions: [UpstreamSubscription] = []
         for resource in others.dropFirst(kept) {
             upstream.drop(resource)
-            let subscription = subscription(at: upstream.address, order, at: now)
+            let subscription = flow.subscription(at: upstream.address, order, at: now)
             subscription.limit(to: upstream.batch.capacity)
             move(resource, to: subscription, &subscriptions, at: now)
         }
         log(
             .notice, "far side takes fewer presentities in one batch",
             ["call-id": upstream.callID, "taken": String(upstream.batch.capacity)])
-        for subscription in subscriptions { proceed(subscription, at: now) }
+        for subscription in subscriptions { flow.proceed(subscription, at: now) }
         return true
     }
 }

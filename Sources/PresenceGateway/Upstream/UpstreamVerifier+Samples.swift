@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 
 /// Samples: one refresh for all subscriptions that used a connection, see ``Sample``.
-extension UpstreamFlow {
+extension UpstreamVerifier {
     /// Refreshes one of these subscriptions as a sample; all of them are refreshed if none is suitable.
     /// - Parameter moment: earliest time of the refresh; nil: as soon as possible.
     func sample(_ numbers: Set<UInt64>, notBefore moment: Instant? = nil, at now: Instant) {
@@ -17,7 +17,7 @@ extension UpstreamFlow {
         if let moment {
             subscription.verification.doubt(at: now)
             subscription.subscriber.verify(at: moment)
-            schedule(subscription)
+            flow.schedule(subscription)
         } else {
             doubt([subscription.id], .doubted, at: now)
         }
@@ -52,7 +52,7 @@ extension UpstreamFlow {
 
     /// Binds a subscription of the domain to the connection of an OPTIONS response that no subscription uses, so that its end is noticed.
     func watchConnection(_ connection: ConnectionID?, ofDomain name: String) {
-        guard let connection, !upstreams.isUsed(connection), let subscription = upstreams.firstListening(ofDomain: name) else { return }
-        upstreams.bind(subscription, to: connection)
+        guard let connection, !isUsed(connection), let subscription = upstreams.firstListening(ofDomain: name) else { return }
+        bind(subscription, to: connection)
     }
 }

@@ -12,7 +12,17 @@ import SIPEvents
 ///     NOTIFY refused because the store fails --> unverified, refreshed once the store works
 ///
 /// A subscription is refreshed, or restarted before the end of its pause, at most once per ``verificationPause``.
-extension UpstreamFlow {
+final class UpstreamVerifier: UpstreamPart {
+    unowned let flow: UpstreamFlow
+    /// Subscriptions to verify, with the events at their partners.
+    private var doubts = DoubtQueue()
+    /// Subscriptions with a NOTIFY refused while the store failed.
+    private var unheard: Set<UInt64> = []
+    /// Numbers of subscriptions, by the connections over which their messages arrive.
+    private var ofConnection: [ConnectionID: Set<UInt64>] = [:]
+
+    init(_ flow: UpstreamFlow) { self.flow = flow }
+
     static let verificationPause = TimeSpan.seconds(30)
     /// Subscriptions handled in one turn, and time from the start of one turn to the next.
     private static let doubtsPerTurn = 64
@@ -22,7 +32,7 @@ extension UpstreamFlow {
 
     /// Doubts the subscriptions that used a connection after its end, unless the gateway closed it as idle.
     func connectionEnded(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
-        guard let numbers = upstreams.closed(connection) else { return }
+        guard let numbers = ofConnection.removeValue(forKey: connection) else { return }
         switch end {
         case .idle: break
         case .byPeer: sample(numbers, at: now)
@@ -56,11 +66,6 @@ extension UpstreamFlow {
         doubt(upstreams.numbers(atServer: target), .serverDown, at: now)
     }
 
-    /// Whether two addresses are the same apart from the expected certificate name.
-    static func isSame(_ one: TransportAddress, _ other: TransportAddress) -> Bool {
-        one.transport == other.transport && one.host == other.host && one.port == other.port
-    }
-
     /// Marks a subscription after a NOTIFY was refused because the store fails; the notifier need not repeat that state (RFC 6665 4.2.2).
     func noteUnheard(_ request: SIPRequest, _ flow: Flow, at now: Instant) {
         guard request.method == .notify, let tag = request.headers.toTag, let subscription = upstreams[tag: tag],
@@ -80,11 +85,14 @@ extension UpstreamFlow {
 
     func doubt(_ numbers: Set<UInt64>, _ event: RemoteDomainEvents, at now: Instant) {
         guard !numbers.isEmpty, !isShuttingDown else { return }
-        if upstreams.doubt(numbers, event) { timers.set(UpstreamFlow.doubts, at: now) }
+        let wasIdle = doubts.isEmpty
+        for number in numbers.sorted() { doubts.add(event, to: number) }
+        if wasIdle { timers.set(UpstreamFlow.doubts, at: now) }
     }
 
     func workOffDoubts(at now: Instant) {
-        let (part, isMore) = upstreams.takeDoubts(Self.doubtsPerTurn)
+        let part = doubts.take(Self.doubtsPerTurn).compactMap { number, events in upstreams[number].map { ($0, events) } }
+        let isMore = !doubts.isEmpty
         timers.set(UpstreamFlow.doubts, at: isMore ? now + Self.doubtPause : nil)
         for (subscription, events) in part where upstreams.contains(subscription) && subscription.hasSink {
             apply(events, of: subscription, at: now)
@@ -107,7 +115,7 @@ extension UpstreamFlow {
         }
         subscription.verification.doubt(at: now)
         if events == .sampled { return }
-        if events.contains(.partnerDown) { applyWhenLost(subscription, isDown: true, at: now) }
+        if events.contains(.partnerDown) { flow.reporter.applyWhenLost(subscription, isDown: true, at: now) }
         if events.contains(.partnerUp) { wake(subscription, at: now) }
         if events.contains(.serverDown), subscription.subscriber.isListening, subscription.dialog != nil,
             hasOtherServer(subscription, at: now), let moment = takeTurn(of: subscription, at: now, where: { _ in true })
@@ -119,7 +127,7 @@ extension UpstreamFlow {
             // A refresh already planned for an earlier time keeps that time.
             if let planned = subscription.subscriber.asksAt { subscription.subscriber.verify(at: planned) }
         }
-        schedule(subscription)
+        flow.schedule(subscription)
     }
 
     /// Restarts a lost subscription before the end of its pause.
@@ -147,9 +155,34 @@ extension UpstreamFlow {
     func noteVerified(_ subscription: UpstreamSubscription, by source: MessageSource, at now: Instant) {
         subscription.verification.accepted(at: now)
         upstreams.note(subscription, acceptedBy: source.remote)
-        if let connection = source.connection { upstreams.bind(subscription, to: connection) }
+        if let connection = source.connection { bind(subscription, to: connection) }
         sampleAccepted(subscription, at: now)
         ports.keepAlive(subscription.domain.name, at: now)
+    }
+
+    // MARK: connections
+
+    /// Sizes of the tables, for the inspection of growth.
+    var sizes: [String: Int] { ["doubts": doubts.count, "upstreamsOfConnection": ofConnection.count] }
+
+    /// Whether a subscription uses the connection.
+    func isUsed(_ connection: ConnectionID) -> Bool { ofConnection[connection] != nil }
+
+    /// Notes a connection that a subscription uses; of three, the oldest is forgotten.
+    func bind(_ subscription: UpstreamSubscription, to connection: ConnectionID) {
+        guard upstreams.contains(subscription), !subscription.verification.connections.contains(connection) else { return }
+        ofConnection[connection, default: []].insert(subscription.id)
+        if let replaced = subscription.verification.bind(to: connection) { unbind(subscription, from: replaced) }
+    }
+
+    private func unbind(_ subscription: UpstreamSubscription, from connection: ConnectionID) {
+        ofConnection[connection]?.remove(subscription.id)
+        if ofConnection[connection]?.isEmpty ?? false { ofConnection[connection] = nil }
+    }
+
+    /// Forgets the connections of a subscription.
+    func unbindAll(_ subscription: UpstreamSubscription) {
+        for connection in subscription.verification.unbindAll() { unbind(subscription, from: connection) }
     }
 
     // MARK: another server
@@ -157,7 +190,7 @@ extension UpstreamFlow {
     /// Whether the domain has another server that is up, besides the one that accepted the subscription.
     private func hasOtherServer(_ subscription: UpstreamSubscription, at now: Instant) -> Bool {
         guard let server = subscription.verification.server else { return false }
-        return servers(of: subscription.domain.hop).contains { !Self.isSame($0, server) && !hops.health.isPassedOver($0, at: now) }
+        return servers(of: subscription.domain.hop).contains { !$0.isSame(as: server) && !hops.health.isPassedOver($0, at: now) }
     }
 
     /// Servers of a hop from the last lookup.
@@ -170,18 +203,18 @@ extension UpstreamFlow {
     func moveToOtherServer(_ subscription: UpstreamSubscription, at now: Instant) {
         // Another server accepted the subscription in the meantime, or a SUBSCRIBE is outstanding.
         guard subscription.subscriber.isListening, subscription.verification.unverifiedSince != nil, subscription.dialog != nil else {
-            return schedule(subscription)
+            return flow.schedule(subscription)
         }
         log(.info, "far leg moves to another server", ["call-id": subscription.callID])
         let old = predecessor(of: subscription, at: now)
-        perform(subscription.subscriber.restart(at: now), on: subscription, at: now)
+        flow.perform(subscription.subscriber.restart(at: now), on: subscription, at: now)
         upstreams.insert(old)
-        end(old, hasDialog: true, at: now)
+        flow.end(old, hasDialog: true, at: now)
     }
 
     /// Moves the dialog at the old server, which may still exist, into a subscription that is ended there (RFC 6665 4.1.2.3).
     private func predecessor(of subscription: UpstreamSubscription, at now: Instant) -> UpstreamSubscription {
-        let old = makeUpstream(at: subscription.address, subscription.order(poll: nil), form: subscription.format, at: now)
+        let old = flow.makeUpstream(at: subscription.address, subscription.order(poll: nil), form: subscription.format, at: now)
         let policy = old.subscriber.configuration
         old.resume(
             subscription.attempt,
@@ -194,24 +227,11 @@ extension UpstreamFlow {
     func wakeElsewhere(_ subscription: UpstreamSubscription, at now: Instant) {
         guard upstreams.contains(subscription), hasOtherServer(subscription, at: now) else { return }
         wake(subscription, at: now)
-        schedule(subscription)
+        flow.schedule(subscription)
     }
+}
 
-    // MARK: state shown to watchers
-
-    /// Applies `when-lost` to the known state until the remote domain sends state again.
-    /// - Parameter isDown: false if the subscription restarts at once: the last state is shown for `staleAfter`.
-    func applyWhenLost(_ subscription: UpstreamSubscription, isDown: Bool, at now: Instant) {
-        for resource in subscription.resources { applyWhenLost(resource, of: subscription, isDown: isDown, at: now) }
-    }
-
-    func applyWhenLost(_ resource: UpstreamResource, of subscription: UpstreamSubscription, isDown: Bool, at now: Instant) {
-        guard resource.source.isKnown else { return }
-        switch subscription.domain.configuration.whenLost {
-        case .pending where isDown: showPending(resource, at: now)
-        case .offline where isDown: show(.offline, in: resource, at: now)
-        default:
-            if resource.source != .offline { resource.expireState(at: now + configuration.timing.staleAfter) }
-        }
-    }
+extension TransportAddress {
+    /// Whether two addresses are the same apart from the expected certificate name.
+    func isSame(as other: TransportAddress) -> Bool { transport == other.transport && host == other.host && port == other.port }
 }

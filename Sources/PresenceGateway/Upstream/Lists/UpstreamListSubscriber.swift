@@ -8,7 +8,11 @@ import SIPEvents
 ///     batch watcher --> list subscription --refused, no list, silent--> single subscriptions (for an hour)
 ///                          |
 ///                          +--presentities added or removed: a new list subscription, which replaces it with its first state
-extension UpstreamFlow {
+final class UpstreamListSubscriber: UpstreamPart {
+    unowned let flow: UpstreamFlow
+
+    init(_ flow: UpstreamFlow) { self.flow = flow }
+
     /// Pauses before an ad hoc list is subscribed to again after an addition and after a removal, so that several changes need one SUBSCRIBE.
     private static let growPause = TimeSpan.milliseconds(500)
     private static let shrinkPause = TimeSpan.seconds(5)
@@ -43,7 +47,7 @@ extension UpstreamFlow {
     private func makeList(
         _ list: UpstreamList, at uri: SIPURI, _ order: UpstreamOrder, _ key: UpstreamBatchKey, at now: Instant
     ) -> UpstreamSubscription {
-        let subscription = makeUpstream(at: .list(uri), order, form: .pidf, list: list, at: now)
+        let subscription = flow.makeUpstream(at: .list(uri), order, form: .pidf, list: list, at: now)
         upstreams.open(subscription, as: key)
         return subscription
     }
@@ -68,7 +72,7 @@ extension UpstreamFlow {
         for resource in old.resources { subscription.resource(resource.key)?.succeed(resource) }
         subscription.reading.adopt(old.reading)
         upstreams.insert(subscription)
-        schedule(subscription)
+        flow.schedule(subscription)
         return subscription
     }
 
@@ -83,7 +87,7 @@ extension UpstreamFlow {
         guard let old = subscription.list?.releasePredecessor() else { return }
         old.dropAll()
         endPredecessor(of: old, at: now)
-        end(old, hasDialog: old.dialog != nil, at: now)
+        flow.end(old, hasDialog: old.dialog != nil, at: now)
     }
 
     /// Removes all presentities of a subscription that is being replaced; its successor feeds them. Returns false if it is not being
@@ -95,16 +99,6 @@ extension UpstreamFlow {
     }
 
     // MARK: notifications
-
-    /// Reads the body of a notification of any upstream subscription.
-    func content(_ body: [UInt8], _ type: MediaType?, of upstream: UpstreamSubscription) throws(Refusal) -> UpstreamContent {
-        let keys = upstream.resources.map(\.key)
-        guard let list = upstream.list, let type, type.essence == WatcherFormat.relatedType else {
-            return try UpstreamContent(body, contentType: type, presentities: keys, parser: parser)
-        }
-        return try list.read(
-            body, contentType: type, presentities: keys, parser: parser, limit: max(configuration.limits.resourcesPerBatch, 1_000))
-    }
 
     /// Applies the parts of a list notification that concern the list as a whole.
     func applyList(_ content: UpstreamContent, of upstream: UpstreamSubscription, _ status: SubscriptionStatus, at now: Instant) {
@@ -126,7 +120,7 @@ extension UpstreamFlow {
         awaitStates(content, of: upstream, at: now)
         let alone = content.unlisted.compactMap { upstream.resource($0) }
         if !alone.isEmpty { askAlone(alone, of: upstream, at: now) }
-        if !upstream.hasSink { end(upstream, hasDialog: upstream.dialog != nil && !status.isTerminated, at: now) }
+        if !upstream.hasSink { flow.end(upstream, hasDialog: upstream.dialog != nil && !status.isTerminated, at: now) }
     }
 
     /// Time in which a list may leave members without a state before the full state is requested once more.
@@ -137,7 +131,7 @@ extension UpstreamFlow {
     private func awaitStates(_ content: UpstreamContent, of upstream: UpstreamSubscription, at now: Instant) {
         guard let list = upstream.list, list.completion == .open, hasSilentMember(upstream, besides: content) else { return }
         list.planCompletion(at: now + Self.silencePause)
-        schedule(upstream)
+        flow.schedule(upstream)
     }
 
     private func hasSilentMember(_ upstream: UpstreamSubscription, besides content: UpstreamContent? = nil) -> Bool {
@@ -152,7 +146,7 @@ extension UpstreamFlow {
         let isNeeded = { [unowned self] in upstream.subscriber.isListening && hasSilentMember(upstream) }
         guard let list = upstream.list, list.advance(at: now, isNeeded: isNeeded) else { return }
         upstream.reading.fullState.want()
-        fetchFullState(upstream, at: now)
+        flow.reader.fetchFullState(upstream, at: now)
     }
 
     /// Keeps the last state of a presentity that the list lost temporarily (RFC 4662 5.5), for `staleAfter` at most. Returns false if the
@@ -174,7 +168,7 @@ extension UpstreamFlow {
     func giveUpList(_ upstream: UpstreamSubscription, at now: Instant) {
         log(.notice, "no list subscription, presentities are asked for one by one", ["call-id": upstream.callID])
         counters.listsGivenUp += 1
-        note(.redirected, upstream, rule: "no list at \(upstream.target), each presentity is asked for alone", at: now)
+        flow.note(.redirected, upstream, rule: "no list at \(upstream.target), each presentity is asked for alone", at: now)
         upstream.domain.declineLists(at: now)
         upstreams.close(upstream)
         askAlone(upstream.resources, of: upstream, at: now)
@@ -187,10 +181,10 @@ extension UpstreamFlow {
         for resource in resources {
             upstream.drop(resource)
             guard resource.hasSink else { continue }
-            let subscription = makeUpstream(at: .presentity(resource.uri), order, form: .pidf, at: now)
-            pace(subscription, after: subscriptions.count, at: now)
-            move(resource, to: subscription, &subscriptions, at: now)
+            let subscription = flow.makeUpstream(at: .presentity(resource.uri), order, form: .pidf, at: now)
+            flow.moves.pace(subscription, after: subscriptions.count, at: now)
+            flow.moves.move(resource, to: subscription, &subscriptions, at: now)
         }
-        for subscription in subscriptions { proceed(subscription, at: now) }
+        for subscription in subscriptions { flow.proceed(subscription, at: now) }
     }
 }

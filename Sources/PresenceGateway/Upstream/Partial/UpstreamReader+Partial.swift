@@ -4,7 +4,7 @@ import SIPEvents
 import XMLCore
 
 /// Partial presence from the remote domain (RFC 5262, RFC 5263): applies differences, and requests the full state after a loss.
-extension UpstreamFlow {
+extension UpstreamReader {
     /// Applies a partial document; returns nil if it adds nothing new or does not fit.
     func source(
         ofPartial document: [UInt8], instance: String?, of resource: UpstreamResource, _ upstream: UpstreamSubscription
@@ -42,7 +42,7 @@ extension UpstreamFlow {
         }
         guard upstream.reading.fullState.isWanted, upstream.hasSink else { return }
         upstream.reading.fullState.asked()
-        perform(upstream.subscriber.change(at: now), on: upstream, at: now)
+        flow.perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }
 
     /// Subscribes again without partial documents after a refusal that they may have caused (RFC 5263 4.4). Returns false if they did not.
@@ -51,7 +51,7 @@ extension UpstreamFlow {
         log(.info, "far side takes no partial presence", ["call-id": upstream.callID, "status": String(status)])
         upstream.form.declinePartial()
         upstream.domain.declinePartial(at: now)
-        perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
+        flow.perform(upstream.subscriber.restart(at: now), on: upstream, at: now)
         return true
     }
 }

@@ -3,13 +3,17 @@ import SIPCore
 import SIPEvents
 
 /// Notified documents with flaws: parts are skipped, and unreadable documents lead to a refresh.
-extension UpstreamFlow {
+final class UpstreamReader: UpstreamPart {
+    unowned let flow: UpstreamFlow
+
+    init(_ flow: UpstreamFlow) { self.flow = flow }
+
     /// Reads a notification; after an unreadable one the known state is unverified and the full state is requested.
     /// - Throws: refusal of the NOTIFY.
     func read(_ body: [UInt8], _ headers: SIPHeaders, of upstream: UpstreamSubscription, at now: Instant) throws(Refusal) -> UpstreamContent
     {
         do throws(Refusal) {
-            let content = try content(try decoded(body, headers), headers.contentType, of: upstream)
+            let content = try self.content(try decoded(body, headers), headers.contentType, of: upstream)
             noteFlaws(content.reader.flaws, of: upstream, at: now)
             couldNotReadParts(of: content, upstream, at: now)
             return content
@@ -20,6 +24,16 @@ extension UpstreamFlow {
         }
     }
 
+    /// Reads the body of a notification of any upstream subscription.
+    private func content(_ body: [UInt8], _ type: MediaType?, of upstream: UpstreamSubscription) throws(Refusal) -> UpstreamContent {
+        let keys = upstream.resources.map(\.key)
+        guard let list = upstream.list, let type, type.essence == WatcherFormat.relatedType else {
+            return try UpstreamContent(body, contentType: type, presentities: keys, parser: parser)
+        }
+        return try list.read(
+            body, contentType: type, presentities: keys, parser: parser, limit: max(configuration.limits.resourcesPerBatch, 1_000))
+    }
+
     /// Counts the skipped parts of a document; for `explain`, a subscription keeps a flaw that differs from the one before.
     func noteFlaws(_ flaws: [DocumentFlaw], of upstream: UpstreamSubscription, at now: Instant) {
         guard let first = flaws.first else { return }
@@ -27,7 +41,7 @@ extension UpstreamFlow {
         let words = first.description + (flaws.count > 1 ? ", and \(flaws.count - 1) more" : "")
         guard upstream.reading.note(flaw: words) else { return }
         log(.info, "notified document has flaws", ["call-id": upstream.callID, "rule": words])
-        note(.flawed, upstream, rule: words, at: now)
+        flow.note(.flawed, upstream, rule: words, at: now)
     }
 
     // MARK: unreadable documents
@@ -37,7 +51,7 @@ extension UpstreamFlow {
         counters.documentsUnreadable += 1
         log(.notice, "notified document cannot be read", ["call-id": upstream.callID, "rule": problem])
         if upstream.resources.contains(where: { $0.unreadable?.problem != problem }) {
-            note(.unreadable, upstream, rule: problem, at: now)
+            flow.note(.unreadable, upstream, rule: problem, at: now)
         }
         let isAsking = upstream.reading.fullState.isPending
         for resource in upstream.resources {
@@ -57,11 +71,11 @@ extension UpstreamFlow {
         let shown = Set(content.reports.lazy.filter(\.hasState).map(\.key))
         let isAsking = upstream.reading.fullState.isPending
         let unread = content.unreadPresentities
-        if unread.count > Self.notedPresentities { note(.unreadable, upstream, rule: first.problem, at: now) }
+        if unread.count > Self.notedPresentities { flow.note(.unreadable, upstream, rule: first.problem, at: now) }
         for (key, problem) in unread {
             guard let resource = upstream.resource(key) else { continue }
             if unread.count <= Self.notedPresentities, resource.unreadable?.problem != problem {
-                note(.unreadable, upstream, resource, rule: problem, at: now)
+                flow.note(.unreadable, upstream, resource, rule: problem, at: now)
             }
             couldNotRead(problem, of: resource, upstream, isAsking: isAsking, isShown: shown.contains(key), at: now)
         }
@@ -83,17 +97,17 @@ extension UpstreamFlow {
     ) {
         guard resource.hasSink else { return }
         if resource.couldNotRead(problem, isAsking: isAsking, at: now) { upstream.reading.fullState.want() }
-        if !isShown { applyWhenLost(resource, of: upstream, isDown: resource.unreadable?.isExhausted ?? false, at: now) }
+        if !isShown { flow.reporter.applyWhenLost(resource, of: upstream, isDown: resource.unreadable?.isExhausted ?? false, at: now) }
     }
 
     private func askToReadLater(_ upstream: UpstreamSubscription, at now: Instant) {
         if upstream.hasUnreadable { upstream.reading.becameUnread(at: now) }
-        schedule(upstream)
+        flow.schedule(upstream)
     }
 
     func askToRead(_ upstream: UpstreamSubscription, at now: Instant) {
         guard upstream.reading.advance(hasUnreadable: upstream.hasUnreadable, at: now), upstream.hasSink, !upstream.subscriber.isFetch
         else { return }
-        perform(upstream.subscriber.change(at: now), on: upstream, at: now)
+        flow.perform(upstream.subscriber.change(at: now), on: upstream, at: now)
     }
 }
