@@ -75,7 +75,7 @@ extension Gateway {
         let record = presentities[key]
         return PresentityReport(
             presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? (isRelayed(key) ? .carried : .far),
-            watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? relayedPublications(of: key),
+            watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? flows.publications.publicationCount(of: key),
             ownDialogs: dialogs.about(key).count, endpoints: home.registrar.bindings(of: key).count)
     }
 }

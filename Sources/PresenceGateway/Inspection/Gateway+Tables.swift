@@ -23,7 +23,7 @@ extension Gateway {
             "unsent": uncommitted.unsent.count,
             "recordsBefore": uncommitted.recordsBefore.count,
         ]
-        return [flows.upstream.upstreams.sizes, flows.upstream.verifier.sizes, publications.sizes].reduce(tables) { all, sizes in
+        return [flows.upstream.upstreams.sizes, flows.upstream.verifier.sizes, flows.publications.sizes].reduce(tables) { all, sizes in
             all.merging(sizes) { $1 }
         }
     }

@@ -55,48 +55,12 @@ public struct RelayedReport: Codable, Hashable, Sendable {
 extension Gateway {
     /// Keys of all users with relayed publications, except users hosted on this node.
     var relayedKeys: some Sequence<String> {
-        publications.keys.lazy.filter { self.presentities[$0] == nil }
+        flows.publications.keys.lazy.filter { self.presentities[$0] == nil }
     }
 
-    func isRelayed(_ key: String) -> Bool { presentities[key] == nil && publications.isRelayed(key) }
-
-    /// Number of relayed publications of either model.
-    func relayedPublications(of key: String) -> Int {
-        (publications.pidfBridge(key)?.clientInstances.count ?? 0) + (publications.categoryBridge(key)?.publications.sources.count ?? 0)
-    }
+    func isRelayed(_ key: String) -> Bool { presentities[key] == nil && flows.publications.isRelayed(key) }
 
     func relayedReport(of key: String, at now: Instant) -> RelayedReport? {
-        guard isRelayed(key) else { return nil }
-        return publications.pidfBridge(key).map { report($0) } ?? publications.categoryBridge(key).map { report($0, at: now) }
-    }
-
-    private func report(_ bridge: PIDFBridge) -> RelayedReport {
-        RelayedReport(
-            method: SIPMethod.publish.rawValue, nextHop: publishingHop(of: bridge.uri, side: .simple)?.description,
-            standing: bridge.isSettled ? .current : bridge.client.isAsking ? .asking : .waiting,
-            nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.held.count,
-            published: bridge.clientInstances.map { InstanceReport($0) }, documents: [],
-            lapsesAt: bridge.client.standing.map { DateTime($0.lapsesAt) }, instances: [])
-    }
-
-    private func report(_ bridge: CategoryBridge, at now: Instant) -> RelayedReport {
-        let isSettled = bridge.current == nil && bridge.client.isSettled(at: DateTime(now))
-        return RelayedReport(
-            method: SIPMethod.service.rawValue, nextHop: publishingHop(of: bridge.uri, side: .enterprise)?.description,
-            standing: isSettled ? .current : bridge.client.isAsking ? .asking : .waiting,
-            nextAt: bridge.nextDeadline.map { DateTime($0) }, waiting: bridge.queue.count + (bridge.current == nil ? 0 : 1),
-            published: [], documents: bridge.publications.sources.values.map { DateTime($0.until) }.sorted(), lapsesAt: nil,
-            instances: bridge.client.keptStandings.sorted { $0.key < $1.key }.map { id, standing in
-                RelayedReport.RemoteInstance(
-                    category: id.category.rawValue, container: Int(id.container.rawValue), instance: Int(id.instance),
-                    version: Int(standing.version), until: standing.until, isUncertain: standing.isUncertain)
-            })
-    }
-}
-
-extension PIDFBridge {
-    /// Instances published by clients, without computed ones.
-    fileprivate var clientInstances: [CategoryInstance] {
-        enhanced.pairs.flatMap { enhanced.instances(of: $0) }.filter { !$0.isComputed }
+        isRelayed(key) ? flows.publications.report(of: key, at: now) : nil
     }
 }

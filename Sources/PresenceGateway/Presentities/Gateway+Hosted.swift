@@ -10,15 +10,9 @@ import SimplePresence
 extension Gateway {
     // MARK: PUBLISH
 
-    func receivePublish(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
-        let parties = try screening.parties(request)
-        if publishingHop(of: parties.presentity, side: .enterprise) != nil {
-            return try relayPIDF(request, transaction, parties, at: now)
-        }
-        guard parties.presentityDomain.hosted else {
-            throw Refusal(.notFound, "RFC 3903 6: this node is not the compositor of that presentity", errorID: 4005)
-        }
-        try checkPublication(request, parties)
+    func receivePublish(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
+    ) throws(Refusal) {
         let presentity = try presentity(parties.presentityKey, parties.presentity)
         defer { settle(presentity) }
         var table = presentity.documents.entityTags
@@ -94,7 +88,7 @@ extension Gateway {
 
     /// Ends the instances of unregistered endpoints that published over a closed connection (MS-PRES 3.2.5.5).
     func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
-        bridgeEndpointsClosed(connection, at: now)
+        flows.publications.endpointsClosed(connection, at: now)
         for (key, endpoints) in publishingConnections.close(connection) {
             let gone = endpoints.filter { endpoint in
                 EndpointID(endpoint).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true
@@ -213,10 +207,7 @@ extension Gateway {
             let isOther = presentity.use(side(of: presentity.uri), presencePolicy(of: presentity.uri))
             if isOther { notifyWatchers(of: presentity, at: now) }
         }
-        for bridge in publications.allPIDFBridges {
-            let policy = presencePolicy(of: bridge.uri)
-            bridge.forEachStanding { $0.policy = policy }
-        }
+        flows.publications.pidf.renewPolicies()
     }
 
     func presencePolicy(of uri: SIPURI) -> EnhancedPresencePolicy {

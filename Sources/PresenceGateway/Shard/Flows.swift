@@ -28,7 +28,7 @@ final class Flows {
         subscriptions = SubscriptionsFlow(gateway)
         presentities = PresentitiesFlow(gateway)
         upstream = UpstreamFlow(gateway.kernel, gateway.context, gateway)
-        publications = PublicationsFlow(gateway)
+        publications = PublicationsFlow(gateway.kernel, gateway.context, gateway)
         homeServer = HomeServerFlow(gateway)
         clients = [border, subscriptions, presentities, upstream, publications, homeServer]
         handlers.add(subscriptions)

@@ -40,7 +40,7 @@ extension Gateway {
         }
         if newTables != nil { notifyAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
-        if isOther || configuration.domains != before.domains { renewBridges(after: before, isAll: isOther, at: now) }
+        if isOther || configuration.domains != before.domains { flows.publications.renew(after: before, isAll: isOther, at: now) }
     }
 
     /// Replaces the mapping tables and notifies the watchers that see a difference.

@@ -84,7 +84,7 @@ extension Gateway {
                 if isRead { state.registrations += 1 }
             case .contacts(let list): isRead = home.lists.restore(contactsOf: list)
             case .accessList(let list): isRead = home.lists.restore(accessControlOf: list)
-            case .bridge(let bridge): isRead = restore(bridge, at: now)
+            case .bridge(let bridge): isRead = flows.publications.restore(bridge, at: now)
             case .shownWatcher(let watcher): shown.append(watcher)
             case .signOff(let signOff): isRead = restore(signOff)
             }

@@ -27,7 +27,7 @@ extension Gateway {
             if keepsDialogs { continue }
             perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
         }
-        endBridges(at: now)
+        flows.publications.stop(at: now)
     }
 
     /// Whether a stop keeps the dialogs in the store.

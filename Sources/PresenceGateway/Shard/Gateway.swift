@@ -61,8 +61,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     var publishingConnections = PublishingConnections()
     var home: HomeServer
     var searchRates = SearchRates()
-    /// Relayed publications of users of other domains.
-    var publications = Publications()
     /// Endpoints that published before a restart and have not come back, by presentity.
     var returning: [String: Set<String>] = [:]
     /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
@@ -150,7 +148,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         counts.watcherDialogs = dialogs.presenceCount
         counts.upstreamSubscriptions = flows.upstream.upstreams.count
         (counts.presentities, counts.publications) = publishedCounts
-        counts.publicationBridges = publications.count
+        counts.publicationBridges = flows.publications.count
         counts.homeDialogs = dialogs.count - dialogs.presenceCount
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount

@@ -130,6 +130,13 @@ extension UpstreamFlow {
         }
     }
 
+    /// Takes the next moment for a restored request, by ``GatewayTiming/restorePace``.
+    func takeRestoreTurn(at now: Instant) -> Instant {
+        let moment = upstreams.freeTurn(at: now)
+        upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+        return moment
+    }
+
     /// Schedules an upstream subscription; starts are paced by ``GatewayTiming/restorePace``.
     func startLater(_ resource: WatchedResource, at now: Instant) {
         guard let upstream = resource.upstream else { return }

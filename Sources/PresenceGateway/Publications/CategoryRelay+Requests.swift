@@ -7,7 +7,7 @@ import SIPEvents
 import XMLCore
 
 /// SERVICE toward the home server of an enterprise domain (MS-PRES 3.2.4).
-extension Gateway {
+extension CategoryRelay {
     /// The `epid` of this node as a publisher, from which its UUID is derived (MS-SIPRE 3.3.3).
     var publisherEPID: String {
         configuration.publisherEPID ?? String(PresenceDigest(of: configuration.nodeName).hex.suffix(10))
@@ -21,7 +21,7 @@ extension Gateway {
             case .acknowledge(let change, let before):
                 acknowledge(change, on: bridge, before: before, at: now)
             case .refuse(let held, let cause):
-                refuse(held.request, held.transaction, refusal(cause), at: now)
+                ports.refuse(held.request, held.transaction, refusal(cause), at: now)
             case .published:
                 counters.publicationsRelayed += 1
             case .conflict(let stale):
@@ -49,7 +49,7 @@ extension Gateway {
     }
 
     private func publish(_ document: CategoryPublishDocument, of bridge: CategoryBridge, attempt: UInt64, at now: Instant) {
-        guard let hop = publishingHop(of: bridge.uri, side: .enterprise) else { return }
+        guard let hop = publishingHop(of: bridge.uri) else { return }
         var request = SIPRequest(.service, uri: bridge.uri)
         let epid = publisherEPID
         address(&request, of: bridge.uri, bridge.beginRequest(), epid: epid)
@@ -59,19 +59,17 @@ extension Gateway {
         request.headers.set(.contact, contact.description)
         request.headers.set(.contentType, ServiceKind.categoryPublish.rawValue)
         request.body = document.encoded()
-        send(request, by: requestRoute, for: flows.publications.origin(of: bridge), at: now)
+        send(request, by: requestRoute, for: origin(of: bridge), at: now)
     }
 
     // MARK: answers
 
-    func receiveAnswer(_ response: SIPResponse, for bridge: CategoryBridge, attempt: UInt64, at now: Instant) {
-        guard bridge.attempt == attempt else { return }
+    func receiveAnswer(_ response: SIPResponse, for bridge: CategoryBridge, at now: Instant) {
         perform(bridge.receiveAnswer(answer(response, to: bridge), environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)
     }
 
-    func serviceFailed(_ bridge: CategoryBridge, attempt: UInt64, _ reason: String, at now: Instant) {
-        guard bridge.attempt == attempt else { return }
+    func notDelivered(_ bridge: CategoryBridge, _ reason: String, at now: Instant) {
         log(.notice, "SERVICE not delivered", ["call-id": bridge.dialogContext.callID, "reason": reason])
         perform(bridge.receiveAnswer(.unavailable(retryAfter: nil), environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)

@@ -5,21 +5,19 @@ import SIPCore
 
 /// Applies new mapping tables or domains to relayed publications: publishes what they allow now and removes what they no longer allow,
 /// without a client request. A domain that no longer accepts publications from this node gets no request; its state expires.
-extension Gateway {
+extension PublicationsFlow {
     /// - Parameter before: the previous configuration; bridges to unchanged domains are skipped unless `isAll`.
-    func renewBridges(after before: GatewayConfiguration, isAll: Bool, at now: Instant) {
-        func concerns(_ uri: SIPURI) -> Bool {
-            isAll || configuration.domain(uri.domainKey) != before.domain(uri.domainKey)
-        }
-        for bridge in publications.allPIDFBridges where concerns(bridge.uri) {
+    func renew(after before: GatewayConfiguration, isAll: Bool, at now: Instant) {
+        pidf.renew(after: before, isAll: isAll, at: now)
+        categories.renew(after: before, isAll: isAll, at: now)
+    }
+}
+
+extension PIDFRelay {
+    func renew(after before: GatewayConfiguration, isAll: Bool, at now: Instant) {
+        for bridge in table.inOrder where isAll || !isSame(domainOf: bridge, in: before) {
             bridge.forEachStanding { $0 = renewed($0, of: bridge.uri) }
             advance(bridge, at: now)
-        }
-        for bridge in publications.allCategoryBridges where concerns(bridge.uri) {
-            let isSamePlace = configuration.domain(bridge.uri.domainKey) == before.domain(bridge.uri.domainKey)
-            let actions = bridge.reconfigure(isSamePlace: isSamePlace, renew: renewed, environment(of: bridge, at: now))
-            perform(actions, on: bridge, at: now)
-            settle(bridge)
         }
     }
 
@@ -27,10 +25,30 @@ extension Gateway {
     private func renewed(_ presentity: EnhancedPresentity, of uri: SIPURI) -> EnhancedPresentity {
         relayedPresentity(uri, stored: (presentity.storedDocument, Set(presentity.computedInstances.map(\.id))))
     }
+}
+
+extension CategoryRelay {
+    func renew(after before: GatewayConfiguration, isAll: Bool, at now: Instant) {
+        for bridge in table.inOrder {
+            let isSamePlace = isSame(domainOf: bridge, in: before)
+            guard isAll || !isSamePlace else { continue }
+            let actions = bridge.reconfigure(isSamePlace: isSamePlace, renew: renewed, environment(of: bridge, at: now))
+            perform(actions, on: bridge, at: now)
+            settle(bridge)
+        }
+    }
 
     /// The same document, parsed under the current limits; one that became unreadable is no longer shown.
     private func renewed(_ known: CategoryBridge.Source) -> CategoryBridge.Source {
         known.renewed(try? PIDFDocument.decode(known.document, using: parser))
+    }
+}
+
+extension PublicationRelay {
+    /// Whether the configuration of the user's domain is unchanged.
+    fileprivate func isSame(domainOf bridge: Bridge, in before: GatewayConfiguration) -> Bool {
+        let name = bridge.uri.domainKey
+        return configuration.domain(name) == before.domain(name)
     }
 }
 

@@ -3,20 +3,21 @@ import FederationRouting
 import PresenceDocuments
 import Registration
 import SIPCore
-import SIPEvents
-import XMLCore
 
-extension Gateway {
+/// SERVICE (MS-PRES 3.2.5.4): relayed to the compositor of a simple domain, or served by the home server of a hosted domain.
+extension PublicationsFlow {
     func receiveService(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
-        if Self.isDirectorySearch(request) { return try searchDirectory(request, transaction, at: now) }
+        ports.prepareUndo(of: configuration.canonical(to).aorKey)
+        if try ports.serveSearch(request, transaction, at: now) { return }
         let parties = try screening.parties(request, presentity: to)
-        if publishingHop(of: parties.presentity, side: .simple) != nil,
+        if pidf.publishingHop(of: parties.presentity) != nil,
             request.body.isEmpty || request.headers.contentType?.essence == ServiceKind.categoryPublish.rawValue
         {
-            return try relayCategories(request, transaction, flow, parties, at: now)
+            try checkRunning()
+            return try pidf.relay(request, transaction, flow, parties, beside: categories.count, at: now)
         }
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "this node is not the home server of that user", errorID: 4005)
@@ -26,20 +27,14 @@ extension Gateway {
         }
         guard let kind = ServiceKind(rawValue: type) else { throw .unsupportedMediaType(accept: ServiceKind.accepted) }
         let endpoint = EndpointID(of: request.headers)
-        let isRegistered = endpoint.map { home.registrar.binding(of: parties.presentityKey, endpoint: $0) != nil } ?? false
+        let isRegistered = endpoint.map { ports.isRegistered($0, of: parties.presentityKey) } ?? false
         let sender = PublishingEndpoint(
             from: parties.watcher.description, to: parties.presentity.description,
             endpointID: endpoint.map { Self.spelling(of: $0, in: request.headers) },
             isRegistered: isRegistered || !parties.presentityDomain.requiresRegistration)
         let service = ServiceRequest(
             request: request, transaction: transaction, flow: flow, parties: parties, sender: sender, isRegistered: isRegistered)
-        switch kind {
-        case .categoryPublish: try publishCategories(service, at: now)
-        case .setContainerMembers: try setContainerMembers(service, at: now)
-        case .setSubscribers: try setSubscribers(service, at: now)
-        case .setDelegates: try setDelegates(service, at: now)
-        case .operation: try performOperation(service, at: now)
-        }
+        try ports.serve(service, kind, at: now)
     }
 
     /// The endpoint as spelled in its own Contact (MS-PRES 2.2.2.1).

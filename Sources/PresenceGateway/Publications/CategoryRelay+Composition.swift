@@ -19,7 +19,7 @@ public enum PublishForm: String, CaseIterable, Hashable, Sendable {
 }
 
 /// Composes the documents of a user into one set of category instances.
-extension Gateway {
+extension CategoryRelay {
     /// Composes the sources into the wanted instances.
     func compose(
         _ sources: [String: CategoryBridge.Source], of uri: SIPURI, homeComputesState: Bool, at now: Instant

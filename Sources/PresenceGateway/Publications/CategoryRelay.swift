@@ -6,19 +6,32 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// PUBLISH of standard clients for users of enterprise domains (RFC 3903 6).
-extension Gateway {
+/// PUBLISH of standard clients for users of enterprise domains (RFC 3903 6), relayed as SERVICE.
+final class CategoryRelay: PublicationRelay {
+    static let kind: UInt8 = 1
+    static let side = DomainSide.enterprise
+
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// The other flows, which outlive it.
+    unowned let ports: any PublicationsPorts
+    let table = BridgeTable<CategoryBridge>(kind: kind)
+
+    init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any PublicationsPorts) {
+        self.kernel = kernel
+        self.context = context
+        self.ports = ports
+    }
+
     /// Accepts PIDF for a user of an enterprise domain.
-    func relayPIDF(
-        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
+    /// - Parameter others: number of bridges of the other relay.
+    func relay(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, beside others: Int,
+        at now: Instant
     ) throws(Refusal) {
-        guard !isShuttingDown else {
-            throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
-        }
-        try checkPublication(request, parties)
         guard request.body.count <= configuration.limits.publicationBytes else { throw .bodyTooLarge }
         let loopMarkers = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
-        let bridge = try categoryBridge(parties)
+        let bridge = try bridge(of: parties, beside: others)
         guard bridge.queue.count < CategoryBridge.queueLimit else {
             counters.limitsReached += 1
             throw .unavailable("too many publications of this presentity at once", retryAfter: configuration.timing.retryAfter)
@@ -29,13 +42,13 @@ extension Gateway {
         settle(bridge)
     }
 
-    private func categoryBridge(_ parties: RequestScreening.Parties) throws(Refusal) -> CategoryBridge {
-        if let known = publications.categoryBridge(parties.presentityKey) { return known }
-        try checkBridgeLimit()
+    private func bridge(of parties: RequestScreening.Parties, beside others: Int) throws(Refusal) -> CategoryBridge {
+        if let known = table[parties.presentityKey] { return known }
+        try checkLimit(beside: others)
         let bridge = CategoryBridge(
             key: parties.presentityKey, uri: parties.presentity, publications: noPublications,
-            client: categoryClient(of: parties.presentity, standings: [:]), dialogContext: DialogContext(callID: tokens.callID()))
-        publications.insert(bridge)
+            client: client(of: parties.presentity, standings: [:]), dialogContext: DialogContext(callID: tokens.callID()))
+        table.insert(bridge)
         return bridge
     }
 
@@ -48,7 +61,7 @@ extension Gateway {
                 limit: configuration.limits.publicationsPerPresentity))
     }
 
-    func categoryClient(
+    func client(
         of uri: SIPURI, standings: [PublicationID: CategoryPublicationClient.Standing]
     ) -> CategoryPublicationClient {
         CategoryPublicationClient(
@@ -60,7 +73,7 @@ extension Gateway {
     func environment(of bridge: CategoryBridge, at now: Instant) -> CategoryBridge.Environment {
         let uri = bridge.uri
         return CategoryBridge.Environment(
-            now: now, isRoutable: publishingHop(of: uri, side: .enterprise) != nil,
+            now: now, isRoutable: publishingHop(of: uri) != nil,
             leastLife: configuration.timing.publication.standard
         ) { [unowned self] request, table throws(Refusal) in
             let (operation, tag, expires) = try publish(request, in: &table, at: now)
@@ -101,7 +114,7 @@ extension Gateway {
 
     /// Restores the publications before a change that could not be stored.
     private func takeBack(_ bridge: CategoryBridge, to before: CategoryBridge.Publications, at now: Instant) {
-        publications.insert(bridge)
+        table.insert(bridge)
         perform(bridge.takeBack(to: before, environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)
     }
@@ -113,12 +126,12 @@ extension Gateway {
         settle(bridge)
     }
 
-    /// Drops an idle bridge, or schedules its next deadline.
-    func settle(_ bridge: CategoryBridge) {
-        guard publications.contains(bridge) else { return }
-        guard bridge.isIdle else { return timers.set(flows.publications.ticket(of: bridge), at: bridge.nextDeadline) }
-        publications.remove(bridge)
-        flows.publications.remove(bridge)
-        keep(.bridge(bridge.key))
+    // MARK: the table
+
+    func remove(_ bridge: CategoryBridge) { table.remove(bridge) }
+
+    /// Number of entries of each table, by name.
+    var sizes: [String: Int] {
+        ["categoryBridges": count, "queuedPublications": table.bridges.reduce(0) { $0 + $1.queue.count }]
     }
 }

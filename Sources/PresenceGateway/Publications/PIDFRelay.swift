@@ -6,15 +6,31 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// SERVICE of enterprise clients for users of simple domains (MS-PRES 3.2).
-extension Gateway {
+/// SERVICE of enterprise clients for users of simple domains (MS-PRES 3.2), relayed as PUBLISH.
+final class PIDFRelay: PublicationRelay {
+    static let kind: UInt8 = 0
+    static let side = DomainSide.simple
+
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// The other flows, which outlive it.
+    unowned let ports: any PublicationsPorts
+    let table = BridgeTable<PIDFBridge>(kind: kind)
+    /// Connections over which endpoints published.
+    private var connections = PublishingConnections()
+
+    init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any PublicationsPorts) {
+        self.kernel = kernel
+        self.context = context
+        self.ports = ports
+    }
+
     /// Accepts categories for a user of a simple domain.
-    func relayCategories(
-        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ parties: RequestScreening.Parties, at now: Instant
+    /// - Parameter others: number of bridges of the other relay.
+    func relay(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ parties: RequestScreening.Parties,
+        beside others: Int, at now: Instant
     ) throws(Refusal) {
-        guard !isShuttingDown else {
-            throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
-        }
         let loopMarkers = try HopMark(node: configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
         let endpoint = EndpointID(of: request.headers)
         let document: CategoryPublishDocument
@@ -27,8 +43,8 @@ extension Gateway {
             throw Refusal(.notAcceptableHere, "MS-PRES 3.2.5.4: an endpoint without a connection cannot be seen to end")
         }
         // Expire old state first: it has ended even if this request is refused.
-        if let known = publications.pidfBridge(parties.presentityKey) { advance(known, at: now) }
-        let bridge = try pidfBridge(parties)
+        if let known = table[parties.presentityKey] { advance(known, at: now) }
+        let bridge = try bridge(of: parties, beside: others)
         defer { settle(bridge) }
         guard bridge.held.count < PIDFBridge.heldLimit else {
             counters.limitsReached += 1
@@ -53,29 +69,22 @@ extension Gateway {
         } catch {
             throw Refusal(error)
         }
-        if let connection = flow.connection, let connected { publications.note(connected, of: bridge, over: connection) }
+        if let connection = flow.connection, let connected { connections.note(connected, of: bridge.key, over: connection) }
         bridge.follow(loopMarkers, maxForwards: parties.maxForwards)
         perform(actions, on: bridge, at: now)
     }
 
-    private func pidfBridge(_ parties: RequestScreening.Parties) throws(Refusal) -> PIDFBridge {
-        if let known = publications.pidfBridge(parties.presentityKey) { return known }
-        try checkBridgeLimit()
+    private func bridge(of parties: RequestScreening.Parties, beside others: Int) throws(Refusal) -> PIDFBridge {
+        if let known = table[parties.presentityKey] { return known }
+        try checkLimit(beside: others)
         let timing = configuration.timing
         let bridge = PIDFBridge(
             key: parties.presentityKey, uri: parties.presentity, enhanced: relayedPresentity(parties.presentity, stored: nil),
             client: PublicationClient(
                 expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum),
             dialogContext: DialogContext(callID: tokens.callID()))
-        publications.insert(bridge)
+        table.insert(bridge)
         return bridge
-    }
-
-    func checkBridgeLimit() throws(Refusal) {
-        guard publications.count < configuration.limits.publicationBridges else {
-            counters.limitsReached += 1
-            throw .unavailable("too many publications are carried to other domains", retryAfter: configuration.timing.retryAfter)
-        }
     }
 
     /// Creates a presentity with the container members of the table `container-policy`; no client manages others for it.
@@ -90,15 +99,15 @@ extension Gateway {
                 return ContainerElement(
                     id: id, version: 0, members: row.members.map { ContainerMember(ContainerMemberType(rawValue: $0)) })
             })
-        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: presencePolicy(of: uri))
+        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: ports.policy(of: uri))
     }
 
     /// Surroundings of an input of a relayed publication.
     func environment(of bridge: PIDFBridge, at now: Instant) -> PIDFBridge.Environment {
         let domain = configuration.domain(bridge.uri.domainKey)
         return PIDFBridge.Environment(
-            now: now, connected: publications.connected(bridge.key), network: domain?.network,
-            isRoutable: publishingHop(of: bridge.uri, side: .simple) != nil, retryPause: configuration.timing.retryMaximum
+            now: now, connected: connections.endpoints(of: bridge.key), network: domain?.network,
+            isRoutable: publishingHop(of: bridge.uri) != nil, retryPause: configuration.timing.retryMaximum
         ) { [unowned self] elements in
             guard let domain else { return nil }
             let format = WatcherFormat.pidf(domain.profile, lossless: domain.lossless)
@@ -109,13 +118,19 @@ extension Gateway {
         }
     }
 
+    /// Remembers the state before a change, in case that it cannot be stored.
+    func undoIfNotKept(_ bridge: PIDFBridge, to before: EnhancedPresentity) {
+        let earlier = connections.connections(of: bridge.key)
+        ifNotKept { [unowned self] now in takeBack(bridge, to: before, over: earlier, at: now) }
+    }
+
     /// Restores the state before a change that could not be stored.
-    /// - Parameter connections: those of the endpoints, which are forgotten with an idle bridge.
-    func takeBack(
-        _ bridge: PIDFBridge, to before: EnhancedPresentity, over connections: [String: Set<ConnectionID>], at now: Instant
+    /// - Parameter earlier: connections of the endpoints, which are forgotten with an idle bridge.
+    private func takeBack(
+        _ bridge: PIDFBridge, to before: EnhancedPresentity, over earlier: [String: Set<ConnectionID>], at now: Instant
     ) {
-        publications.restore(connections, of: bridge)
-        publications.insert(bridge)
+        for (endpoint, lines) in earlier { for line in lines { connections.note(endpoint, of: bridge.key, over: line) } }
+        table.insert(bridge)
         perform(bridge.takeBack(to: before, environment(of: bridge, at: now)), on: bridge, at: now)
         settle(bridge)
     }
@@ -123,8 +138,9 @@ extension Gateway {
     // MARK: time
 
     /// Starts the grace period of unregistered endpoints after their last connection closed (``GatewayTiming/connectionGrace``).
-    func bridgeEndpointsClosed(_ connection: ConnectionID, at now: Instant) {
-        for (bridge, endpoints) in publications.closed(connection) {
+    func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
+        for (key, endpoints) in connections.close(connection) {
+            guard let bridge = table[key] else { continue }
             bridge.endpointsLeft(endpoints, returnBy: now + configuration.timing.connectionGrace)
             schedule(bridge)
         }
@@ -137,17 +153,30 @@ extension Gateway {
 
     // MARK: the table
 
-    func schedule(_ bridge: PIDFBridge) {
-        guard publications.contains(bridge) else { return }
-        timers.set(flows.publications.ticket(of: bridge), at: bridge.nextDeadline)
+    /// Removes a bridge with the connections of its endpoints.
+    func remove(_ bridge: PIDFBridge) {
+        table.remove(bridge)
+        connections.forget(bridge.key)
     }
 
-    /// Drops an idle bridge, or schedules its next deadline.
-    func settle(_ bridge: PIDFBridge) {
-        guard publications.contains(bridge) else { return }
-        guard bridge.isIdle else { return schedule(bridge) }
-        publications.remove(bridge)
-        flows.publications.remove(bridge)
-        keep(.bridge(bridge.key))
+    /// Endpoints of a user that are present, or are awaited after their connection closed.
+    func endpoints(of bridge: PIDFBridge) -> Set<String> {
+        bridge.endpoints.union(bridge.leaving.keys).union(connections.endpoints(of: bridge.key))
+    }
+
+    /// Applies the categories and limits of the present domains.
+    func renewPolicies() {
+        for bridge in table.inOrder {
+            let policy = ports.policy(of: bridge.uri)
+            bridge.forEachStanding { $0.policy = policy }
+        }
+    }
+
+    /// Number of entries of each table, by name.
+    var sizes: [String: Int] {
+        [
+            "pidfBridges": count, "heldPublications": table.bridges.reduce(0) { $0 + $1.held.count },
+            "bridgeConnections": connections.count,
+        ]
     }
 }

@@ -1,0 +1,38 @@
+import EnhancedPresence
+import Registration
+import SIPCore
+
+/// Answers to the publications; the requirements that are missing here are methods of the flows.
+extension Gateway: PublicationsPorts {
+    func prepareUndo(of presentity: String) { undoable(presentity) }
+
+    func publish(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
+    ) throws(Refusal) {
+        try receivePublish(request, transaction, parties, at: now)
+    }
+
+    func policy(of uri: SIPURI) -> EnhancedPresencePolicy { presencePolicy(of: uri) }
+
+    func serve(_ service: ServiceRequest, _ kind: ServiceKind, at now: Instant) throws(Refusal) {
+        switch kind {
+        case .categoryPublish: try publishCategories(service, at: now)
+        case .setContainerMembers: try setContainerMembers(service, at: now)
+        case .setSubscribers: try setSubscribers(service, at: now)
+        case .setDelegates: try setDelegates(service, at: now)
+        case .operation: try performOperation(service, at: now)
+        }
+    }
+
+    func serveSearch(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) -> Bool {
+        guard Self.isDirectorySearch(request) else { return false }
+        try searchDirectory(request, transaction, at: now)
+        return true
+    }
+
+    func isRegistered(_ endpoint: EndpointID, of user: String) -> Bool {
+        home.registrar.binding(of: user, endpoint: endpoint) != nil
+    }
+
+    func takeRestoreTurn(at now: Instant) -> Instant { flows.upstream.takeRestoreTurn(at: now) }
+}
