@@ -25,9 +25,9 @@ struct KeepAlive: Equatable {
         self.dueAt = dueAt
     }
 
-    /// Changes a configured interval; requests that are open stay so.
-    init(ticket: Ticket, interval: TimeSpan, dueAt: Instant, after before: KeepAlive?) {
-        self.init(ticket: ticket, interval: interval, dueAt: dueAt)
+    /// Changes the interval; requests that are open stay so.
+    init(ticket: Ticket, interval: TimeSpan, isDefault: Bool = false, dueAt: Instant, after before: KeepAlive?) {
+        self.init(ticket: ticket, interval: interval, isDefault: isDefault, dueAt: dueAt)
         open = before?.open ?? 0
     }
 

@@ -18,7 +18,7 @@ extension Gateway {
             "dialogsOfEndpoint": dialogs.endpointCount, "publishingConnections": publishingConnections.count,
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
-            "watchedByPartners": partners.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,
+            "watchedByPartners": flows.border.partners.table.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,
             "unanswered": unanswered.count,
             "unsent": uncommitted.unsent.count,
             "recordsBefore": uncommitted.recordsBefore.count,

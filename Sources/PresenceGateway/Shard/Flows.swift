@@ -24,13 +24,13 @@ final class Flows {
     var handlers = RequestHandlers()
 
     init(_ gateway: Gateway) {
-        border = BorderFlow(gateway)
+        border = BorderFlow(gateway.kernel, gateway.context, gateway, shard: gateway.shard, of: gateway.shards)
         subscriptions = SubscriptionsFlow(gateway)
         presentities = PresentitiesFlow(gateway)
         upstream = UpstreamFlow(gateway.kernel, gateway.context, gateway)
         publications = PublicationsFlow(gateway.kernel, gateway.context, gateway)
         homeServer = HomeServerFlow(gateway)
-        clients = [border, subscriptions, presentities, upstream, publications, homeServer]
+        clients = [border.probes, subscriptions, presentities, upstream, publications, homeServer]
         handlers.add(subscriptions)
         handlers.add(upstream)
         handlers.add(publications)

@@ -13,10 +13,7 @@ extension Gateway {
         let before = self.configuration
         context.use(configuration)
         kernel.configuration = configuration
-        peers.use(configuration, routes: routes, located: hops.known)
-        partners.configure(Self.configuredPartners(routes))
-        transactions.configuration.isAnswerAddress = peers.table.isAnswerAddress
-        configureSignIns(before: before)
+        flows.border.configure(before: before)
         if configuration.domains != before.domains {
             // Unchanged domains keep the forms that were learned for them.
             flows.upstream.upstreams.reconfigure { configuration.domain($0) }

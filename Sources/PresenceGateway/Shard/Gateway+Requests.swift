@@ -6,10 +6,10 @@ extension Gateway {
     /// Serves a received request, or refuses it.
     func receive(_ received: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         var request = received
-        peers.stripUntrustedHeaders(&request, from: flow, at: now)
+        flows.border.stripUntrustedHeaders(&request, from: flow, at: now)
         do throws(Refusal) {
             // Authenticate first: clients with a security association discard unsigned responses, including 503.
-            try authenticate(request, transaction, flow, at: now)
+            try flows.border.authenticate(request, transaction, flow, at: now)
             try checkLoad(request)
             let handler = try flows.handlers.handler(of: request)
             try screening.check(request)
@@ -51,7 +51,10 @@ extension Gateway {
         flows.handlers.add(handler)
         transactions.configuration.allow = flows.handlers.allow
     }
+}
 
+extension ShardContext {
+    /// Body types that requests may have, as the value of Accept.
     static let acceptedBodies =
         "\(WatcherFormat.pidfType), \(WatcherFormat.categoriesType), \(WatcherFormat.msrtcType), \(WatcherFormat.batchSubscribeType), "
         + "\(ServiceKind.accepted), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"

@@ -29,20 +29,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
 
     let shard: Int
     let shards: Int
-    /// Rights of peers.
-    var peers: PeerAdmission
-    /// Unauthorized peers that were reported lately, so that a flood of them fills neither the log nor the journal.
-    var unauthorizedPeers = RecentNotes<UnauthorizedPeerKey>(limit: 256)
-    /// Hosts with responses that were refused and logged lately.
-    var answerers = RecentNotes<String>(limit: 256)
-    /// Counters and availability of partners.
-    var partners = PartnerTable()
-    /// Digest clients for partners that require credentials.
-    var signIns = PartnerSignIns()
-    /// Domains that are probed by OPTIONS.
-    var keepAlives: [String: KeepAlive] = [:]
-    /// Whether domains are probed, by default those with an upstream subscription.
-    var keepsPartnersAlive = false
 
     /// Dialogs in which the gateway is notifier.
     var dialogs = DialogTable()
@@ -87,12 +73,10 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         context = ShardContext(configuration, mapper, directory, authenticator)
         self.shard = shard
         self.shards = shards
-        peers = PeerAdmission(configuration, routes: context.routes)
         let prefix = ShardRouter.prefix(of: shard, among: shards)
         var layer = TransactionLayer.Configuration(sentBy: [:])
         layer.take(configuration)
         layer.server = GatewayKernel.product
-        layer.isAnswerAddress = peers.table.isAnswerAddress
         layer.announcesReuse = configuration.listeners.contains { $0.transport == .tls }
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
@@ -100,9 +84,8 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
         home = HomeServer(configuration: configuration)
         blocks = BlockMemory(bounds: configuration.limits.blocks)
-        partners.configure(Self.configuredPartners(context.routes))
         kernel.connect(to: self, flows.clients)
-        configureSignIns(before: nil)
+        flows.border.configure(before: nil)
         noteMappings()
         transactions.configuration.allow = flows.handlers.allow
     }

@@ -13,7 +13,7 @@ final class OptionsHandler: RequestHandler {
         var response = SIPResponse(to: request, status: .ok, toTag: gateway.tokens.tag())
         response.headers.append(.allow, gateway.flows.handlers.allow)
         response.headers.append(.allowEvents, gateway.packages.allowed)
-        response.headers.append(.accept, Gateway.acceptedBodies)
+        response.headers.append(.accept, ShardContext.acceptedBodies)
         response.headers.append(.acceptEncoding, ContentCoding.accepted)
         response.headers.append(.supported, Refusal.supportedTags)
         if gateway.configuration.listServer != nil { response.headers.append(.supported, ListRequest.tag) }

@@ -8,7 +8,7 @@ extension Gateway {
         _ request: SIPRequest, _ tag: String, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
         guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
-            watcher.notifier.isRefreshable, isRemoteEnd(watcher.watcherKey, request, flow)
+            watcher.notifier.isRefreshable, flows.border.isRemoteEnd(watcher.watcherKey, request, flow)
         else { throw .noSuchDialog }
         remember(watcher)
         if case .reject(let status) = watcher.dialog.receive(request) {

@@ -35,7 +35,7 @@ extension Gateway {
     ) -> Bool {
         guard let tag = resumedCalls.tag(of: request, at: now), let watcher = dialogs[tag],
             let sequence = request.headers.cSeq?.number, watcher.dialog.remoteCSeq == sequence, watcher.event.matches(event),
-            !watcher.notifier.isEnding, isRemoteEnd(watcher.watcherKey, request, flow)
+            !watcher.notifier.isEnding, flows.border.isRemoteEnd(watcher.watcherKey, request, flow)
         else { return false }
         reached(watcher, over: flow)
         let requestedExpires = request.headers.expires.map { Int(clamping: $0) }

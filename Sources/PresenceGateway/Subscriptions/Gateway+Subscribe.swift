@@ -31,7 +31,7 @@ extension Gateway {
         guard let dialog = Dialog(accepting: request, localTag: tokens.tag()) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
-        try checkPath(request, of: parties.watcher, flow)
+        try flows.border.checkPath(request, of: parties.watcher, flow)
         let policy = notifierConfiguration(package, parties.watcherDomain, bestEffort: takesBenotify(request, opened, flow))
         var requestedExpires = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }

@@ -40,9 +40,6 @@ protocol UpstreamPorts: AnyObject {
     /// Starts default OPTIONS to a domain with an accepted subscription.
     func keepAlive(_ name: String, at now: Instant)
 
-    /// Asks a partner that is down sooner.
-    func keepAliveSoon(of partner: String, at now: Instant)
-
     /// Sends OPTIONS to a domain or to one of its servers now.
     /// - Returns: false if the domain is not asked by configuration.
     func askNow(_ name: String, of server: TransportAddress?, at now: Instant) -> Bool

@@ -42,7 +42,6 @@ final class UpstreamVerifier: UpstreamPart {
 
     func partnerChanged(_ partner: String, isUp: Bool, at now: Instant) {
         let domains = domains(ofPartner: partner, among: upstreams.domainNames)
-        if !isUp { ports.keepAliveSoon(of: partner, at: now) }
         for domain in domains { doubt(upstreams.numbers(ofDomain: domain), isUp ? .partnerUp : .partnerDown, at: now) }
     }
 

@@ -276,9 +276,9 @@ import XMLCore
     func spinning() throws {
         let bench = Bench()
         // No configuration leads there: OPTIONS with an interval of zero.
-        let ticket = bench.gateway.flows.border.add(domain: "contoso.com")
-        bench.gateway.keepAlives["contoso.com"] = KeepAlive(ticket: ticket, interval: .zero, dueAt: bench.now)
-        bench.gateway.advanceKeepAlive("contoso.com", at: bench.now)
+        let probes = bench.gateway.flows.border.probes
+        probes.begin("contoso.com", every: .zero, isDefault: false, dueAt: bench.now)
+        probes.advance("contoso.com", at: bench.now)
         bench.gateway.advance(to: bench.now)
         #expect(bench.gateway.nextDeadline == bench.now)
         #expect(bench.gateway.takeLogs().contains { $0.level == .error && $0.message.description.contains("timers") })

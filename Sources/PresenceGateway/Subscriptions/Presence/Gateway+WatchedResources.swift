@@ -172,13 +172,13 @@ extension Gateway {
         let partner = partnerName(of: watcher.watcher)
         resource.count(for: partner)
         watcher.serve(through: partner)
-        if let partner { partners.watch(resource.key, by: partner) }
+        if let partner { flows.border.partners.watch(resource.key, by: partner) }
     }
 
     func uncountWatched(_ resource: WatchedResource) {
         Self.decrement(&dialogsOfPresentity, resource.key)
         watchedResources -= 1
-        if let partner = resource.partner { partners.unwatch(resource.key, by: partner) }
+        if let partner = resource.partner { flows.border.partners.unwatch(resource.key, by: partner) }
         resource.count(for: nil)
     }
 

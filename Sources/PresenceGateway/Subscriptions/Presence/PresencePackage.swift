@@ -29,9 +29,9 @@ final class PresencePackage: EventPackage {
             wanted = try gateway.wantedResources(request, format, isBatch: isBatch, parties, to: to)
         }
         let loopMarkers = try HopMark(node: gateway.configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
-        if !isBatch, !isList { try gateway.checkRights(watcher: parties.watcher, presentity: parties.presentity) }
+        if !isBatch, !isList { try gateway.flows.border.checkRights(watcher: parties.watcher, presentity: parties.presentity) }
         try gateway.checkWatchLimits(parties, isBatch || isList ? [] : wanted)
-        if !isBatch, !isList { try gateway.checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key)) }
+        if !isBatch, !isList { try gateway.flows.border.checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key)) }
         let subscription = PresenceSubscription(
             format: format, isPartial: format.isPartial(request.headers), isBatch: isBatch,
             list: list.map { list in

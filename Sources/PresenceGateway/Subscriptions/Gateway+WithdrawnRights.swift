@@ -9,30 +9,17 @@ import SIPEvents
 extension Gateway {
     func withdrawRights(at now: Instant) {
         for watcher in dialogs.inOrder {
-            if let reason = refusalOfDomain(watcher.watcher) {
+            if let reason = flows.border.refusalOfDomain(watcher.watcher) {
                 end(watcher, because: reason, at: now)
                 continue
             }
             for resource in watcher.resources {
-                guard let reason = refusalOfDomain(resource.uri) ?? refusalOfRights(watcher, resource) else { continue }
+                let refusal = flows.border.refusalOfDomain(resource.uri)
+                guard let reason = refusal ?? flows.border.refusalOfRights(watcher.watcher, to: resource.uri, through: resource.partner)
+                else { continue }
                 withdraw(resource, from: watcher, because: reason, at: now)
             }
         }
-    }
-
-    /// The reason why a user's domain is no longer served; nil: it is.
-    private func refusalOfDomain(_ user: SIPURI) -> String? {
-        let domain = configuration.canonical(user).domainKey
-        guard let (name, entry) = routes.entry(for: domain) else { return "\(domain) is not configured any more" }
-        return entry.refusal.map { "\(name) is refused with \($0.rawValue) now" }
-    }
-
-    private func refusalOfRights(_ watcher: WatcherDialog, _ resource: WatchedResource) -> String? {
-        let watching = configuration.canonical(watcher.watcher)
-        guard let refusal = routes.rightsRefusal(watcher: watching, presentity: configuration.canonical(resource.uri)) else { return nil }
-        if let partner = resource.partner { partners.count(\.noRight, of: partner) }
-        counters.rightsRefused += 1
-        return refusal.reason
     }
 
     private func withdraw(_ resource: WatchedResource, from watcher: WatcherDialog, because reason: String, at now: Instant) {

@@ -2,7 +2,7 @@ import FederationRouting
 import SIPCore
 
 /// Location of senders: a domain's servers that are known by name only.
-extension Gateway {
+extension BorderFlow {
     /// Result of locating the servers that may send for a domain.
     enum Speakers {
         /// Nothing had to be located.
@@ -18,7 +18,7 @@ extension Gateway {
     /// Locates the addresses that may send for a user's domain, if they are known by name only (``FederationRouting/LocatedServers``).
     func locateSpeakers(for user: SIPURI, _ message: InboundMessage, at now: Instant) -> Speakers {
         guard let naming = configuration.naming else { return .known }
-        let hopTargets = peers.table.unlocated(speakingFor: user, at: now)
+        let hopTargets = peerTable.unlocated(speakingFor: user, at: now)
         for hopTarget in hopTargets {
             switch kernel.delivery.hold(message, for: hopTarget, naming, at: now) {
             case .found: continue

@@ -1,34 +1,7 @@
 import FederationRouting
 import SIPCore
 
-/// Assertions about the sender in requests to trusting domains.
-extension Gateway {
-    /// Asserts the sender to a partner that accepts it (RFC 3325 9.1, RFC 5876), and its network to the servers of our own enterprise
-    /// (MS-SIPRE 2.2.15).
-    /// - Parameters:
-    ///   - user: the authenticated user: the watcher of a SUBSCRIBE, the presentity of a NOTIFY or a publication.
-    ///   - domain: destination of the request; nil adds nothing.
-    ///   - isPrivate: whether the user requests privacy outside the trust domain (RFC 3325 9.3).
-    func assertIdentity(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool = false) {
-        guard let domain, !domain.hosted, AnonymousUser.partner(ofHost: user.domainKey) == nil else { return }
-        if domain.trust.asserts {
-            request.headers.set(.pAssertedIdentity, "<\(user.addressOfRecord())>")
-            if isPrivate { request.headers.set(.privacy, "id") }
-        }
-        guard domain.side == .enterprise, domain.network == .sameEnterprise,
-            let (name, home) = routes.entry(for: configuration.canonical(user).domainKey), home.network != .sameEnterprise
-        else { return }
-        let network = home.network == .publicCloud ? "publiccloud" : "federation"
-        let kind =
-            home.network == .publicCloud
-            ? "AuthorizedServer" : name == RoutingTable.fallbackName ? "AutoFederation" : "DirectPartner"
-        request.headers.set(
-            .msEdgeProxyMessageTrust,
-            "ms-source-type=\(kind);ms-ep-fqdn=\(configuration.nodeName);ms-source-verified-user=verified;ms-source-network=\(network)")
-        request.headers.set(.msSourceNetwork, network)
-    }
-}
-
+/// Assertions about the sender in received requests.
 extension RequestScreening {
     /// The sender of a request: the identity asserted by a trusted neighbour (RFC 3325 9.1), else From. Other assertions were removed
     /// before.

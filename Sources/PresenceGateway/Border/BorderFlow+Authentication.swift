@@ -2,7 +2,7 @@ import SIPCore
 import SIPSecurity
 
 /// Authentication of requests, and signatures for the client (MS-SIPAE 3.3, RFC 3261 22).
-extension Gateway {
+extension BorderFlow {
     /// Authenticates the user in From, if the user's domain is hosted and the listener requires it; users of other domains are
     /// authenticated by their own servers.
     ///

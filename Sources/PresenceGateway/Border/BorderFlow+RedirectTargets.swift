@@ -5,7 +5,7 @@ import SIPCore
 ///
 ///     sent --3xx, Contact at the same partner--> sent there, CSeq one higher --...--> answered
 ///               \--other, or too many--> refused: SUBSCRIBE ends as `noresource`, NOTIFY ends its dialog, PUBLISH, SERVICE get 502
-extension Gateway {
+extension BorderFlow {
     /// Largest number of redirections of one request.
     private static let redirectLimit = 5
 
@@ -63,10 +63,7 @@ extension Gateway {
         if uri.isSecure, !isSecure { return nil }
         guard TransportAddress.isNumeric(uri.host) else {
             let isOfDomain = partner != nil && partnerName(ofDomain: configuration.identities.domain(uri.domainKey)) == partner
-            guard
-                isOfDomain
-                    || peers.table.isAddress(uri.host, of: origin, beside: peer(at: .init(.udp, "", 0), proving: nil), at: commitLog.now)
-            else { return nil }
+            guard isOfDomain || isAddress(uri.host, of: origin, nil, nil) else { return nil }
             return requestRoute(by: hop)
         }
         let transport = uri.transport ?? usual

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Next hops, and routes within dialogs: only to the remote party's own servers.
-extension Gateway {
+extension BorderFlow {
     /// Route of a request within a dialog: the route set or the remote target (RFC 3261 12.2.1.1), over the dialog's connection while it
     /// is open. Names are looked up only within a domain that is itself looked up. Other names, and addresses that are not the remote
     /// party's, are replaced by the domain's next hop or the dialog's source. A dialog that began over TLS stays on TLS.
@@ -54,7 +54,8 @@ extension Gateway {
         default: break
         }
         let remote = flow?.remote ?? TransportAddress(.udp, "", 0)
-        return peers.table.isAddress(host, of: user, beside: peer(at: remote, proving: flow?.peer), at: commitLog.now)
+        let peer = peer(at: remote, proving: flow?.peer)
+        return peerTable.isAddress(host, of: user, beside: peer, at: commitLog.now)
     }
 
     /// Transport of a next hop; of several, TLS if listed. nil: not located yet.
@@ -127,18 +128,5 @@ extension Gateway {
             if let transport = next.transport, transport != .tls { return hopTarget }
             return HopTarget(host, .standard(transport: .tls, port: next.port), isSecure: true)
         }
-    }
-
-    /// Next hop toward a user of another domain; nil: none.
-    func hop(toward uri: SIPURI) -> NextHop? {
-        let user = configuration.identities.identity(of: uri).uri
-        return configuration.domain(user.domainKey).flatMap { hop(toward: user, in: $0) }
-    }
-
-    func hop(toward user: SIPURI, in domain: DomainConfiguration, isSecure: Bool = false) -> NextHop? {
-        var isSecure = isSecure || user.isSecure
-        if !isSecure, domain.discovery != nil, let (name, entry) = routes.entry(for: user.domainKey) { isSecure = entry.needsTLS(as: name) }
-        return domain.nextHop(
-            toward: user.domainKey, user: user.decodedUser, isSecure: isSecure, locatesNames: configuration.naming != nil)
     }
 }

@@ -1,0 +1,25 @@
+import FederationRouting
+import SIPCore
+
+/// Answers to the border; the requirements that are missing here are methods of the shard.
+extension Gateway: BorderPorts {
+    func hasSubscriptions(atDomain name: String) -> Bool { flows.upstream.hasSubscriptions(atDomain: name) }
+
+    func subscribedServers(ofDomain name: String, at hop: NextHop) -> [TransportAddress] {
+        flows.upstream.subscribedServers(ofDomain: name, at: hop)
+    }
+
+    var unverifiedByDomain: [String: (count: Int, since: Instant)] { flows.upstream.unverifiedByDomain }
+
+    func sampleSubscriptions(ofDomain name: String, at now: Instant) { flows.upstream.sampleSubscriptions(ofDomain: name, at: now) }
+
+    func partnerChanged(_ partner: String, isUp: Bool, at now: Instant) {
+        flows.upstream.verifier.partnerChanged(partner, isUp: isUp, at: now)
+    }
+
+    func serverIsDown(_ server: TransportAddress, at now: Instant) { flows.upstream.verifier.serverIsDown(server, at: now) }
+
+    func watchConnection(_ connection: ConnectionID?, ofDomain name: String) {
+        flows.upstream.verifier.watchConnection(connection, ofDomain: name)
+    }
+}
