@@ -94,8 +94,8 @@ extension Gateway {
             keep(end.binding)
             guard let endpoint = end.binding.endpoint else { continue }
             dialogsEnd(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
-            let isLast = end.isLast && !hasUnregisteredEndpoints(end.binding.user)
-            endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
+            let isLast = end.isLast && !flows.presentities.hasUnregisteredEndpoints(end.binding.user)
+            flows.presentities.endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
         }
     }
 
@@ -103,11 +103,6 @@ extension Gateway {
     func registrationConnectionEnded(_ connection: ConnectionID, at now: Instant) {
         home.registrar.connectionClosed(connection, at: now)
         scheduleRegistrar()
-    }
-
-    /// Whether an endpoint without a registration has published for the user over a connection that is still open.
-    func hasUnregisteredEndpoints(_ key: String) -> Bool {
-        !publishingConnections.endpoints(of: key).isEmpty
     }
 
     func advanceRegistrar(at now: Instant) {

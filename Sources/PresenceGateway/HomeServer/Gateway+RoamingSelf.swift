@@ -23,7 +23,7 @@ extension Gateway {
     func roamingData(of owner: DataOwner, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
         let moment = DateTime(now)
         // A user without a record gets a document too.
-        let presentity = (presentities[owner.key] ?? makePresentity(owner.key, owner.uri)).enhanced
+        let presentity = (flows.presentities.record(owner.key) ?? flows.presentities.table.make(owner.key, owner.uri)).enhanced
         guard let change else { return presentity.roamingData(scope: scope, at: moment).encoded() }
         let data = presentity.roamingData(after: change, scope: scope, at: moment)
         return data == RoamingDataDocument() ? nil : data.encoded()

@@ -19,7 +19,7 @@ extension Gateway {
         var explanation = Explanation(watcher: party(watcher), presentity: party(presentity), route: route)
         explanation.subscriptions = explainSubscriptions(of: watcher.aorKey, to: key, includingBodies: includingBodies, at: now)
         if ShardRouter(shards: shards).shard(ofKey: key) == shard, configuration.domain(presentity.domainKey)?.hosted == true {
-            explanation.home = presentities[key].map { report(home: $0) }
+            explanation.home = flows.presentities.record(key).map { report(home: $0) }
             if !explanation.subscriptions.contains(where: \.isPresence) { explanation.preview = preview(watcher, of: presentity, at: now) }
         }
         explanation.carried = relayedReport(of: key, at: now)
@@ -72,7 +72,7 @@ extension Gateway {
         let trace = MappingNotes()
         let translator = tracing(by: trace)
         var unused = GatewayCounters()
-        if let presentity = presentities[resource.hostedKey], resource.upstream == nil {
+        if let presentity = flows.presentities.record(resource.hostedKey), resource.upstream == nil {
             let plan = presentity.plan(dialog.format, resource.categories, for: dialog.identity)
             let made = presentity.make(plan, by: translator, counters: &unused, at: now)
             return (explanation(plan, presentity, dialog.identity, trace), made)
@@ -85,11 +85,11 @@ extension Gateway {
     /// The view of a watcher without a subscription, in the usual format of its domain.
     private func preview(_ watcher: SIPURI, of presentity: SIPURI, at now: Instant) -> ViewExplanation? {
         guard let domain = configuration.domain(watcher.domainKey), domain.refuse == nil else { return nil }
-        guard let known = presentities[presentity.aorKey] else { return ViewExplanation(origin: .offline) }
+        guard let known = flows.presentities.record(presentity.aorKey) else { return ViewExplanation(origin: .offline) }
         let trace = MappingNotes()
         let format: WatcherFormat = domain.side == .enterprise ? .categories : .pidf(domain.profile, lossless: domain.lossless)
         let identity = WatcherIdentity(watcher.addressOfRecord(), network: domain.network)
-        let record = shownRecord(of: known, for: identity)
+        let record = flows.presentities.blocking.shownRecord(of: known, for: identity)
         let plan = record.plan(format, UpstreamSubscription.standardCategories, for: identity)
         var unused = GatewayCounters()
         _ = record.make(plan, by: tracing(by: trace), counters: &unused, at: now)
@@ -108,7 +108,7 @@ extension Gateway {
         var view = ViewExplanation(
             origin: presentity.choose(plan).origin, notes: notes, tables: translator.mapper.tables)
         // Explain from the true presentity, so that the operator sees a block.
-        let live = presentities[presentity.owner] ?? presentity
+        let live = flows.presentities.record(presentity.owner) ?? presentity
         view.isDocumentHidden = plan.isExplicitMember || live !== presentity && !live.documents.isEmpty
         let enhanced = live.enhanced
         let resolver = enhanced.resolver

@@ -64,15 +64,17 @@ extension Gateway {
             else { return }
             first.offer(key, ())
         }
-        for (key, record) in presentities where record.look == nil { offer(key, record.publicationCount > 0 ? .published : .silent) }
+        for record in flows.presentities.table.all where record.look == nil {
+            offer(record.key, record.publicationCount > 0 ? .published : .silent)
+        }
         for key in relayedKeys { offer(key, .carried) }
-        for key in dialogsOfPresentity.keys where presentities[key] == nil && !isRelayed(key) { offer(key, .far) }
+        for key in dialogsOfPresentity.keys where flows.presentities.record(key) == nil && !isRelayed(key) { offer(key, .far) }
         return InspectionPage(
             rows: first.rows.map { report(of: $0.key) }, next: first.hasMore ? first.rows.last?.key : nil)
     }
 
     private func report(of key: String) -> PresentityReport {
-        let record = presentities[key]
+        let record = flows.presentities.record(key)
         return PresentityReport(
             presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? (isRelayed(key) ? .carried : .far),
             watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? flows.publications.publicationCount(of: key),

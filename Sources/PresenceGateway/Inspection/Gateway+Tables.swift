@@ -8,14 +8,14 @@ extension Gateway {
     public var tableSizes: [String: Int] {
         let tables: [String: Int] = [
             "dialogs": dialogs.presenceCount,
-            "presentities": presentities.count, "dialogsOfWatcher": dialogs.watcherCount,
+            "dialogsOfWatcher": dialogs.watcherCount,
             "dialogsOfPresentity": dialogsOfPresentity.count,
-            "dialogsOfConnection": dialogs.connectionCount, "returning": returning.count, "pendingRequests": pendingRequests.count,
+            "dialogsOfConnection": dialogs.connectionCount, "pendingRequests": pendingRequests.count,
             "timers": timers.count, "homeDialogs": dialogs.count - dialogs.presenceCount, "registrations": home.registrar.count,
             "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount,
             "unkept": commitLog.unkept.count,
             "staged": commitLog.staged.count, "undo": commitLog.undo.count, "watchedResources": watchedResources,
-            "dialogsOfEndpoint": dialogs.endpointCount, "publishingConnections": publishingConnections.count,
+            "dialogsOfEndpoint": dialogs.endpointCount,
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": flows.border.partners.table.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,
@@ -23,8 +23,9 @@ extension Gateway {
             "unsent": uncommitted.unsent.count,
             "recordsBefore": uncommitted.recordsBefore.count,
         ]
-        return [flows.upstream.upstreams.sizes, flows.upstream.verifier.sizes, flows.publications.sizes].reduce(tables) { all, sizes in
-            all.merging(sizes) { $1 }
-        }
+        let flowTables = [
+            flows.presentities.sizes, flows.upstream.upstreams.sizes, flows.upstream.verifier.sizes, flows.publications.sizes,
+        ]
+        return flowTables.reduce(tables) { all, sizes in all.merging(sizes) { $1 } }
     }
 }

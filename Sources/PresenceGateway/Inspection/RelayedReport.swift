@@ -55,10 +55,10 @@ public struct RelayedReport: Codable, Hashable, Sendable {
 extension Gateway {
     /// Keys of all users with relayed publications, except users hosted on this node.
     var relayedKeys: some Sequence<String> {
-        flows.publications.keys.lazy.filter { self.presentities[$0] == nil }
+        flows.publications.keys.lazy.filter { self.flows.presentities.record($0) == nil }
     }
 
-    func isRelayed(_ key: String) -> Bool { presentities[key] == nil && flows.publications.isRelayed(key) }
+    func isRelayed(_ key: String) -> Bool { flows.presentities.record(key) == nil && flows.publications.isRelayed(key) }
 
     func relayedReport(of key: String, at now: Instant) -> RelayedReport? {
         isRelayed(key) ? flows.publications.report(of: key, at: now) : nil

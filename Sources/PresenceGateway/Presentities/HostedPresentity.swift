@@ -126,10 +126,10 @@ final class HostedPresentity {
 
     /// The presentity in a watcher's format, cached by format and containers.
     func rendered(
-        _ resource: WatchedResource, for watcher: WatcherDialog, by translator: PresenceTranslator, counters: inout GatewayCounters,
-        at now: Instant
+        _ resource: WatchedResource, as format: WatcherFormat, for identity: WatcherIdentity, by translator: PresenceTranslator,
+        counters: inout GatewayCounters, at now: Instant
     ) -> (presence: RenderedPresence, isOwn: Bool) {
-        let plan = plan(watcher.format, resource.categories, for: watcher.identity)
+        let plan = plan(format, resource.categories, for: identity)
         let viewKey = ViewKey(
             format: plan.format, requested: plan.requested, containers: plan.view?.key,
             legacyInterop: plan.legacyInterop?.id.container, isExplicitMember: plan.isExplicitMember, entity: resource.entity)

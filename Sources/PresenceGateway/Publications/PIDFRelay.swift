@@ -99,7 +99,8 @@ final class PIDFRelay: PublicationRelay {
                 return ContainerElement(
                     id: id, version: 0, members: row.members.map { ContainerMember(ContainerMemberType(rawValue: $0)) })
             })
-        return EnhancedPresentity(uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: ports.policy(of: uri))
+        return EnhancedPresentity(
+            uri: uri.description, stored: document, computed: stored?.computed ?? [], policy: configuration.presencePolicy(of: uri))
     }
 
     /// Surroundings of an input of a relayed publication.
@@ -167,7 +168,7 @@ final class PIDFRelay: PublicationRelay {
     /// Applies the categories and limits of the present domains.
     func renewPolicies() {
         for bridge in table.inOrder {
-            let policy = ports.policy(of: bridge.uri)
+            let policy = configuration.presencePolicy(of: bridge.uri)
             bridge.forEachStanding { $0.policy = policy }
         }
     }

@@ -16,9 +16,6 @@ protocol PublicationsPorts: AnyObject {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
     ) throws(Refusal)
 
-    /// The categories, limits and roaming rules of a user's publications.
-    func policy(of uri: SIPURI) -> EnhancedPresencePolicy
-
     // MARK: home server
 
     /// Serves a SERVICE about a user of a hosted domain.

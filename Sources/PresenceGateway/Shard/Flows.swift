@@ -26,7 +26,7 @@ final class Flows {
     init(_ gateway: Gateway) {
         border = BorderFlow(gateway.kernel, gateway.context, gateway, shard: gateway.shard, of: gateway.shards)
         subscriptions = SubscriptionsFlow(gateway)
-        presentities = PresentitiesFlow(gateway)
+        presentities = PresentitiesFlow(gateway.kernel, gateway.context, gateway)
         upstream = UpstreamFlow(gateway.kernel, gateway.context, gateway)
         publications = PublicationsFlow(gateway.kernel, gateway.context, gateway)
         homeServer = HomeServerFlow(gateway)

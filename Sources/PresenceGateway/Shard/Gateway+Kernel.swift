@@ -12,7 +12,8 @@ extension Gateway: KernelHost {
     }
 
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
-        endpointsClosed(connection, at: now)
+        flows.publications.endpointsClosed(connection, at: now)
+        flows.presentities.endpointsClosed(connection, at: now)
         registrationConnectionEnded(connection, at: now)
         flows.upstream.verifier.connectionEnded(connection, end, at: now)
     }

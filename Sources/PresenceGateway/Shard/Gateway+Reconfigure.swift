@@ -19,7 +19,7 @@ extension Gateway {
             flows.upstream.upstreams.reconfigure { configuration.domain($0) }
         }
         home.reconfigure(configuration)
-        blocks.bounds = configuration.limits.blocks
+        flows.presentities.blocking.use(configuration.limits.blocks)
         journal.limit = configuration.limits.journalEntries
         if let naming = configuration.naming {
             hops.cache.bounds = naming.cache
@@ -32,8 +32,9 @@ extension Gateway {
         keepPartnersAlive(at: now)
         if configuration.domains != before.domains {
             withdrawRights(at: now)
-            renewSides(at: now)
-            placeAllWatchers(at: now)
+            flows.presentities.renewDomains(at: now)
+            flows.publications.pidf.renewPolicies()
+            flows.presentities.blocking.placeAllWatchers(at: now)
         }
         if newTables != nil { notifyAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
@@ -46,7 +47,7 @@ extension Gateway {
     }
 
     private func notifyAll(at now: Instant) {
-        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) { notifyWatchers(of: presentity, at: now) }
+        flows.presentities.notifyAllWatchers(at: now)
         for watcher in dialogs.inOrder {
             for resource in watcher.resources where resource.upstream != nil { sourceChanged(resource, of: watcher, at: now) }
         }

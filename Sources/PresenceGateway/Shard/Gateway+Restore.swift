@@ -75,7 +75,7 @@ extension Gateway {
         for record in records {
             var isRead = true
             switch record {
-            case .presentity(let presentity): isRead = restore(presentity, &state)
+            case .presentity(let presentity): isRead = flows.presentities.restore(presentity, &state)
             case .publication(let publication): publications.append(publication)
             case .dialog(let dialog): stored.append(dialog)
             case .upstreamSubscription(let subscription): subscriptions.append(subscription)
@@ -86,13 +86,13 @@ extension Gateway {
             case .accessList(let list): isRead = home.lists.restore(accessControlOf: list)
             case .bridge(let bridge): isRead = flows.publications.restore(bridge, at: now)
             case .shownWatcher(let watcher): shown.append(watcher)
-            case .signOff(let signOff): isRead = restore(signOff)
+            case .signOff(let signOff): isRead = flows.presentities.blocking.restore(signOff)
             }
             if !isRead { leaveOut(record.key, &state) }
         }
-        restore(shown)
+        flows.presentities.blocking.restore(shown)
         // Composition depends on the order in which bodies came.
-        for publication in publications.sorted(by: { $0.number < $1.number }) where !restore(publication, &state) {
+        for publication in publications.sorted(by: { $0.number < $1.number }) where !flows.presentities.restore(publication, &state) {
             leaveOut(.publication(presentity: publication.presentity, tag: publication.tag), &state)
         }
         stored.sort { $0.dialog.localTag < $1.dialog.localTag }
@@ -102,13 +102,7 @@ extension Gateway {
             if restore(dialog, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
         }
         let before = counts.publications
-        for presentity in presentities.values.sorted(by: { $0.key < $1.key }) {
-            awaitEndpoints(of: presentity, at: now)
-            composeAgain(presentity)
-            presentity.noteTimedMoment(at: now)
-            advance(presentity, at: now)
-            schedule(presentity)
-        }
+        flows.presentities.resume(at: now)
         state.expired = before - counts.publications
         let resumed = flows.upstream.restore(subscriptions, at: now)
         state.upstreamSubscriptions += resumed.all.count
@@ -126,51 +120,6 @@ extension Gateway {
     private func leaveOut(_ key: StoreKey, _ state: inout RestoredState) {
         state.unreadable += 1
         log(.warning, "a stored record is left out", ["key": key.kind])
-    }
-
-    // MARK: presentities
-
-    private func restore(_ stored: StoredPresentity, _ state: inout RestoredState) -> Bool {
-        guard let uri = SIPURI(stored.uri), let root = try? parser.parse(stored.document).root,
-            let data = try? RoamingDataDocument(reading: root)
-        else { return false }
-        let presentity = presentities[stored.user] ?? makePresentity(stored.user, uri)
-        presentities[stored.user] = presentity
-        presentity.restore(data, computed: stored.computed, isSimpleNewer: stored.isSimpleNewer)
-        // The directory may have changed.
-        publishForServer(presentity)
-        state.presentities += 1
-        state.publications += presentity.enhanced.instanceCount
-        return true
-    }
-
-    private func restore(_ stored: StoredPublication, _ state: inout RestoredState) -> Bool {
-        guard let uri = SIPURI(stored.uri), let document = try? PIDFDocument.decode(stored.document, using: parser) else { return false }
-        if presentities[stored.presentity] == nil { state.presentities += 1 }
-        let presentity = presentities[stored.presentity] ?? makePresentity(stored.presentity, uri)
-        presentities[stored.presentity] = presentity
-        presentity.restore(stored, document)
-        state.publications += 1
-        return true
-    }
-
-    /// Gives endpoints ``GatewayTiming/restartGrace`` to come back, because their connections ended with the earlier process.
-    private func awaitEndpoints(of presentity: HostedPresentity, at now: Instant) {
-        let endpoints = presentity.endpoints
-        guard !endpoints.isEmpty else { return }
-        returning[presentity.key] = endpoints
-        flows.presentities.awaitEndpoints(of: presentity.key, until: now + configuration.timing.restartGrace)
-    }
-
-    /// Ends the endpoints that have not come back in time (MS-PRES 3.2.5.5).
-    func endReturning(_ key: String, at now: Instant) {
-        guard let awaited = returning.removeValue(forKey: key) else { return }
-        let present = publishingConnections.endpoints(of: key)
-        let gone = awaited.filter { one in
-            !present.contains { $0.lowercased() == one.lowercased() }
-                && EndpointID(one).map { home.registrar.binding(of: key, endpoint: $0) == nil } ?? true
-        }
-        endpointsEnded(gone.sorted(), of: key, isLast: present.isEmpty && home.registrar.bindings(of: key).isEmpty, at: now)
     }
 }
 

@@ -34,21 +34,11 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     var dialogs = DialogTable()
     /// Event packages of subscriptions to this gateway.
     var packages = EventPackages.standard
-    /// Records of hosted presentities, by ``HostedPresentity/key``.
-    var presentities: [String: HostedPresentity] = [:]
-    /// Watchers that were shown presence, and the sign-offs that blocked watchers see.
-    var blocks: BlockMemory
-    /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
-    var published: [String] = []
     var dialogsOfPresentity: [String: Int] = [:]
     /// Number of resources of all dialogs.
     var watchedResources = 0
-    /// Connections over which unregistered endpoints published, by presentity.
-    var publishingConnections = PublishingConnections()
     var home: HomeServer
     var searchRates = SearchRates()
-    /// Endpoints that published before a restart and have not come back, by presentity.
-    var returning: [String: Set<String>] = [:]
     /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     var resumedCalls = ResumedCalls()
     /// Dialogs with changes or notifications that are not committed yet.
@@ -83,7 +73,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         }
         kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
         home = HomeServer(configuration: configuration)
-        blocks = BlockMemory(bounds: configuration.limits.blocks)
         kernel.connect(to: self, flows.clients)
         flows.border.configure(before: nil)
         noteMappings()
@@ -115,7 +104,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
 
     /// Notifies watchers of publications, commits to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
-        notifyPublished(at: commitLog.now)
+        flows.presentities.notifyPublished(at: commitLog.now)
         return kernel.takeOutput()
     }
 
@@ -130,7 +119,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         var counts = GatewayCounts()
         counts.watcherDialogs = dialogs.presenceCount
         counts.upstreamSubscriptions = flows.upstream.upstreams.count
-        (counts.presentities, counts.publications) = publishedCounts
+        (counts.presentities, counts.publications) = flows.presentities.publishedCounts
         counts.publicationBridges = flows.publications.count
         counts.homeDialogs = dialogs.count - dialogs.presenceCount
         counts.registrations = home.registrar.count
@@ -148,13 +137,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         counts.unverifiedUpstreams = flows.upstream.upstreams.values.count(where: { $0.doubtedSince != nil })
         counts.storesFailing = commitLog.failingUntil == nil ? 0 : 1
         return counts
-    }
-
-    // MARK: time
-
-    func schedule(_ presentity: HostedPresentity) {
-        guard presentities[presentity.key] === presentity else { return }
-        flows.presentities.schedule(presentity)
     }
 
     // MARK: log

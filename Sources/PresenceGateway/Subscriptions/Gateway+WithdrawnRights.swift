@@ -27,7 +27,7 @@ extension Gateway {
         reject(
             resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue,
             statusCode: SIPStatus.forbidden.rawValue, because: reason)
-        if resource.upstream == nil { detachHosted(resource, from: watcher) }
+        if resource.upstream == nil { flows.presentities.detach(resource, ofDialog: watcher.localTag) }
         flows.upstream.leaveUpstreams([resource], at: now)
         if watcher.held != nil {
             if watcher.isReady { answerHeld(watcher, at: now) }

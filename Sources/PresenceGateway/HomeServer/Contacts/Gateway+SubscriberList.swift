@@ -28,9 +28,9 @@ extension Gateway {
         guard resource.key != parties.watcherKey, usesHomeServer(resource),
             !AnonymousUser.isHost(parties.watcher.domainKey)
         else { return }
-        let presentity = try presentity(resource.key, resource.uri)
-        defer { settle(presentity) }
-        undoable(resource.key)
+        let presentity = try flows.presentities.presentity(resource.key, resource.uri)
+        defer { flows.presentities.settle(presentity) }
+        flows.presentities.undoable(resource.key)
         let watcher = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
         let change: PresentityChange
         do throws(EnhancedPresenceRefusal) {
@@ -44,8 +44,8 @@ extension Gateway {
             throw Refusal(error)
         }
         guard !change.isEmpty else { return }
-        keep(presentity)
-        notifyAll(of: presentity, change, at: now)
+        flows.presentities.table.keep(presentity)
+        flows.presentities.notifyAll(of: presentity, change, at: now)
     }
 
     /// Whether the resource is a known user of this server: subscriber lists must not be created for invented names of a hosted domain.
@@ -53,7 +53,7 @@ extension Gateway {
         guard let domain = configuration.domain(resource.uri.domainKey), domain.hosted, domain.side == .enterprise, domain.refuse == nil,
             isUser(resource.key)
         else { return false }
-        return directory.names(resource.key) || presentities[resource.key]?.enhanced.hasOwnLists == true || home.lists.knows(resource.key)
-            || !dialogs.about(resource.key).isEmpty || !home.registrar.bindings(of: resource.key).isEmpty
+        return directory.names(resource.key) || flows.presentities.record(resource.key)?.enhanced.hasOwnLists == true
+            || home.lists.knows(resource.key) || !dialogs.about(resource.key).isEmpty || !home.registrar.bindings(of: resource.key).isEmpty
     }
 }

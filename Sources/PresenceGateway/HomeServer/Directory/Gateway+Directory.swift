@@ -16,22 +16,24 @@ extension Gateway {
         commitLog.now = now
         // A user with subscribed endpoints gets a record, so that new data is notified.
         for dialog in dialogs.inOrder
-        where dialog.presence == nil && dialog.subscription.presentity == dialog.watcherKey && presentities[dialog.watcherKey] == nil {
-            presentities[dialog.watcherKey] = makePresentity(dialog.watcherKey, dialog.watcher)
+        where dialog.presence == nil && dialog.subscription.presentity == dialog.watcherKey
+            && flows.presentities.record(dialog.watcherKey) == nil
+        {
+            flows.presentities.addRecord(dialog.watcherKey, dialog.watcher)
         }
-        defer { presentities.values.filter(\.isIdle).forEach(settle) }
+        defer { flows.presentities.settleAll() }
         context.directory.replace(by: state, at: DateTime(now))
         guard case .known(let users) = state else { return }
-        for record in presentities.values.sorted(by: { $0.key < $1.key }) where isInDirectory(record.uri) {
+        for record in flows.presentities.table.inOrder where isInDirectory(record.uri) {
             if let user = users.enabledUser(record.owner) {
                 let isOther = record.server.user != user
-                let change = publishForServer(record)
+                let change = flows.presentities.table.publishForServer(record)
                 if !change.isEmpty {
-                    keep(record)
-                    notifyAll(of: record, change, at: now)
+                    flows.presentities.table.keep(record)
+                    flows.presentities.notifyAll(of: record, change, at: now)
                 } else if isOther {
                     // Only data in the older formats has changed (MS-PRES 3.7.5.5).
-                    notifyWatchers(of: record, at: now)
+                    flows.presentities.notifyWatchers(of: record, at: now)
                 }
             } else {
                 userEnded(record, at: now)
@@ -73,15 +75,6 @@ extension Gateway {
         }
     }
 
-    // MARK: server publications
-
-    /// Publishes the user's directory data; unchanged data is left alone.
-    @discardableResult
-    func publishForServer(_ record: HostedPresentity) -> PresentityChange {
-        let user = isInDirectory(record.uri) ? directory.users?.enabledUser(record.owner) : nil
-        return record.publishByServer(user, at: directory.time(of: record.owner))
-    }
-
     // MARK: ended users
 
     /// Ends a removed or disabled user, which to others never existed (MS-PRES 3.4.5.3).
@@ -101,6 +94,6 @@ extension Gateway {
                 perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
             }
         }
-        settle(record)
+        flows.presentities.settle(record)
     }
 }

@@ -6,7 +6,7 @@ import SIPCore
 extension Gateway {
     /// Changes one delegate; the 200 and every self dialog get the whole list (MS-PRES 3.9.5).
     func setDelegates(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
-        try commit(service, at: now) { presentity, _ in
+        try flows.presentities.commit(service, at: now) { presentity, _ in
             try presentity.setDelegates(
                 SetDelegatesDocument(parsing: service.request.body, limits: documentLimits), by: service.sender, isUser: self.isUserHere)
         } answer: { response, presentity, _, _ in

@@ -5,7 +5,7 @@ import SIPCore
 extension Gateway {
     /// Acknowledges one subscriber; the 200 has no body, self dialogs get the whole list (MS-PRES 3.6.5).
     func setSubscribers(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
-        try commit(service, at: now) { presentity, _ in
+        try flows.presentities.commit(service, at: now) { presentity, _ in
             try presentity.setSubscribers(SetSubscribersDocument(parsing: service.request.body, limits: documentLimits), by: service.sender)
         }
     }

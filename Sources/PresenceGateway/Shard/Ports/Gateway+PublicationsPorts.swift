@@ -4,19 +4,17 @@ import SIPCore
 
 /// Answers to the publications; the requirements that are missing here are methods of the flows.
 extension Gateway: PublicationsPorts {
-    func prepareUndo(of presentity: String) { undoable(presentity) }
+    func prepareUndo(of presentity: String) { flows.presentities.undoable(presentity) }
 
     func publish(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
     ) throws(Refusal) {
-        try receivePublish(request, transaction, parties, at: now)
+        try flows.presentities.receivePublish(request, transaction, parties, at: now)
     }
-
-    func policy(of uri: SIPURI) -> EnhancedPresencePolicy { presencePolicy(of: uri) }
 
     func serve(_ service: ServiceRequest, _ kind: ServiceKind, at now: Instant) throws(Refusal) {
         switch kind {
-        case .categoryPublish: try publishCategories(service, at: now)
+        case .categoryPublish: try flows.presentities.publishCategories(service, at: now)
         case .setContainerMembers: try setContainerMembers(service, at: now)
         case .setSubscribers: try setSubscribers(service, at: now)
         case .setDelegates: try setDelegates(service, at: now)

@@ -84,7 +84,9 @@ extension Gateway {
         } else {
             resource.deliver(rendered)
         }
-        if resource.upstream == nil, resource.isRenderedOwn { noteShown(rendered, of: resource, to: watcher, at: now) }
+        if resource.upstream == nil, resource.isRenderedOwn {
+            flows.presentities.blocking.noteShown(rendered, of: resource, as: watcher.format, to: watcher.identity, at: now)
+        }
         // The first known state is not delayed because an empty one was sent.
         resource.space(until: resource.source.isKnown ? now + configuration.timing.notifySpacing : nil)
         presence.changes.remove(resource)
@@ -106,10 +108,11 @@ extension Gateway {
 
     /// The resource in the watcher's format; rendered once per state.
     func rendered(_ resource: WatchedResource, for watcher: WatcherDialog, at now: Instant) -> RenderedPresence {
-        if !published.isEmpty, resource.upstream == nil, let presentity = presentities[resource.hostedKey] { composePublished(presentity) }
+        if resource.upstream == nil { flows.presentities.composePending(resource.hostedKey) }
         if let rendered = resource.rendered { return rendered }
-        if let presentity = presentities[resource.hostedKey], resource.upstream == nil {
-            let made = presentity.rendered(resource, for: watcher, by: translator, counters: &counters, at: now)
+        if resource.upstream == nil,
+            let made = flows.presentities.rendered(resource, as: watcher.format, for: watcher.identity, at: now)
+        {
             resource.keep(made.presence, isOwn: made.isOwn)
             return made.presence
         }

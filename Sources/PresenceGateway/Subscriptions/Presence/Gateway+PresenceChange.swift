@@ -54,7 +54,7 @@ extension Gateway {
             countWatched(resource, by: watcher)
             // Subscriptions at remote domains are left only after the commit.
             if resource.upstream == nil, configuration.domain(resource.uri.domainKey)?.hosted == true {
-                attachHosted(resource, to: watcher, at: now)
+                flows.presentities.attach(resource, ofDialog: watcher.localTag, for: watcher.identity, at: now)
             }
         }
     }
@@ -63,7 +63,7 @@ extension Gateway {
     func detachHere(_ resources: [WatchedResource], from watcher: WatcherDialog) {
         for resource in resources {
             uncountWatched(resource)
-            if resource.upstream == nil { detachHosted(resource, from: watcher) }
+            if resource.upstream == nil { flows.presentities.detach(resource, ofDialog: watcher.localTag) }
         }
     }
 

@@ -67,7 +67,7 @@ extension Gateway {
     private func isCrowdedOut(_ uri: SIPURI, _ key: String, for watcher: WatcherIdentity) -> Bool {
         guard let domain = configuration.domain(uri.domainKey), domain.refuse == nil else { return false }
         if domain.hosted {
-            return presentities.count - blocks.signOffCount >= configuration.limits.presentities && !hasHostedRecord(of: key, for: watcher)
+            return flows.presentities.isFull(for: watcher, of: key)
         }
         return flows.upstream.upstreams.count >= configuration.limits.upstreamSubscriptions
     }
@@ -98,7 +98,7 @@ extension Gateway {
                     reject(resource, of: watcher, state: "resubscribe")
                     return
                 }
-                attachHosted(resource, to: watcher, at: now)
+                flows.presentities.attach(resource, ofDialog: watcher.localTag, for: watcher.identity, at: now)
                 return
             }
             if watcher.isBatch, domain.side == .enterprise {
@@ -154,7 +154,7 @@ extension Gateway {
                 try noteSubscriber(request, parties, resource, watcher.format, isPoll: isPoll, at: now)
             } catch {
                 reject(watched, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)
-                detachHosted(watched, from: watcher)
+                flows.presentities.detach(watched, ofDialog: watcher.localTag)
             }
         }
     }

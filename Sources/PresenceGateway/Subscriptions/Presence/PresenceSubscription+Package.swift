@@ -158,7 +158,8 @@ extension PresenceSubscription: PackageSubscription {
         }
         for resource in resources where resource.upstream == nil && resource.isRenderedOwn && resource.isNotified {
             // Stores of earlier versions have no record of it.
-            gateway.noteShown(gateway.rendered(resource, for: dialog, at: now), of: resource, to: dialog, at: now)
+            gateway.flows.presentities.blocking.noteShown(
+                gateway.rendered(resource, for: dialog, at: now), of: resource, as: dialog.format, to: dialog.identity, at: now)
         }
         guard !dialog.isAway, !differing.isEmpty || hasPendingInstanceStates else { return false }
         differing.forEach { changes.add($0) }
@@ -174,7 +175,7 @@ extension PresenceSubscription: PackageSubscription {
 
     func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog, by gateway: Gateway) {
         let resource = row.resource
-        let isHosted = resource.map { gateway.presentities[$0.hostedKey] != nil && $0.upstream == nil } ?? false
+        let isHosted = resource.map { gateway.flows.presentities.record($0.hostedKey) != nil && $0.upstream == nil } ?? false
         let upstream = resource?.upstream
         report.format = formatName
         report.categories = format == .categories ? resource?.categories.map(\.rawValue) ?? [] : []

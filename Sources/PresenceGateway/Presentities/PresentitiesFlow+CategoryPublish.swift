@@ -2,7 +2,8 @@ import EnhancedPresence
 import PresenceDocuments
 import SIPCore
 
-extension Gateway {
+/// SERVICE that changes the enhanced presence of a hosted user.
+extension PresentitiesFlow {
     /// Publishes categories (MS-PRES 3.2.5.1.2).
     func publishCategories(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
         let key = service.parties.presentityKey
@@ -11,7 +12,7 @@ extension Gateway {
             let change = try presentity.publish(document, by: service.sender, at: moment)
             // An unregistered endpoint is present as long as its connection is open.
             if !service.isRegistered, let connection = service.flow.connection, let id = service.sender.endpointID {
-                publishingConnections.note(id, of: key, over: connection)
+                noteConnection(connection, ofEndpoint: id, of: key)
             }
             return change
         } answer: { response, presentity, change, moment in
@@ -42,7 +43,7 @@ extension Gateway {
         } catch {
             throw .unreadable(error, "the request's document cannot be read")
         }
-        keep(presentity)
+        table.keep(presentity)
         var response = SIPResponse(to: service.request, status: .ok, toTag: tokens.tag())
         answer(&response, presentity.enhanced, changed, moment)
         counters.publicationsAccepted += 1
@@ -50,7 +51,7 @@ extension Gateway {
         // Earlier PUBLISH requests of this tick take effect before this change.
         composePublished(presentity)
         presentity.noteEnhanced(changed)
-        if let before { placeWatchers(of: presentity, before: before, at: now) }
+        if let before { blocking.placeWatchers(of: presentity, before: before, at: now) }
         notifyAll(of: presentity, changed, at: now)
     }
 }

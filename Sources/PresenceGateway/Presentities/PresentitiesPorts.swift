@@ -1,0 +1,29 @@
+import EnhancedPresence
+import Registration
+import SIPCore
+import SIPEvents
+
+/// What the hosted presentities need of the other flows.
+protocol PresentitiesPorts: AnyObject {
+    // MARK: watchers
+
+    /// Handles new state of a resource of a dialog: notifies the watcher unless it has that state.
+    func sourceChanged(_ resource: WatchedResource, inDialog tag: String, at now: Instant)
+
+    /// The watcher of a dialog; nil: the dialog has ended.
+    func identity(ofDialog tag: String) -> WatcherIdentity?
+
+    /// Drops a pending change that a block hides, for a watcher that was never shown presence; one that has other state is notified.
+    func hideChange(of resource: WatchedResource, inDialog tag: String, at now: Instant)
+
+    /// Notifies the user's self dialogs of a change of the user's data (MS-PRES 3.3.5.2).
+    func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant)
+
+    // MARK: registrations
+
+    /// Whether an endpoint of a user is registered.
+    func isRegistered(_ endpoint: EndpointID, of user: String) -> Bool
+
+    /// Whether any endpoint of a user is registered.
+    func hasRegistrations(_ user: String) -> Bool
+}
