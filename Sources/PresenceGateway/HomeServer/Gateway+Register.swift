@@ -47,9 +47,9 @@ extension Gateway {
             if outcome.action != nil, let binding = outcome.bindings.first {
                 if outcome.isNewClient, let endpoint = binding.endpoint {
                     // A restarted client does not know its earlier dialogs.
-                    dialogsEnd(of: EndpointKey(watcher: binding.user, endpoint: endpoint), at: now)
+                    flows.subscriptions.dialogsEnd(of: EndpointKey(watcher: binding.user, endpoint: endpoint), at: now)
                 } else {
-                    dialogsFollow(binding, at: now)
+                    flows.subscriptions.dialogsFollow(binding, at: now)
                 }
             }
             bindingsEnded(outcome.ended, at: now)
@@ -74,7 +74,7 @@ extension Gateway {
         response.headers.append(.expires, String(outcome.expires))
         guard parties.presentityDomain.side == .enterprise else { return }
         if let action = outcome.action { response.headers.append(.presenceState, "register-action=\"\(action.rawValue)\"") }
-        response.headers.append(.allowEvents, packages.tokens.joined(separator: ","))
+        response.headers.append(.allowEvents, flows.subscriptions.packages.tokens.joined(separator: ","))
         response.headers.append(.supported, "adhoclist")
         response.headers.append(.supported, "msrtc-event-categories")
         if asksKeepAlive {
@@ -93,7 +93,7 @@ extension Gateway {
             log(.debug, "registration ended", ["user": end.binding.user, "last": String(end.isLast)])
             keep(end.binding)
             guard let endpoint = end.binding.endpoint else { continue }
-            dialogsEnd(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
+            flows.subscriptions.dialogsEnd(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
             let isLast = end.isLast && !flows.presentities.hasUnregisteredEndpoints(end.binding.user)
             flows.presentities.endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
         }

@@ -33,9 +33,9 @@ extension Gateway {
     /// 3.3.5.2).
     func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
-        for dialog in dialogs.about(presentity.key) {
+        for dialog in flows.subscriptions.dialogs.about(presentity.key) {
             guard let subscription = dialog.subscription as? RoamingSelfSubscription, subscription.add(change) else { continue }
-            stateChanged(of: dialog, at: now)
+            flows.subscriptions.stateChanged(of: dialog, at: now)
         }
     }
 }

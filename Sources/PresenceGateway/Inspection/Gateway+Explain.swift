@@ -17,7 +17,8 @@ extension Gateway {
         let (watcher, presentity) = (configuration.canonical(watcher), configuration.canonical(presentity))
         let key = presentity.aorKey
         var explanation = Explanation(watcher: party(watcher), presentity: party(presentity), route: route)
-        explanation.subscriptions = explainSubscriptions(of: watcher.aorKey, to: key, includingBodies: includingBodies, at: now)
+        explanation.subscriptions = flows.subscriptions.explain(
+            watcher: watcher.aorKey, presentity: key, includingBodies: includingBodies, at: now)
         if ShardRouter(shards: shards).shard(ofKey: key) == shard, configuration.domain(presentity.domainKey)?.hosted == true {
             explanation.home = flows.presentities.record(key).map { report(home: $0) }
             if !explanation.subscriptions.contains(where: \.isPresence) { explanation.preview = preview(watcher, of: presentity, at: now) }
@@ -37,36 +38,10 @@ extension Gateway {
             isUser: isUser)
     }
 
-    private func explainSubscriptions(
-        of watcher: String, to presentity: String, includingBodies: Bool, at now: Instant
-    ) -> [SubscriptionExplanation] {
-        guard dialogs.count(of: watcher) > 0 else { return [] }
-        var found: [SubscriptionExplanation] = []
-        for dialog in dialogs.values where dialog.watcherKey == watcher {
-            found += dialog.subscription.explain(dialog, presentity: presentity, includingBodies: includingBodies, by: self, at: now)
-        }
-        return found.sorted { $0.subscription.key < $1.subscription.key }
-    }
-
-    func explain(
-        _ dialog: WatcherDialog, _ resource: WatchedResource, includingBodies: Bool, at now: Instant
-    ) -> SubscriptionExplanation {
-        let (view, fresh) = trace(resource, for: dialog, at: now)
-        var explanation = SubscriptionExplanation(
-            subscription: report(dialog, SubscriptionRow(presentity: resource.key, resource: resource), at: now), delivery: .nothing,
-            view: view)
-        if let spacedUntil = resource.spacedUntil, spacedUntil > now { explanation.spacedUntil = DateTime(spacedUntil) }
-        if resource.isNotified { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
-        // Some documents are kept as a digest only; with an equal digest the fresh view is identical.
-        let delivered = resource.delivered ?? (resource.deliveredDigest != nil && resource.isKnown(fresh) ? fresh : nil)
-        if includingBodies, let delivered { explanation.body = delivered.text(of: resource.categories) }
-        return explanation
-    }
-
     // MARK: views
 
     /// Renders the view of a notification sent now, with its derivation.
-    private func trace(
+    func trace(
         _ resource: WatchedResource, for dialog: WatcherDialog, at now: Instant
     ) -> (ViewExplanation, RenderedPresence) {
         let trace = MappingNotes()
@@ -141,7 +116,7 @@ extension Gateway {
             documents: documents.map { DocumentReport(arrived: $0.arrived, until: $0.until) },
             published: all.filter { !$0.isComputed }.map { InstanceReport($0) },
             aggregationInputs: all.filter { !$0.isComputed && EnhancedPresentity.isAggregated($0.id.pair) }.map { InstanceReport($0) },
-            watchers: dialogsOfPresentity[presentity.key] ?? 0,
+            watchers: flows.presenceSubscriptions.dialogsOfPresentity[presentity.key] ?? 0,
             endpoints: home.registrar.bindings(of: presentity.key).compactMap { $0.endpoint?.description })
     }
 }
@@ -236,18 +211,6 @@ extension CategoryInstance {
         case .state(let state): return state.availability.map { Int($0) }
         case .legacyInterop(let legacy): return legacy.availability.map { Int($0) }
         default: return nil
-        }
-    }
-}
-
-extension RenderedPresence {
-    /// The document as sent to the watcher.
-    fileprivate func text(of categories: [CategoryName]) -> String {
-        switch self {
-        case .document(let view): return String(decoding: view.bytes, as: UTF8.self)
-        case .categories(let view):
-            var unused = GatewayCounters()
-            return String(decoding: view.document(of: categories, counters: &unused), as: UTF8.self)
         }
     }
 }

@@ -13,19 +13,7 @@ extension Gateway {
     public func subscriptions(
         matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<SubscriptionReport> {
-        let filter = canonical(filter)
-        var first = FirstRows<SubscriptionKey, (dialog: WatcherDialog, row: SubscriptionRow)>(
-            limit: min(limit, inspectionPageLimit), after: cursor.flatMap { SubscriptionKey(cursor: $0) })
-        for dialog in dialogs.values {
-            if let state = filter.state, dialog.state(at: now) != state { continue }
-            for row in dialog.subscription.rows(of: dialog) where filter.isIn(dialog, row.resource?.upstream) {
-                guard filter.isAbout(watcher: dialog.watcherKey, presentity: row.presentity) else { continue }
-                first.offer(
-                    SubscriptionKey(watcher: dialog.watcherKey, presentity: row.presentity, tag: dialog.localTag), (dialog, row))
-            }
-        }
-        return InspectionPage(
-            rows: first.rows.map { report($0.row.dialog, $0.row.row, at: now) }, next: first.hasMore ? first.rows.last?.key.cursor : nil)
+        flows.subscriptions.rows(matching: canonical(filter), limit: min(limit, inspectionPageLimit), after: cursor, at: now)
     }
 
     /// The filter with canonical keys in place of aliases.
@@ -40,18 +28,6 @@ extension Gateway {
     private func canonicalKey(_ text: String?) -> String? { text.map { SIPURI($0).map { canonicalKey(of: $0) } ?? $0 } }
 
     private func canonicalDomain(_ name: String?) -> String? { name.map { configuration.identities.domain(SIPURI(host: $0).domainKey) } }
-
-    func report(_ dialog: WatcherDialog, _ row: SubscriptionRow, at now: Instant) -> SubscriptionReport {
-        var report = SubscriptionReport(
-            watcher: dialog.watcherKey, presentity: row.presentity, event: dialog.event.description,
-            format: dialog.subscription.contentType, categories: [], shape: .single, state: dialog.state(at: now), source: .own,
-            knowledge: .known, callID: dialog.dialog.id.callID, localTag: dialog.localTag, remoteTag: dialog.dialog.id.remoteTag,
-            expires: DateTime(dialog.notifier.expiry), peer: dialog.flow.remote.description,
-            isBestEffort: dialog.notifier.configuration.bestEffort, notification: dialog.notification,
-            redelivery: RedeliveryReport(dialog.notifier, dialog.failureReason))
-        dialog.subscription.describe(row, in: &report, of: dialog, by: self)
-        return report
-    }
 
     /// The presentities of this shard, ordered by address: those with a record here, and those that are watched elsewhere.
     public func presentities(
@@ -68,7 +44,8 @@ extension Gateway {
             offer(record.key, record.publicationCount > 0 ? .published : .silent)
         }
         for key in relayedKeys { offer(key, .carried) }
-        for key in dialogsOfPresentity.keys where flows.presentities.record(key) == nil && !isRelayed(key) { offer(key, .far) }
+        for key in flows.presenceSubscriptions.dialogsOfPresentity.keys
+        where flows.presentities.record(key) == nil && !isRelayed(key) { offer(key, .far) }
         return InspectionPage(
             rows: first.rows.map { report(of: $0.key) }, next: first.hasMore ? first.rows.last?.key : nil)
     }
@@ -77,8 +54,9 @@ extension Gateway {
         let record = flows.presentities.record(key)
         return PresentityReport(
             presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? (isRelayed(key) ? .carried : .far),
-            watchers: dialogsOfPresentity[key] ?? 0, publications: record?.publicationCount ?? flows.publications.publicationCount(of: key),
-            ownDialogs: dialogs.about(key).count, endpoints: home.registrar.bindings(of: key).count)
+            watchers: flows.presenceSubscriptions.dialogsOfPresentity[key] ?? 0,
+            publications: record?.publicationCount ?? flows.publications.publicationCount(of: key),
+            ownDialogs: flows.subscriptions.dialogs.about(key).count, endpoints: home.registrar.bindings(of: key).count)
     }
 }
 
@@ -99,39 +77,4 @@ extension SubscriptionFilter {
 extension String {
     /// Whether the address of record belongs to the domain.
     fileprivate func isIn(domain: String) -> Bool { hasSuffix("@" + domain) }
-}
-
-extension WatcherDialog {
-    func state(at now: Instant) -> SubscriptionReport.State {
-        if notifier.isEnding { return .ending }
-        if held != nil || notifier.isFetching { return .polling }
-        if isAway { return .away }
-        return notifier.subscriptionState(at: now)
-    }
-
-    var notification: NotificationReport? {
-        guard lastNotification.count > 0 else { return nil }
-        return NotificationReport(
-            at: DateTime(lastNotification.at), cause: lastNotification.cause, isPiggybacked: lastNotification.isPiggybacked,
-            cSeq: dialog.localCSeq,
-            answer: lastNotification.answer == 0 ? nil : Int(lastNotification.answer), isAwaited: notifier.isAwaitingAnswer,
-            isLost: lastNotification.isLost,
-            count: Int(lastNotification.count), suppressed: Int(lastNotification.suppressed))
-    }
-}
-
-extension Notifier {
-    fileprivate func subscriptionState(at now: Instant) -> SubscriptionReport.State {
-        if case .active = status(at: now) { .active } else { .pending }
-    }
-}
-
-extension WatchedResource {
-    var knowledge: SubscriptionReport.Knowledge {
-        switch source {
-        case .unknown: .unknown
-        case .offline: .offline
-        case .categories, .pidf, .msrtc: upstream?.resource(key)?.staleAt == nil ? .known : .stale
-        }
-    }
 }

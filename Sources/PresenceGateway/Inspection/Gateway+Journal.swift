@@ -41,7 +41,9 @@ extension Gateway {
             guard let subscription = tag.flatMap({ flows.upstream.upstreams[tag: $0] }) else { return (watcher: to, presentity: from) }
             return (watcher: subscription.watcher.aorKey, presentity: subscription.only?.key ?? "")
         case .subscribe:
-            if let dialog = tag.flatMap({ dialogs[$0] }) { return (watcher: from, presentity: dialog.subscription.presentity) }
+            if let dialog = tag.flatMap({ flows.subscriptions.dialogs[$0] }) {
+                return (watcher: from, presentity: dialog.subscription.presentity)
+            }
             // A new subscription is decided by its Request-URI; within a dialog the Request-URI is the gateway's Contact.
             let asked = tag == nil ? canonicalKey(of: request.uri) : to
             let namesResources = CategoryRequest.isBatch(request.headers) || asked == configuration.listServer?.aorKey
@@ -57,7 +59,7 @@ extension Gateway {
     func canonicalKey(of uri: SIPURI) -> String { configuration.canonical(uri).aorKey }
 }
 
-extension Gateway {
+extension KernelUser {
     /// Adds the end of a subscription to the journal.
     func note(_ reason: Notifier.EndReason, of watcher: WatcherDialog, at now: Instant) {
         var status: Int?

@@ -7,24 +7,19 @@ extension Gateway {
     /// transactions have ended and no user data is kept.
     public var tableSizes: [String: Int] {
         let tables: [String: Int] = [
-            "dialogs": dialogs.presenceCount,
-            "dialogsOfWatcher": dialogs.watcherCount,
-            "dialogsOfPresentity": dialogsOfPresentity.count,
-            "dialogsOfConnection": dialogs.connectionCount, "pendingRequests": pendingRequests.count,
-            "timers": timers.count, "homeDialogs": dialogs.count - dialogs.presenceCount, "registrations": home.registrar.count,
+            "pendingRequests": pendingRequests.count,
+            "timers": timers.count, "registrations": home.registrar.count,
             "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount,
             "unkept": commitLog.unkept.count,
-            "staged": commitLog.staged.count, "undo": commitLog.undo.count, "watchedResources": watchedResources,
-            "dialogsOfEndpoint": dialogs.endpointCount,
+            "staged": commitLog.staged.count, "undo": commitLog.undo.count,
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": flows.border.partners.table.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,
             "unanswered": unanswered.count,
-            "unsent": uncommitted.unsent.count,
-            "recordsBefore": uncommitted.recordsBefore.count,
         ]
         let flowTables = [
-            flows.presentities.sizes, flows.upstream.upstreams.sizes, flows.upstream.verifier.sizes, flows.publications.sizes,
+            flows.subscriptions.sizes, flows.presenceSubscriptions.sizes, flows.presentities.sizes, flows.upstream.upstreams.sizes,
+            flows.upstream.verifier.sizes, flows.publications.sizes,
         ]
         return flowTables.reduce(tables) { all, sizes in all.merging(sizes) { $1 } }
     }

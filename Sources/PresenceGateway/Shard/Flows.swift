@@ -14,6 +14,7 @@ extension FlowID {
 final class Flows {
     let border: BorderFlow
     let subscriptions: SubscriptionsFlow
+    let presenceSubscriptions: PresenceSubscriptions
     let presentities: PresentitiesFlow
     let upstream: UpstreamFlow
     let publications: PublicationsFlow
@@ -25,7 +26,10 @@ final class Flows {
 
     init(_ gateway: Gateway) {
         border = BorderFlow(gateway.kernel, gateway.context, gateway, shard: gateway.shard, of: gateway.shards)
-        subscriptions = SubscriptionsFlow(gateway)
+        subscriptions = SubscriptionsFlow(gateway.kernel, gateway.context, gateway)
+        presenceSubscriptions = PresenceSubscriptions(
+            gateway.kernel, gateway.context, notifier: subscriptions, admission: gateway, hosted: gateway, remote: gateway)
+        subscriptions.use(.standard(presenceSubscriptions, gateway))
         presentities = PresentitiesFlow(gateway.kernel, gateway.context, gateway)
         upstream = UpstreamFlow(gateway.kernel, gateway.context, gateway)
         publications = PublicationsFlow(gateway.kernel, gateway.context, gateway)

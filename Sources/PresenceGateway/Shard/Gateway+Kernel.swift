@@ -8,7 +8,7 @@ extension Gateway: KernelHost {
     }
 
     func takeRecords(over connection: ConnectionID) -> [Ticket] {
-        dialogs.close(connection).compactMap { dialogs[$0]?.ticket }
+        flows.subscriptions.takeRecords(over: connection)
     }
 
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {

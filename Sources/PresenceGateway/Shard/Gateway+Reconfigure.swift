@@ -48,8 +48,10 @@ extension Gateway {
 
     private func notifyAll(at now: Instant) {
         flows.presentities.notifyAllWatchers(at: now)
-        for watcher in dialogs.inOrder {
-            for resource in watcher.resources where resource.upstream != nil { sourceChanged(resource, of: watcher, at: now) }
+        for watcher in flows.subscriptions.dialogs.inOrder {
+            for resource in watcher.resources where resource.upstream != nil {
+                flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now)
+            }
         }
     }
 }

@@ -97,9 +97,14 @@ extension Gateway {
         }
         stored.sort { $0.dialog.localTag < $1.dialog.localTag }
         // Some are restored before expiry, so that they are notified of what expires now.
-        let hasStateAtOnce = { (dialog: StoredDialog) in self.packages.package(of: dialog.kind)?.hasStateAtOnce ?? true }
+        let hasStateAtOnce = { (dialog: StoredDialog) in self.flows.subscriptions.packages.package(of: dialog.kind)?.hasStateAtOnce ?? true
+        }
         for dialog in stored where hasStateAtOnce(dialog) {
-            if restore(dialog, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
+            if flows.subscriptions.restored.restore(dialog, at: now) {
+                state.dialogs += 1
+            } else {
+                leaveOut(.dialog(dialog.dialog.localTag), &state)
+            }
         }
         let before = counts.publications
         flows.presentities.resume(at: now)
@@ -107,12 +112,16 @@ extension Gateway {
         let resumed = flows.upstream.restore(subscriptions, at: now)
         state.upstreamSubscriptions += resumed.all.count
         for dialog in stored where !hasStateAtOnce(dialog) {
-            if restore(dialog, fedBy: resumed, at: now) { state.dialogs += 1 } else { leaveOut(.dialog(dialog.dialog.localTag), &state) }
+            if flows.subscriptions.restored.restore(dialog, fedBy: resumed, at: now) {
+                state.dialogs += 1
+            } else {
+                leaveOut(.dialog(dialog.dialog.localTag), &state)
+            }
         }
         flows.upstream.settle(resumed, at: now)
         // The domains may have changed since the earlier process.
         withdrawRights(at: now)
-        notifyRestored(stored, &state, at: now)
+        flows.subscriptions.restored.notifyBehind(stored, &state, at: now)
         advanceRegistrar(at: now)
         return state
     }

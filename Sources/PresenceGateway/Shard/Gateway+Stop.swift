@@ -16,16 +16,16 @@ extension Gateway {
         commitLog.now = now
         guard !isShuttingDown else { return }
         context.stop()
-        for dialog in dialogs.inOrder {
+        for dialog in flows.subscriptions.dialogs.inOrder {
             if let held = dialog.takeHeld() {
                 refuse(
                     held.request, held.transaction,
                     .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter), at: now)
-                remove(dialog, at: now)
+                flows.subscriptions.remove(dialog, at: now)
                 continue
             }
             if keepsDialogs { continue }
-            perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
+            flows.subscriptions.perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
         }
         flows.publications.stop(at: now)
     }
@@ -38,13 +38,13 @@ extension Gateway {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive) else {
             return false
         }
-        return keepsDialogs || (dialogs.isEmpty && flows.upstream.upstreams.isEmpty)
+        return keepsDialogs || (flows.subscriptions.dialogs.isEmpty && flows.upstream.upstreams.isEmpty)
     }
 
     /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.
     public var answersMissing: Int? {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle else { return nil }
-        let dialogs = keepsDialogs ? 0 : dialogs.count + flows.upstream.upstreams.count
+        let dialogs = keepsDialogs ? 0 : flows.subscriptions.dialogs.count + flows.upstream.upstreams.count
         return max(1, pendingRequests.count + dialogs)
     }
 }

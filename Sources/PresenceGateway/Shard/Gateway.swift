@@ -30,19 +30,8 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     let shard: Int
     let shards: Int
 
-    /// Dialogs in which the gateway is notifier.
-    var dialogs = DialogTable()
-    /// Event packages of subscriptions to this gateway.
-    var packages = EventPackages.standard
-    var dialogsOfPresentity: [String: Int] = [:]
-    /// Number of resources of all dialogs.
-    var watchedResources = 0
     var home: HomeServer
     var searchRates = SearchRates()
-    /// Restored dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
-    var resumedCalls = ResumedCalls()
-    /// Dialogs with changes or notifications that are not committed yet.
-    var uncommitted = UncommittedDialogs()
     /// The flows, by which timers and requests find their records.
     private(set) lazy var flows = Flows(self)
 
@@ -117,15 +106,15 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     /// Numbers of live dialogs, publications and other entries.
     public var counts: GatewayCounts {
         var counts = GatewayCounts()
-        counts.watcherDialogs = dialogs.presenceCount
+        counts.watcherDialogs = flows.subscriptions.dialogs.presenceCount
         counts.upstreamSubscriptions = flows.upstream.upstreams.count
         (counts.presentities, counts.publications) = flows.presentities.publishedCounts
         counts.publicationBridges = flows.publications.count
-        counts.homeDialogs = dialogs.count - dialogs.presenceCount
+        counts.homeDialogs = flows.subscriptions.dialogs.count - counts.watcherDialogs
         counts.registrations = home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = timers.count
-        counts.watchedResources = watchedResources
+        counts.watchedResources = flows.presenceSubscriptions.watchedResources
         counts.pendingOutput = kernel.output.count + commitLog.staged.count
         counts.latenessMilliseconds = Int(kernel.work.lateness.nanoseconds / 1_000_000)
         if shard == 0, let authenticator {

@@ -12,7 +12,7 @@ final class OptionsHandler: RequestHandler {
     func receive(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         var response = SIPResponse(to: request, status: .ok, toTag: gateway.tokens.tag())
         response.headers.append(.allow, gateway.flows.handlers.allow)
-        response.headers.append(.allowEvents, gateway.packages.allowed)
+        response.headers.append(.allowEvents, gateway.flows.subscriptions.packages.allowed)
         response.headers.append(.accept, ShardContext.acceptedBodies)
         response.headers.append(.acceptEncoding, ContentCoding.accepted)
         response.headers.append(.supported, Refusal.supportedTags)

@@ -20,14 +20,16 @@ protocol EventPackage: AnyObject {
     func expires(_ domain: DomainConfiguration, in configuration: GatewayConfiguration) -> GatewayTiming.ExpiryRange
 
     /// Checks a SUBSCRIBE outside a dialog; changes no state.
-    /// - Parameter to: URI of To.
+    /// - Parameters:
+    ///   - to: URI of To.
+    ///   - screening: the checks of all requests, by the present configuration.
     func open(
-        _ request: SIPRequest, to: SIPURI, over flow: Flow, in gateway: Gateway, at now: Instant
+        _ request: SIPRequest, to: SIPURI, over flow: Flow, by screening: RequestScreening, at now: Instant
     ) throws(Refusal) -> OpenedSubscription
 
     /// Reads the package's part of a stored dialog; nil: it cannot be read.
     func restore(
-        _ stored: StoredDialog, of watcher: SIPURI, in domain: DomainConfiguration, by gateway: Gateway
+        _ stored: StoredDialog, of watcher: SIPURI, in domain: DomainConfiguration
     ) -> OpenedSubscription?
 }
 
@@ -82,30 +84,29 @@ protocol PackageSubscription: AnyObject {
     func allowsPiggyback(isPoll: Bool) -> Bool
 
     /// Checks that need no dialog but may change state, such as the presentity's list of subscribers.
-    func admit(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway, at now: Instant)
+    func admit(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant)
         throws(Refusal)
     /// Handles the new dialog, which is in the tables.
     /// - Returns: false if nothing can be watched, so that the SUBSCRIBE is answered like a poll.
     func begin(
-        _ dialog: WatcherDialog, _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway,
-        at now: Instant
+        _ dialog: WatcherDialog, _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
     ) -> Bool
     /// Starts requests to other domains, after the 200 to a SUBSCRIBE.
-    func proceed(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant)
+    func proceed(_ dialog: WatcherDialog, at now: Instant)
     /// Applies a SUBSCRIBE in the dialog; a refusal changes nothing.
     /// - Returns: keys of the presentities that its response covers; nil: all.
     func change(
-        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
+        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, at now: Instant
     ) throws(Refusal) -> [String]?
     /// Releases what the removed dialog had.
-    func end(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant)
+    func end(_ dialog: WatcherDialog, at now: Instant)
 
     /// Makes the body of the next notification, which counts as notified; nil: the watcher has the state.
     /// - Parameters:
     ///   - named: keys of the presentities to include; nil: all.
     ///   - isFull: false: only changes since the last notification.
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody?
     /// Drops the due changes, because the watcher has the state already.
     func skipChanges(at now: Instant)
@@ -114,27 +115,26 @@ protocol PackageSubscription: AnyObject {
     /// Forgets the notified state after a lost notification: the full state is to be sent.
     func forgetNotified()
     /// Called before each notification by a timer.
-    func advance(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant)
+    func advance(_ dialog: WatcherDialog, at now: Instant)
 
     /// Returns a step that restores the present state after a failed commit; the dialog may have ended meanwhile.
-    func undo(of dialog: WatcherDialog, in gateway: Gateway) -> (Instant) -> Void
+    func undo(of dialog: WatcherDialog) -> (Instant) -> Void
     /// Adds the package's part to the record of the dialog.
     func store(in stored: inout StoredDialog)
     /// Continues the restored dialog, which is in the tables.
     func resume(
-        _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, in gateway: Gateway,
-        at now: Instant)
+        _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant)
     /// Whether the watcher of a restored dialog is to be notified.
     /// - Parameter isUnanswered: whether the last NOTIFY before the restart had no response.
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, in gateway: Gateway, at now: Instant) -> Bool
+    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool
 
     /// Rows of the dialog in the list of subscriptions.
     func rows(of dialog: WatcherDialog) -> [SubscriptionRow]
     /// Completes a row.
-    func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog, by gateway: Gateway)
+    func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog)
     /// Explains the watcher's view of a presentity.
     func explain(
-        _ dialog: WatcherDialog, presentity: String, includingBodies: Bool, by gateway: Gateway, at now: Instant
+        _ dialog: WatcherDialog, presentity: String, includingBodies: Bool, at now: Instant
     ) -> [SubscriptionExplanation]
 }
 
@@ -159,47 +159,45 @@ extension PackageSubscription {
     func allowsPiggyback(isPoll: Bool) -> Bool { true }
 
     func admit(
-        _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway, at now: Instant
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
     ) throws(Refusal) {}
 
     func begin(
-        _ dialog: WatcherDialog, _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway,
-        at now: Instant
+        _ dialog: WatcherDialog, _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
     ) -> Bool { true }
 
-    func proceed(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) {}
+    func proceed(_ dialog: WatcherDialog, at now: Instant) {}
 
     func change(
-        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
+        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, at now: Instant
     ) throws(Refusal) -> [String]? { nil }
 
-    func end(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) {}
+    func end(_ dialog: WatcherDialog, at now: Instant) {}
     func skipChanges(at now: Instant) {}
     func dropChanges() {}
     func forgetNotified() {}
-    func advance(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) {}
-    func undo(of dialog: WatcherDialog, in gateway: Gateway) -> (Instant) -> Void { { _ in } }
+    func advance(_ dialog: WatcherDialog, at now: Instant) {}
+    func undo(of dialog: WatcherDialog) -> (Instant) -> Void { { _ in } }
     func store(in stored: inout StoredDialog) {}
 
     func resume(
-        _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, in gateway: Gateway,
-        at now: Instant
+        _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant
     ) {}
 
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, in gateway: Gateway, at now: Instant) -> Bool { isUnanswered }
+    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool { isUnanswered }
 
     func rows(of dialog: WatcherDialog) -> [SubscriptionRow] { [SubscriptionRow(presentity: presentity)] }
 
-    func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog, by gateway: Gateway) {}
+    func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog) {}
 
     func explain(
-        _ dialog: WatcherDialog, presentity: String, includingBodies: Bool, by gateway: Gateway, at now: Instant
+        _ dialog: WatcherDialog, presentity: String, includingBodies: Bool, at now: Instant
     ) -> [SubscriptionExplanation] {
         guard presentity == self.presentity else { return [] }
         let isBehind = dialog.isAway || dialog.notifier.isNotifying || dialog.notifier.isAwaitingAnswer
         return [
             SubscriptionExplanation(
-                subscription: gateway.report(dialog, SubscriptionRow(presentity: presentity), at: now),
+                subscription: dialog.report(SubscriptionRow(presentity: presentity), at: now),
                 delivery: !dialog.wasNotifiedActive ? .nothing : isBehind ? .waiting : .current, view: ViewExplanation(origin: .own))
         ]
     }

@@ -2,22 +2,75 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// The dialogs of all event packages to the kernel.
-final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
-    unowned let gateway: Gateway
-    private var dialogs = Slab<WatcherDialog>()
+/// The notifier of all event packages: their dialogs, requests, notifications and redelivery (RFC 6665 4.2).
+final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persistent {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// The other flows, which outlive it.
+    unowned let ports: any SubscriptionsPorts
+    /// Dialogs in which the gateway is notifier.
+    private(set) var dialogs = DialogTable()
+    /// The dialogs by ticket.
+    private var records = Slab<WatcherDialog>()
+    /// Event packages of subscriptions to this gateway.
+    private(set) var packages = EventPackages()
+    /// Dialogs of an earlier process.
+    private(set) lazy var restored = RestoredDialogs(self)
+    /// Dialogs with changes or notifications that are not committed yet.
+    private(set) lazy var uncommitted = UncommittedDialogs(self)
 
-    init(_ gateway: Gateway) {
-        self.gateway = gateway
+    init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any SubscriptionsPorts) {
+        self.kernel = kernel
+        self.context = context
+        self.ports = ports
     }
 
-    /// Gives a dialog its ticket.
-    func add(_ watcher: WatcherDialog) { watcher.name(by: Ticket(.subscriptions, dialogs.insert(watcher))) }
+    /// Adds a package; one with the same token is replaced.
+    func register(_ package: any EventPackage) { packages.register(package) }
 
-    func remove(_ watcher: WatcherDialog) {
-        gateway.timers.set(watcher.ticket, at: nil)
-        dialogs.remove(watcher.ticket.key)
+    /// Sets the packages, before the first request.
+    func use(_ packages: EventPackages) { self.packages = packages }
+
+    // MARK: the table
+
+    /// Adds a dialog, and gives it its ticket.
+    func insert(_ watcher: WatcherDialog) {
+        watcher.name(by: Ticket(.subscriptions, records.insert(watcher)))
+        dialogs.insert(watcher)
+        watcher.serve(through: ports.partnerName(of: watcher.watcher))
     }
+
+    /// Removes a dialog and releases its resources.
+    func remove(_ watcher: WatcherDialog, at now: Instant) {
+        guard dialogs.remove(watcher) else { return }
+        unanswered.forget(watcher.ticket)
+        counters.subscriptionsEnded += 1
+        watcher.subscription.end(watcher, at: now)
+        keep(.dialog(watcher.localTag))
+        timers.set(watcher.ticket, at: nil)
+        records.remove(watcher.ticket.key)
+    }
+
+    /// Moves the dialog to the flow of the watcher's request or registration, and stores it.
+    func reached(_ watcher: WatcherDialog, over flow: Flow) {
+        uncommitted.remember(watcher)
+        keep(.dialog(watcher.localTag))
+        dialogs.move(watcher, to: flow)
+    }
+
+    /// Notes the end of a dialog's connection, and stores it.
+    func disconnected(_ watcher: WatcherDialog) {
+        dialogs.disconnect(watcher)
+        keep(.dialog(watcher.localTag))
+    }
+
+    /// Removes a connection.
+    /// - Returns: the dialogs that were bound to it, in order.
+    func takeRecords(over connection: ConnectionID) -> [Ticket] {
+        dialogs.close(connection).compactMap { dialogs[$0]?.ticket }
+    }
+
+    // MARK: KernelClient
 
     /// The origin of a notification in a dialog.
     func origin(of watcher: WatcherDialog) -> RequestOrigin {
@@ -27,63 +80,63 @@ final class SubscriptionsFlow: KernelClient, RequestHandler, Persistent {
     }
 
     func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
-        if let watcher = dialogs[pendingRequest.origin.ticket.key] { gateway.receiveAnswer(response, for: watcher, at: now) }
+        if let watcher = records[pendingRequest.origin.ticket.key] { receiveAnswer(response, for: watcher, at: now) }
     }
 
     func notDelivered(
         _ origin: RequestOrigin, _ failure: DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
     ) {
-        guard let watcher = dialogs[origin.ticket.key] else { return }
-        gateway.notDelivered(watcher, Notifier.DeliveryFailure(failure), reason, over: connection, at: now)
+        guard let watcher = records[origin.ticket.key] else { return }
+        notDelivered(watcher, Notifier.DeliveryFailure(failure), reason, over: connection, at: now)
     }
 
     func notSent(_ origin: RequestOrigin, at now: Instant) {
-        if let watcher = dialogs[origin.ticket.key] { gateway.notSent(watcher, at: now) }
+        if let watcher = records[origin.ticket.key] { uncommitted.notSent(watcher, at: now) }
     }
 
     func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool {
-        dialogs[origin.ticket.key]?.dialog.localCSeq == request.headers.cSeq?.number
+        records[origin.ticket.key]?.dialog.localCSeq == request.headers.cSeq?.number
     }
 
     func renumber(_ request: inout SIPRequest, of origin: RequestOrigin) -> Bool {
-        guard let watcher = dialogs[origin.ticket.key], var cSeq = request.headers.cSeq else { return false }
+        guard let watcher = records[origin.ticket.key], var cSeq = request.headers.cSeq else { return false }
         cSeq.number = watcher.dialog.nextNumber()
         request.headers.cSeq = cSeq
-        gateway.keep(.dialog(watcher.localTag))
+        keep(.dialog(watcher.localTag))
         return true
     }
 
-    func exists(_ ticket: Ticket) -> Bool { dialogs[ticket.key] != nil }
+    func exists(_ ticket: Ticket) -> Bool { records[ticket.key] != nil }
 
     func isSource(_ host: String, of ticket: Ticket) -> Bool {
-        guard let remote = dialogs[ticket.key]?.flow.remote else { return false }
+        guard let remote = records[ticket.key]?.flow.remote else { return false }
         return remote.transport == .udp && remote.host == host
     }
 
     let methods: [SIPMethod] = [.subscribe]
 
     func receive(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) throws(Refusal) {
-        try gateway.receiveSubscribe(request, transaction, flow, at: now)
+        try receiveSubscribe(request, transaction, flow, at: now)
     }
 
     func record(of key: StoreKey) -> StoreRecord? {
         guard case .dialog(let tag) = key else { return nil }
-        return gateway.dialogs[tag]?.stored.map(StoreRecord.dialog)
+        return dialogs[tag]?.stored.map(StoreRecord.dialog)
     }
 
     func connectionLost(_ connection: ConnectionID, of ticket: Ticket, at now: Instant) {
-        if let watcher = dialogs[ticket.key] { gateway.connectionLost(connection, of: watcher, at: now) }
+        if let watcher = records[ticket.key] { connectionLost(connection, of: watcher, at: now) }
     }
 
-    func committed() { gateway.uncommitted.forget() }
-    func commitFailed(at now: Instant) { gateway.revertUncommitted(at: now) }
-    func storeWorks(at now: Instant) { gateway.notifyUnsent(at: now) }
+    func committed() { uncommitted.forget() }
+    func commitFailed(at now: Instant) { uncommitted.revert(at: now) }
+    func storeWorks(at now: Instant) { uncommitted.notifyUnsent(at: now) }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
-        guard let watcher = dialogs[ticket.key] else { return }
+        guard let watcher = records[ticket.key] else { return }
         watcher.fired()
-        gateway.advance(watcher, at: now)
-        gateway.schedule(watcher)
+        advance(watcher, at: now)
+        schedule(watcher)
     }
 }
 

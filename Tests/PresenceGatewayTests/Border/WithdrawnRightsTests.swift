@@ -68,7 +68,7 @@ import Testing
             notified.flatMap { $0 }.filter { $0.contains("terminated") }.sorted().prefix(2) == [
                 "sip:alice@example.org: terminated", "sip:rob@fabrikam.com: terminated",
             ])
-        let watcher = try #require(bench.gateway.dialogs.values.first)
+        let watcher = try #require(bench.gateway.flows.subscriptions.dialogs.values.first)
         #expect(watcher.resources.map(\.key) == ["sip:anna@example.org"])
         #expect(watcher.rejected.map(\.statusCode) == [403, 403])
         #expect(bench.gateway.tableSizes["watchedByPartners"] == 1)

@@ -25,13 +25,13 @@ import Testing
         }
         bench.clear()
         bench.gateway.receive(.closed(Self.line), at: bench.now)
-        #expect(bench.gateway.dialogs.values.count(where: \.isAway) == GatewayKernel.cleanupsPerTurn)
+        #expect(bench.gateway.flows.subscriptions.dialogs.values.count(where: \.isAway) == GatewayKernel.cleanupsPerTurn)
         #expect(bench.gateway.tableSizes["connectionCleanup"] == 600 - GatewayKernel.cleanupsPerTurn)
 
         // What comes in between is done in between.
         bench.sendPublish("alice@example.com", Bench.pidf("alice@example.com", activity: "busy"))
         #expect(try bench.takeNotifies(at: Bench.simple).count == 1)
-        let present = answers.keys.filter { tag in bench.gateway.dialogs[tag].map { !$0.isAway } ?? false }
+        let present = answers.keys.filter { tag in bench.gateway.flows.subscriptions.dialogs[tag].map { !$0.isAway } ?? false }
         let left = try #require(present.max())
         let back = TransportAddress(.tcp, "192.0.2.40", 5062)
         bench.send(
@@ -40,10 +40,10 @@ import Testing
         _ = try bench.nextResponse(200, at: back)
 
         bench.pass(.milliseconds(200))
-        #expect(bench.gateway.dialogs.values.count(where: \.isAway) == 599)
+        #expect(bench.gateway.flows.subscriptions.dialogs.values.count(where: \.isAway) == 599)
         bench.pass(.seconds(31))
         #expect(bench.gateway.counts.watcherDialogs == 2)
-        #expect(bench.gateway.dialogs[left] != nil)
+        #expect(bench.gateway.flows.subscriptions.dialogs[left] != nil)
         #expect(bench.gateway.tableSizes["connectionCleanup"] == 0)
         bench.gateway.receive(.closed(ConnectionID(rawValue: 8)), at: bench.now)
         bench.pass(.seconds(31))

@@ -13,15 +13,15 @@ private final class CounterPackage: EventPackage {
     var numbers: [String: Int] = [:]
 
     func open(
-        _ request: SIPRequest, to: SIPURI, over flow: Flow, in gateway: Gateway, at now: Instant
+        _ request: SIPRequest, to: SIPURI, over flow: Flow, by screening: RequestScreening, at now: Instant
     ) throws(Refusal) -> OpenedSubscription {
-        let parties = try gateway.screening.parties(request)
+        let parties = try screening.parties(request)
         try checkAccept(request)
         return OpenedSubscription(parties: parties, subscription: CounterSubscription(self, parties.presentityKey))
     }
 
     func restore(
-        _ stored: StoredDialog, of watcher: SIPURI, in domain: DomainConfiguration, by gateway: Gateway
+        _ stored: StoredDialog, of watcher: SIPURI, in domain: DomainConfiguration
     ) -> OpenedSubscription? {
         let user = SIPURI(stored.details["user"] ?? "") ?? watcher
         return OpenedSubscription(
@@ -34,7 +34,9 @@ private final class CounterPackage: EventPackage {
     /// Changes the number of a user, and notifies the watchers.
     func set(_ number: Int, of user: String, in gateway: Gateway, at now: Instant) {
         numbers[user] = number
-        for dialog in gateway.dialogs.about(user) where dialog.package === self { gateway.stateChanged(of: dialog, at: now) }
+        for dialog in gateway.flows.subscriptions.dialogs.about(user) where dialog.package === self {
+            gateway.flows.subscriptions.stateChanged(of: dialog, at: now)
+        }
     }
 }
 
@@ -50,7 +52,7 @@ private final class CounterSubscription: PackageSubscription {
     }
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         NotificationBody(contentType: contentType, bytes: Array("\(package.numbers[presentity] ?? 0)".utf8))
     }
@@ -69,7 +71,7 @@ private final class CounterSubscription: PackageSubscription {
         self.counter = counter
         counter.numbers["sip:carol@example.com"] = 1
         bench = Bench(store: store)
-        bench.prepare { $0.packages.register(counter) }
+        bench.prepare { $0.flows.subscriptions.register(counter) }
     }
 
     private static let event = "Event: x-counter;id=7"
@@ -130,10 +132,11 @@ private final class CounterSubscription: PackageSubscription {
         let text = bench.subscribe("dan@example.org", to: "carol@example.com", via: Bench.simple)
         bench.send(text.replacingOccurrences(of: "Event: presence", with: "Event: dialog"), from: Bench.simple)
         let refused = try bench.nextResponse(489, at: Bench.simple)
-        #expect(refused.headers.list(.allowEvents) == bench.gateway.packages.tokens)
+        #expect(refused.headers.list(.allowEvents) == bench.gateway.flows.subscriptions.packages.tokens)
         let rob = SignedInEndpoint(bench, "rob@fabrikam.com", connection: 1)
         rob.register()
-        #expect(try rob.response(200).headers.first(.allowEvents) == bench.gateway.packages.tokens.joined(separator: ","))
+        #expect(
+            try rob.response(200).headers.first(.allowEvents) == bench.gateway.flows.subscriptions.packages.tokens.joined(separator: ","))
     }
 
     @Test("a subscription to a new package is in the list of subscriptions, and is explained")
@@ -158,6 +161,6 @@ private final class CounterSubscription: PackageSubscription {
         let last = try bench.nextRequest(.notify, at: Bench.simple)
         #expect(last.headers.subscriptionState?.state == .terminated && last.headers.callID == first.headers.callID)
         bench.answer(last, 200, from: Bench.simple)
-        #expect(bench.gateway.dialogs.isEmpty && store.records.isEmpty)
+        #expect(bench.gateway.flows.subscriptions.dialogs.isEmpty && store.records.isEmpty)
     }
 }

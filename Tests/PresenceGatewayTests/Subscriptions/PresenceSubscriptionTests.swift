@@ -10,6 +10,7 @@ import Testing
 /// The watched presentities of one dialog, and their inputs.
 @Suite struct PresenceSubscriptionTests {
     private let now = Instant(secondsSince1970: 1_700_000_000)
+    private let bench = Bench()
 
     private func wanted(_ user: String) throws -> CategoryRequest.Resource {
         let uri = try #require(SIPURI("sip:\(user)@example.org"))
@@ -18,7 +19,7 @@ import Testing
 
     private func batch(_ users: [String]) throws -> PresenceSubscription {
         PresenceSubscription(
-            format: .categories, isPartial: false, isBatch: true, list: nil,
+            bench.gateway.flows.presenceSubscriptions, format: .categories, isPartial: false, isBatch: true, list: nil,
             opening: .init(wanted: try users.map(wanted), loopMarkers: ""))
     }
 
@@ -96,7 +97,8 @@ import Testing
         let ann = WatchedResource(
             restored: uri, key: uri.aorKey, categories: [.note], entity: uri, remembered: ["*": 7], version: 3)
         let list = PresenceSubscription(
-            format: .xpidf, isPartial: false, isBatch: false, list: ListSubscription(uri: "sip:lists@example.com", written: [:]),
+            bench.gateway.flows.presenceSubscriptions, format: .xpidf, isPartial: false, isBatch: false,
+            list: ListSubscription(uri: "sip:lists@example.com", written: [:]),
             resources: [ann], rejected: [])
         list.listNotified(spacedUntil: now + .seconds(5))
         #expect(list.list?.version == 1 && list.list?.spacedUntil == now + .seconds(5))

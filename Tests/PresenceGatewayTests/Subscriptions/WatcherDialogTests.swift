@@ -12,7 +12,7 @@ private final class PlainSubscription: PackageSubscription {
     var isForgotten = false
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? { nil }
 
     func forgetNotified() { isForgotten = true }
@@ -34,7 +34,8 @@ private final class PlainSubscription: PackageSubscription {
             expiry: ExpiryPolicy(minimum: 60, standard: 3_600, maximum: 7_200), bestEffort: bestEffort)
         let watcher = WatcherDialog(
             dialog: try #require(Dialog(accepting: request, localTag: "a")), notifier: Notifier(notifier, isReady: true),
-            event: try #require(request.headers.event), PresencePackage(), OpenedSubscription(parties: parties, subscription: subscription),
+            event: try #require(request.headers.event), PresencePackage(bench.gateway.flows.presenceSubscriptions),
+            OpenedSubscription(parties: parties, subscription: subscription),
             flow: flow, endpoint: nil, hidesIdentity: false, followsRegistration: false)
         watcher.begin(notifier)
         _ = watcher.notifier.receiveSubscribe(expires: 600, piggyback: true, at: now)

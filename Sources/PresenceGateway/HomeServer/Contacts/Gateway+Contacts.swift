@@ -29,16 +29,18 @@ extension Gateway {
 
     /// Notifies the user's endpoints of a change, including the one that requested it (MS-SIP 3.7.5.2).
     func notifyContacts(of user: String, _ delta: ContactDeltaDocument, at now: Instant) {
-        for dialog in dialogs.about(user) {
+        for dialog in flows.subscriptions.dialogs.about(user) {
             guard let subscription = dialog.subscription as? ContactsSubscription else { continue }
             subscription.add(delta)
-            stateChanged(of: dialog, at: now)
+            flows.subscriptions.stateChanged(of: dialog, at: now)
         }
     }
 
     /// Notifies the user's endpoints of the access control list (MS-SIP 3.7.5.3).
     func notifyAccessControl(of user: String, at now: Instant) {
-        for dialog in dialogs.about(user) where dialog.subscription is AccessControlSubscription { stateChanged(of: dialog, at: now) }
+        for dialog in flows.subscriptions.dialogs.about(user) where dialog.subscription is AccessControlSubscription {
+            flows.subscriptions.stateChanged(of: dialog, at: now)
+        }
     }
 
     // MARK: the unified contact store
@@ -67,11 +69,11 @@ extension Gateway {
         home.lists.set(list, of: user)
         keep(.contacts(user))
         guard succeeded else { return true }
-        for dialog in dialogs.about(user) {
+        for dialog in flows.subscriptions.dialogs.about(user) {
             guard let subscription = dialog.subscription as? ContactsSubscription else { continue }
             dialog.diagnose(.contactsMoved)
             subscription.moved()
-            perform(dialog.notifier.terminate(.deactivated, content: .full, at: now), on: dialog, at: now)
+            flows.subscriptions.perform(dialog.notifier.terminate(.deactivated, content: .full, at: now), on: dialog, at: now)
         }
         return true
     }

@@ -15,7 +15,7 @@ extension Gateway {
     public func use(directory state: DirectoryState, at now: Instant) {
         commitLog.now = now
         // A user with subscribed endpoints gets a record, so that new data is notified.
-        for dialog in dialogs.inOrder
+        for dialog in flows.subscriptions.dialogs.inOrder
         where dialog.presence == nil && dialog.subscription.presentity == dialog.watcherKey
             && flows.presentities.record(dialog.watcherKey) == nil
         {
@@ -39,11 +39,11 @@ extension Gateway {
                 userEnded(record, at: now)
             }
         }
-        let ended = dialogs.inOrder.filter { directory.has($0.watcherKey) == false && isInDirectory($0.watcher) }
+        let ended = flows.subscriptions.dialogs.inOrder.filter { directory.has($0.watcherKey) == false && isInDirectory($0.watcher) }
         for dialog in ended.filter({ $0.presence == nil }) + ended.filter({ $0.presence != nil }) {
             // A user's own data is gone with the user; other presentities remain.
             let isGone = dialog.subscription.presentity == dialog.watcherKey
-            perform(dialog.notifier.terminate(isGone ? .noresource : .rejected, at: now), on: dialog, at: now)
+            flows.subscriptions.perform(dialog.notifier.terminate(isGone ? .noresource : .rejected, at: now), on: dialog, at: now)
         }
         // Last, because the final NOTIFYs are sent to the registered addresses (MS-PRES 1.3.1.3.10).
         for user in home.registrar.boundUsers.sorted() where directory.has(user) == false && SIPURI(user).map(isInDirectory) == true {
@@ -81,17 +81,17 @@ extension Gateway {
     private func userEnded(_ record: HostedPresentity, at now: Instant) {
         record.userEnded()
         for (tag, resource) in record.watchersInOrder {
-            guard let watcher = dialogs[tag] else { continue }
+            guard let watcher = flows.subscriptions.dialogs[tag] else { continue }
             guard watcher.namesResources else {
-                perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
+                flows.subscriptions.perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
                 continue
             }
             record.removeWatcher(tag)
-            reject(resource, of: watcher, state: "resubscribe")
+            flows.presenceSubscriptions.reject(resource, of: watcher, state: "resubscribe")
             if watcher.isBatch, watcher.resources.isEmpty {
-                perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
+                flows.subscriptions.perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
             } else {
-                perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+                flows.subscriptions.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
             }
         }
         flows.presentities.settle(record)

@@ -7,28 +7,35 @@ import SIPEvents
 final class AccessControlPackage: OwnDataPackage {
     let token = "vnd-microsoft-roaming-ACL"
     let mediaTypes = [AccessControlListDocument.mediaType.description]
+    private unowned let source: any OwnDataSource
 
-    func subscription(of owner: DataOwner, _ request: SIPRequest, in gateway: Gateway) throws(Refusal) -> any PackageSubscription {
-        AccessControlSubscription(owner)
+    init(_ source: any OwnDataSource) { self.source = source }
+
+    func subscription(of owner: DataOwner, _ request: SIPRequest) throws(Refusal) -> any PackageSubscription {
+        AccessControlSubscription(source, owner)
     }
 
     func subscription(of owner: DataOwner, _ details: [String: String]) -> (any PackageSubscription)? {
-        AccessControlSubscription(owner)
+        AccessControlSubscription(source, owner)
     }
 }
 
 /// A subscription to the access control list, which is always sent whole.
 final class AccessControlSubscription: PackageSubscription {
+    private unowned let source: any OwnDataSource
     let owner: DataOwner
 
-    init(_ owner: DataOwner) { self.owner = owner }
+    init(_ source: any OwnDataSource, _ owner: DataOwner) {
+        self.source = source
+        self.owner = owner
+    }
 
     var contentType: String { AccessControlListDocument.mediaType.description }
     var presentity: String { owner.key }
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
-        NotificationBody(contentType: contentType, bytes: gateway.home.lists.accessControl(of: owner.key).document.encoded())
+        NotificationBody(contentType: contentType, bytes: source.accessControl(of: owner.key).document.encoded())
     }
 }

@@ -7,13 +7,16 @@ import SIPEvents
 final class ContactsPackage: OwnDataPackage {
     let token = "vnd-microsoft-roaming-contacts"
     let mediaTypes = [ContactListDocument.mediaType.description]
+    private unowned let source: any OwnDataSource
 
-    func subscription(of owner: DataOwner, _ request: SIPRequest, in gateway: Gateway) throws(Refusal) -> any PackageSubscription {
-        ContactsSubscription(owner, showsMode: false)
+    init(_ source: any OwnDataSource) { self.source = source }
+
+    func subscription(of owner: DataOwner, _ request: SIPRequest) throws(Refusal) -> any PackageSubscription {
+        ContactsSubscription(source, owner, showsMode: false)
     }
 
     func subscription(of owner: DataOwner, _ details: [String: String]) -> (any PackageSubscription)? {
-        ContactsSubscription(owner, showsMode: details[ContactsSubscription.modeDetail] != nil)
+        ContactsSubscription(source, owner, showsMode: details[ContactsSubscription.modeDetail] != nil)
     }
 }
 
@@ -27,6 +30,7 @@ final class ContactsSubscription: PackageSubscription {
         case all
     }
 
+    private unowned let source: any OwnDataSource
     let owner: DataOwner
     /// Whether the client supports the unified contact store (MS-PRES 10).
     private var showsMode: Bool
@@ -35,7 +39,8 @@ final class ContactsSubscription: PackageSubscription {
     /// Key in the stored details that is present if ``showsMode``.
     static let modeDetail = "ucs"
 
-    init(_ owner: DataOwner, showsMode: Bool) {
+    init(_ source: any OwnDataSource, _ owner: DataOwner, showsMode: Bool) {
+        self.source = source
         self.owner = owner
         self.showsMode = showsMode
     }
@@ -55,25 +60,25 @@ final class ContactsSubscription: PackageSubscription {
     }
 
     func admit(
-        _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway, at now: Instant
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
     ) throws(Refusal) {
-        showsMode = try gateway.showsContactMode(request)
+        showsMode = try source.showsContactMode(request)
     }
 
     func change(
-        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
+        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, at now: Instant
     ) throws(Refusal) -> [String]? {
         guard !request.body.isEmpty else { return nil }
-        showsMode = try gateway.showsContactMode(request)
+        showsMode = try source.showsContactMode(request)
         pendingChanges = .nothing
         return nil
     }
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         defer { pendingChanges = .nothing }
-        let list = gateway.home.lists.contacts(of: owner.key)
+        let list = source.contacts(of: owner.key)
         let bytes: [UInt8]
         switch pendingChanges {
         case .nothing where !isFull: return nil
@@ -85,7 +90,7 @@ final class ContactsSubscription: PackageSubscription {
         return NotificationBody(contentType: contentType, bytes: bytes)
     }
 
-    func undo(of dialog: WatcherDialog, in gateway: Gateway) -> (Instant) -> Void {
+    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
         let (showsMode, pendingChanges) = (showsMode, pendingChanges)
         return { _ in (self.showsMode, self.pendingChanges) = (showsMode, pendingChanges) }
     }

@@ -6,7 +6,7 @@ final class PendingWatchersPackage: OwnDataPackage {
     let token = "presence.wpending"
     let mediaTypes = [PendingWatchersSubscription.mediaType]
 
-    func subscription(of owner: DataOwner, _ request: SIPRequest, in gateway: Gateway) throws(Refusal) -> any PackageSubscription {
+    func subscription(of owner: DataOwner, _ request: SIPRequest) throws(Refusal) -> any PackageSubscription {
         PendingWatchersSubscription(owner)
     }
 
@@ -27,7 +27,7 @@ final class PendingWatchersSubscription: PackageSubscription {
     var presentity: String { owner.key }
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         NotificationBody(contentType: contentType, bytes: Array("<watchers/>".utf8))
     }

@@ -6,27 +6,32 @@ import SIPEvents
 final class ProvisioningPackage: OwnDataPackage {
     let token = "vnd-microsoft-provisioning-v2"
     let mediaTypes = [ProvisionGroupListDocument.mediaType.description]
+    private unowned let source: any OwnDataSource
 
-    func subscription(of owner: DataOwner, _ request: SIPRequest, in gateway: Gateway) throws(Refusal) -> any PackageSubscription {
-        ProvisioningSubscription(owner, groups: try gateway.provisioningGroups(request))
+    init(_ source: any OwnDataSource) { self.source = source }
+
+    func subscription(of owner: DataOwner, _ request: SIPRequest) throws(Refusal) -> any PackageSubscription {
+        ProvisioningSubscription(source, owner, groups: try source.provisioningGroups(request))
     }
 
     func subscription(of owner: DataOwner, _ details: [String: String]) -> (any PackageSubscription)? {
         details[ProvisioningSubscription.groupsDetail].map { groups in
-            ProvisioningSubscription(owner, groups: groups.split(separator: "\n").map(String.init))
+            ProvisioningSubscription(source, owner, groups: groups.split(separator: "\n").map(String.init))
         }
     }
 }
 
 /// A subscription to groups of settings.
 final class ProvisioningSubscription: PackageSubscription {
+    private unowned let source: any OwnDataSource
     let owner: DataOwner
     private var groups: [String]
 
     /// Key of the groups in the stored details.
     static let groupsDetail = "groups"
 
-    init(_ owner: DataOwner, groups: [String]) {
+    init(_ source: any OwnDataSource, _ owner: DataOwner, groups: [String]) {
+        self.source = source
         self.owner = owner
         self.groups = groups
     }
@@ -36,19 +41,19 @@ final class ProvisioningSubscription: PackageSubscription {
     var requiresEventList: Bool { true }
 
     func change(
-        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
+        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, at now: Instant
     ) throws(Refusal) -> [String]? {
-        if !request.body.isEmpty { groups = try gateway.provisioningGroups(request) }
+        if !request.body.isEmpty { groups = try source.provisioningGroups(request) }
         return nil
     }
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         NotificationBody(contentType: contentType, bytes: ProvisionGroupListDocument(groups: groups).encoded())
     }
 
-    func undo(of dialog: WatcherDialog, in gateway: Gateway) -> (Instant) -> Void {
+    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
         let groups = groups
         return { _ in self.groups = groups }
     }

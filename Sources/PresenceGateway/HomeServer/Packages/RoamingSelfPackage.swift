@@ -7,20 +7,24 @@ import SIPEvents
 final class RoamingSelfPackage: OwnDataPackage {
     let token = "vnd-microsoft-roaming-self"
     let mediaTypes = [WatcherFormat.roamingSelfType]
+    private unowned let source: any OwnDataSource
 
-    func subscription(of owner: DataOwner, _ request: SIPRequest, in gateway: Gateway) throws(Refusal) -> any PackageSubscription {
-        RoamingSelfSubscription(owner, scope: try gateway.roamingScope(request))
+    init(_ source: any OwnDataSource) { self.source = source }
+
+    func subscription(of owner: DataOwner, _ request: SIPRequest) throws(Refusal) -> any PackageSubscription {
+        RoamingSelfSubscription(source, owner, scope: try source.roamingScope(request))
     }
 
     func subscription(of owner: DataOwner, _ details: [String: String]) -> (any PackageSubscription)? {
         details[RoamingSelfSubscription.scopeDetail].map { scope in
-            RoamingSelfSubscription(owner, scope: Set(scope.split(separator: " ").map { RoamingScope(rawValue: String($0)) }))
+            RoamingSelfSubscription(source, owner, scope: Set(scope.split(separator: " ").map { RoamingScope(rawValue: String($0)) }))
         }
     }
 }
 
 /// A self subscription: the parts of the data that the endpoint requested, and their changes.
 final class RoamingSelfSubscription: PackageSubscription {
+    private unowned let source: any OwnDataSource
     let owner: DataOwner
     private var scope: Set<RoamingScope>
     private var pendingChanges = PresentityChange()
@@ -28,7 +32,8 @@ final class RoamingSelfSubscription: PackageSubscription {
     /// Key of the scope in the stored details.
     static let scopeDetail = "scope"
 
-    init(_ owner: DataOwner, scope: Set<RoamingScope>) {
+    init(_ source: any OwnDataSource, _ owner: DataOwner, scope: Set<RoamingScope>) {
+        self.source = source
         self.owner = owner
         self.scope = scope
     }
@@ -47,25 +52,25 @@ final class RoamingSelfSubscription: PackageSubscription {
 
     /// A later SUBSCRIBE replaces the scope; one without a body keeps it (MS-PRES 3.3.5.1, 4.4.4).
     func change(
-        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
+        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, at now: Instant
     ) throws(Refusal) -> [String]? {
         guard !request.body.isEmpty else { return nil }
-        scope = try gateway.roamingScope(request)
+        scope = try source.roamingScope(request)
         pendingChanges = PresentityChange()
         return nil
     }
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         let change = isFull ? nil : pendingChanges
         pendingChanges = PresentityChange()
-        return gateway.roamingData(of: owner, scope: scope, after: change, at: now).map {
+        return source.roamingData(of: owner, scope: scope, after: change, at: now).map {
             NotificationBody(contentType: contentType, bytes: $0)
         }
     }
 
-    func undo(of dialog: WatcherDialog, in gateway: Gateway) -> (Instant) -> Void {
+    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
         let (scope, pendingChanges) = (scope, pendingChanges)
         return { _ in (self.scope, self.pendingChanges) = (scope, pendingChanges) }
     }

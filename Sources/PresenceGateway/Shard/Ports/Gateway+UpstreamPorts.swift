@@ -4,7 +4,19 @@ import SIPEvents
 
 /// Answers to the upstream subscriptions; the requirements that are missing here are methods of the shard.
 extension Gateway: UpstreamPorts {
-    var badEvent: Refusal { packages.badEvent }
+    var badEvent: Refusal { flows.subscriptions.packages.badEvent }
+
+    func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
+        flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now)
+    }
+
+    func authorizationChanged(isPending: Bool, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        flows.presenceSubscriptions.authorizationChanged(isPending: isPending, of: resource, to: watcher, at: now)
+    }
+
+    func sourceEnded(_ termination: UpstreamTermination, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        flows.presenceSubscriptions.sourceEnded(termination, of: resource, to: watcher, at: now)
+    }
 
     func isSpeaker(_ flow: Flow, for user: SIPURI) -> Bool { flows.border.isSpeaker(flow, for: user) }
 

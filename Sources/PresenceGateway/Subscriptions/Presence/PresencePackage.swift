@@ -10,30 +10,35 @@ final class PresencePackage: EventPackage {
     let storedKind = StoredDialog.Kind.watcher
     let mediaTypes = [WatcherFormat.pidfType, WatcherFormat.categoriesType, WatcherFormat.msrtcType, WatcherFormat.xpidfType]
     let hasStateAtOnce = false
+    private unowned let presence: PresenceSubscriptions
+
+    init(_ presence: PresenceSubscriptions) { self.presence = presence }
 
     func open(
-        _ request: SIPRequest, to: SIPURI, over flow: Flow, in gateway: Gateway, at now: Instant
+        _ request: SIPRequest, to: SIPURI, over flow: Flow, by screening: RequestScreening, at now: Instant
     ) throws(Refusal) -> OpenedSubscription {
-        let isList = gateway.screening.isList(request)
-        if isList { try gateway.checkListHead(request.headers) }
+        let isList = screening.isList(request)
+        if isList { try presence.checkListHead(request.headers) }
         let isBatch = !isList && CategoryRequest.isBatch(request.headers)
-        var parties = try gateway.screening.parties(request, presentity: isBatch ? to : isList ? request.headers.from?.uri : nil)
+        var parties = try screening.parties(request, presentity: isBatch ? to : isList ? request.headers.from?.uri : nil)
         if isList { parties.presentityKey = request.uri.aorKey }
         guard let format = WatcherFormat.negotiate(request.headers, domain: parties.watcherDomain) else { throw .notAcceptable }
         if isBatch && format != .categories || isList && !format.isListable { throw .notAcceptable }
-        let list = isList ? try gateway.listRequest(request) : nil
+        let list = isList ? try presence.listRequest(request) : nil
         let wanted: [CategoryRequest.Resource]
         if let list {
             wanted = list.entries.map { .init(uri: $0.uri, key: $0.key, categories: UpstreamSubscription.standardCategories) }
         } else {
-            wanted = try gateway.wantedResources(request, format, isBatch: isBatch, parties, to: to)
+            wanted = try presence.wantedResources(request, format, isBatch: isBatch, parties, to: to)
         }
-        let loopMarkers = try HopMark(node: gateway.configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
-        if !isBatch, !isList { try gateway.flows.border.checkRights(watcher: parties.watcher, presentity: parties.presentity) }
-        try gateway.checkWatchLimits(parties, isBatch || isList ? [] : wanted)
-        if !isBatch, !isList { try gateway.flows.border.checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key)) }
+        let loopMarkers = try HopMark(node: presence.configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
+        if !isBatch, !isList { try presence.admission.checkRights(watcher: parties.watcher, presentity: parties.presentity) }
+        try presence.checkWatchLimits(parties, isBatch || isList ? [] : wanted)
+        if !isBatch, !isList {
+            try presence.admission.checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key), countedFor: nil)
+        }
         let subscription = PresenceSubscription(
-            format: format, isPartial: format.isPartial(request.headers), isBatch: isBatch,
+            presence, format: format, isPartial: format.isPartial(request.headers), isBatch: isBatch,
             list: list.map { list in
                 ListSubscription(
                     uri: request.uri.description,
@@ -44,14 +49,14 @@ final class PresencePackage: EventPackage {
     }
 
     func restore(
-        _ stored: StoredDialog, of watcher: SIPURI, in domain: DomainConfiguration, by gateway: Gateway
+        _ stored: StoredDialog, of watcher: SIPURI, in domain: DomainConfiguration
     ) -> OpenedSubscription? {
         let isPartial = stored.contentType == WatcherFormat.pidfDiffType
         guard let format = WatcherFormat(contentType: isPartial ? WatcherFormat.pidfType : stored.contentType, domain: domain) else {
             return nil
         }
-        let configuration = gateway.configuration
-        let isUncertain = gateway.isUncertain(stored, of: watcher)
+        let configuration = presence.configuration
+        let isUncertain = presence.notifier.restored.isUncertain(stored, of: watcher)
         let resources = stored.resources.compactMap { one in
             SIPURI(one.uri).map { written in
                 let identity = configuration.canonical(written)
@@ -71,7 +76,7 @@ final class PresencePackage: EventPackage {
             list?.version = stored.listVersion
         }
         let subscription = PresenceSubscription(
-            format: format, isPartial: isPartial, isBatch: stored.isBatch, list: list, resources: resources,
+            presence, format: format, isPartial: isPartial, isBatch: stored.isBatch, list: list, resources: resources,
             rejected: rejected(stored.rejected, resources, configuration))
         return OpenedSubscription(
             parties: RequestScreening.Parties(

@@ -30,38 +30,35 @@ extension PresenceSubscription: PackageSubscription {
     // MARK: SUBSCRIBE
 
     func admit(
-        _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway, at now: Instant
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
     ) throws(Refusal) {
-        try gateway.checkUsers(wanted.map(\.uri), isBatch: namesResources)
+        try flow.admission.checkUsers(wanted.map(\.uri), isBatch: namesResources)
         guard !namesResources, let only = wanted.first else { return }
-        try gateway.noteSubscriber(request, parties, only, format, isPoll: isPoll, at: now)
+        try flow.admission.noteSubscriber(request, parties, only, format, isPoll: isPoll, at: now)
     }
 
     func begin(
-        _ dialog: WatcherDialog, _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, in gateway: Gateway,
-        at now: Instant
+        _ dialog: WatcherDialog, _ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant
     ) -> Bool {
-        for resource in resources { gateway.countWatched(resource, by: dialog) }
+        for resource in resources { flow.countWatched(resource, by: dialog) }
         guard let opening = takeOpening() else { return true }
         if list != nil {
-            gateway.attachList(dialog, request, parties: parties, isPoll: isPoll, at: now)
+            flow.attachList(dialog, request, parties: parties, isPoll: isPoll, at: now)
             return true
         }
         for resource in resources {
-            gateway.attach(resource, to: dialog, parties: parties, loopMarkers: opening.loopMarkers, isPoll: isPoll, at: now)
+            flow.attach(resource, to: dialog, parties: parties, loopMarkers: opening.loopMarkers, isPoll: isPoll, at: now)
         }
         guard isBatch else { return true }
-        gateway.noteSubscriber(request, parties, to: opening.wanted, of: dialog, isPoll: isPoll, at: now)
+        flow.noteSubscriber(request, parties, to: opening.wanted, of: dialog, isPoll: isPoll, at: now)
         // All resources were rejected: the list reports it, and no dialog is created (MS-PRES 4.6).
         return !resources.isEmpty
     }
 
-    func proceed(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) {
-        gateway.flows.upstream.startUpstreams(of: dialog, at: now)
-    }
+    func proceed(_ dialog: WatcherDialog, at now: Instant) { flow.remote.startUpstreams(of: dialog, at: now) }
 
     func change(
-        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, in gateway: Gateway, at now: Instant
+        by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, at now: Instant
     ) throws(Refusal) -> [String]? {
         guard !request.body.isEmpty else { return nil }
         if list != nil {
@@ -75,48 +72,48 @@ extension PresenceSubscription: PackageSubscription {
             }
             return nil
         }
-        let change = try gateway.categoryRequest(request, isBatch: isBatch, to: to)
+        let change = try flow.categoryRequest(request, isBatch: isBatch, to: to)
         // Ignore resource changes in an unsubscribe.
         if !isUnsubscribe {
-            try gateway.apply(change, to: self, of: dialog, request, at: now)
+            try flow.apply(change, to: self, of: dialog, request, at: now)
             if isBatch {
-                let parties = try gateway.screening.parties(request, presentity: to)
-                gateway.noteSubscriber(request, parties, to: change.named, of: dialog, isPoll: false, at: now)
+                let parties = try flow.screening.parties(request, presentity: to)
+                flow.noteSubscriber(request, parties, to: change.named, of: dialog, isPoll: false, at: now)
             }
         }
         return change.named.map(\.key)
     }
 
-    func end(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) { gateway.detach(removeAll(), from: dialog, at: now) }
+    func end(_ dialog: WatcherDialog, at now: Instant) { flow.detach(removeAll(), from: dialog, at: now) }
 
     // MARK: notifications
 
     func body(
-        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, in gateway: Gateway, at now: Instant
+        of dialog: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
-        gateway.presenceBody(of: self, dialog, naming: named, isFull: isFull, at: now)
+        flow.presenceBody(of: self, dialog, naming: named, isFull: isFull, at: now)
     }
 
     func skipChanges(at now: Instant) { dueChanges(at: now).forEach { changes.remove($0) } }
 
     func dropChanges() { changes.removeAll() }
 
-    func advance(_ dialog: WatcherDialog, in gateway: Gateway, at now: Instant) {
+    func advance(_ dialog: WatcherDialog, at now: Instant) {
         // A list is sent with the presentities known so far; it marks the others.
         if list != nil { dialog.notifier.becameReady() }
     }
 
     // MARK: failed commits
 
-    func undo(of dialog: WatcherDialog, in gateway: Gateway) -> (Instant) -> Void {
+    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
         let before = resources.map { (resource: $0, categories: $0.categories) }
         let rejected = rejected
-        return { [unowned gateway] now in
-            if gateway.dialogs.contains(dialog) {
-                gateway.revert(self, of: dialog, to: before, rejected, at: now)
+        return { [self] now in
+            if flow.notifier.dialogs.contains(dialog) {
+                flow.revert(self, of: dialog, to: before, rejected, at: now)
             } else {
                 // The steps that leave them were dropped.
-                gateway.flows.upstream.leaveUpstreams(before.map(\.resource), at: now)
+                flow.remote.leaveUpstreams(before.map(\.resource), at: now)
             }
         }
     }
@@ -140,26 +137,24 @@ extension PresenceSubscription: PackageSubscription {
     }
 
     func resume(
-        _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, in gateway: Gateway,
-        at now: Instant
+        _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant
     ) {
-        for resource in resources { gateway.countWatched(resource, by: dialog) }
+        for resource in resources { flow.countWatched(resource, by: dialog) }
         for (resource, hopMarks) in zip(resources, stored.resources.map(\.hopMarks)) {
-            gateway.resume(resource, of: dialog, hopMarks: hopMarks, fedBy: upstreams, at: now)
+            flow.resume(resource, of: dialog, hopMarks: hopMarks, fedBy: upstreams, at: now)
         }
     }
 
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, in gateway: Gateway, at now: Instant) -> Bool {
+    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool {
         // A list is notified when all of its entries are known again.
         if list != nil, !isReady { return false }
         let differing = resources.filter { resource in
             resource.source.isKnown
-                && (!dialog.wasNotifiedActive || !resource.isKnown(gateway.rendered(resource, for: dialog, at: now)))
+                && (!dialog.wasNotifiedActive || !resource.isKnown(flow.rendered(resource, for: dialog, at: now)))
         }
         for resource in resources where resource.upstream == nil && resource.isRenderedOwn && resource.isNotified {
             // Stores of earlier versions have no record of it.
-            gateway.flows.presentities.blocking.noteShown(
-                gateway.rendered(resource, for: dialog, at: now), of: resource, as: dialog.format, to: dialog.identity, at: now)
+            flow.hosted.noteShown(flow.rendered(resource, for: dialog, at: now), of: resource, to: dialog, at: now)
         }
         guard !dialog.isAway, !differing.isEmpty || hasPendingInstanceStates else { return false }
         differing.forEach { changes.add($0) }
@@ -173,9 +168,9 @@ extension PresenceSubscription: PackageSubscription {
             ? [SubscriptionRow(presentity: "")] : resources.map { SubscriptionRow(presentity: $0.key, resource: $0) }
     }
 
-    func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog, by gateway: Gateway) {
+    func describe(_ row: SubscriptionRow, in report: inout SubscriptionReport, of dialog: WatcherDialog) {
         let resource = row.resource
-        let isHosted = resource.map { gateway.flows.presentities.record($0.hostedKey) != nil && $0.upstream == nil } ?? false
+        let isHosted = resource.map { flow.hosted.hasRecord(at: $0.hostedKey) && $0.upstream == nil } ?? false
         let upstream = resource?.upstream
         report.format = formatName
         report.categories = format == .categories ? resource?.categories.map(\.rawValue) ?? [] : []
@@ -183,8 +178,7 @@ extension PresenceSubscription: PackageSubscription {
         report.source = isHosted ? .hosted : upstream != nil ? .far : .none
         report.knowledge = isHosted ? .known : resource?.knowledge ?? .unknown
         report.leg = upstream.map { upstream in
-            UpstreamReport(
-                upstream, resource.flatMap { upstream.resource($0.key) }, hopMarks: gateway.flows.upstream.hopMarks(of: upstream))
+            UpstreamReport(upstream, resource.flatMap { upstream.resource($0.key) }, hopMarks: flow.remote.hopMarks(of: upstream))
         }
     }
 
@@ -194,15 +188,15 @@ extension PresenceSubscription: PackageSubscription {
     }
 
     func explain(
-        _ dialog: WatcherDialog, presentity: String, includingBodies: Bool, by gateway: Gateway, at now: Instant
+        _ dialog: WatcherDialog, presentity: String, includingBodies: Bool, at now: Instant
     ) -> [SubscriptionExplanation] {
         let watched = resources.filter { $0.key == presentity }.map {
-            gateway.explain(dialog, $0, includingBodies: includingBodies, at: now)
+            flow.explain(dialog, $0, includingBodies: includingBodies, at: now)
         }
         return watched
             + instanceStates.filter { $0.uri.aorKey == presentity }.map { verdict in
                 SubscriptionExplanation(
-                    subscription: gateway.report(dialog, SubscriptionRow(presentity: ""), at: now),
+                    subscription: dialog.report(SubscriptionRow(presentity: ""), at: now),
                     delivery: verdict.isNotified ? .current : .waiting,
                     view: ViewExplanation(origin: .nothing), verdict: InstanceStateReport(verdict))
             }

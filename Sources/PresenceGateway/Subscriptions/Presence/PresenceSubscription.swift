@@ -8,6 +8,7 @@ import SIPEvents
 ///
 /// A single subscription has one resource, a batch (MS-PRES 3.4.5.1.1) or list (RFC 5367) several.
 final class PresenceSubscription {
+    unowned let flow: PresenceSubscriptions
     let format: WatcherFormat
     /// Whether PIDF is sent as differences (RFC 5263).
     let isPartial: Bool
@@ -28,7 +29,8 @@ final class PresenceSubscription {
         var loopMarkers: String
     }
 
-    init(format: WatcherFormat, isPartial: Bool, isBatch: Bool, list: ListSubscription?, opening: Opening) {
+    init(_ flow: PresenceSubscriptions, format: WatcherFormat, isPartial: Bool, isBatch: Bool, list: ListSubscription?, opening: Opening) {
+        self.flow = flow
         self.format = format
         self.isPartial = isPartial
         self.isBatch = isBatch
@@ -39,9 +41,11 @@ final class PresenceSubscription {
 
     /// Restores a subscription.
     init(
-        format: WatcherFormat, isPartial: Bool, isBatch: Bool, list: ListSubscription?, resources: [WatchedResource],
+        _ flow: PresenceSubscriptions, format: WatcherFormat, isPartial: Bool, isBatch: Bool, list: ListSubscription?,
+        resources: [WatchedResource],
         rejected: [WatcherDialog.RejectedResource]
     ) {
+        self.flow = flow
         self.format = format
         self.isPartial = isPartial
         self.isBatch = isBatch

@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// Bodies of notifications of presence, and new state of watched presentities.
-extension Gateway {
+extension PresenceSubscriptions {
     // MARK: bodies
 
     /// Body of the next notification, which counts as delivered; nil: no new state.
@@ -84,9 +84,7 @@ extension Gateway {
         } else {
             resource.deliver(rendered)
         }
-        if resource.upstream == nil, resource.isRenderedOwn {
-            flows.presentities.blocking.noteShown(rendered, of: resource, as: watcher.format, to: watcher.identity, at: now)
-        }
+        if resource.upstream == nil, resource.isRenderedOwn { hosted.noteShown(rendered, of: resource, to: watcher, at: now) }
         // The first known state is not delayed because an empty one was sent.
         resource.space(until: resource.source.isKnown ? now + configuration.timing.notifySpacing : nil)
         presence.changes.remove(resource)
@@ -108,11 +106,9 @@ extension Gateway {
 
     /// The resource in the watcher's format; rendered once per state.
     func rendered(_ resource: WatchedResource, for watcher: WatcherDialog, at now: Instant) -> RenderedPresence {
-        if resource.upstream == nil { flows.presentities.composePending(resource.hostedKey) }
+        if resource.upstream == nil { hosted.composePublished(at: resource.hostedKey) }
         if let rendered = resource.rendered { return rendered }
-        if resource.upstream == nil,
-            let made = flows.presentities.rendered(resource, as: watcher.format, for: watcher.identity, at: now)
-        {
+        if resource.upstream == nil, let made = hosted.view(of: resource, for: watcher, at: now) {
             resource.keep(made.presence, isOwn: made.isOwn)
             return made.presence
         }
@@ -124,11 +120,11 @@ extension Gateway {
 
     /// Handles new state of a resource: notifies the watcher unless it has that state.
     func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
-        guard let presence = watcher.presence, dialogs.contains(watcher) else { return }
+        guard let presence = watcher.presence, notifier.dialogs.contains(watcher) else { return }
         resource.dropRendered()
         if watcher.isAway { return }
         if watcher.held != nil {
-            if presence.isReady { answerHeld(watcher, at: now) }
+            if presence.isReady { notifier.answerHeld(watcher, at: now) }
             return
         }
         guard resource.source.isKnown, !watcher.notifier.isFetching || presence.isReady else { return }
@@ -144,14 +140,14 @@ extension Gateway {
         if resource.isNotified, watcher.wasNotifiedActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
             // The new state cancels the waiting change: neither is sent.
-            if resource.isWaiting { noteSuppressed(watcher) }
-            noteSuppressed(watcher)
+            if resource.isWaiting { notifier.noteSuppressed(watcher) }
+            notifier.noteSuppressed(watcher)
             presence.changes.remove(resource)
-            return schedule(watcher)
+            return notifier.schedule(watcher)
         }
-        if resource.isWaiting { noteSuppressed(watcher) }
+        if resource.isWaiting { notifier.noteSuppressed(watcher) }
         presence.changes.add(resource)
         if watcher.notifier.isNotifying { return }
-        notifyChanges(of: watcher, at: now)
+        notifier.notifyChanges(of: watcher, at: now)
     }
 }

@@ -8,7 +8,7 @@ import SIPEvents
 ///     a batch, a list --> its resource is terminated, the others continue
 extension Gateway {
     func withdrawRights(at now: Instant) {
-        for watcher in dialogs.inOrder {
+        for watcher in flows.subscriptions.dialogs.inOrder {
             if let reason = flows.border.refusalOfDomain(watcher.watcher) {
                 end(watcher, because: reason, at: now)
                 continue
@@ -24,17 +24,17 @@ extension Gateway {
 
     private func withdraw(_ resource: WatchedResource, from watcher: WatcherDialog, because reason: String, at now: Instant) {
         guard watcher.namesResources else { return end(watcher, because: reason, at: now) }
-        reject(
+        flows.presenceSubscriptions.reject(
             resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue,
             statusCode: SIPStatus.forbidden.rawValue, because: reason)
         if resource.upstream == nil { flows.presentities.detach(resource, ofDialog: watcher.localTag) }
         flows.upstream.leaveUpstreams([resource], at: now)
         if watcher.held != nil {
-            if watcher.isReady { answerHeld(watcher, at: now) }
+            if watcher.isReady { flows.subscriptions.answerHeld(watcher, at: now) }
         } else if watcher.isBatch, watcher.resources.isEmpty {
-            perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
+            flows.subscriptions.perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
         } else {
-            perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+            flows.subscriptions.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
         }
     }
 
@@ -44,11 +44,11 @@ extension Gateway {
             status: SIPStatus.forbidden.rawValue, rule: reason, at: now)
         // A poll with an unanswered SUBSCRIBE has no subscription yet: refuse the request.
         guard let held = watcher.takeHeld() else {
-            perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
+            flows.subscriptions.perform(watcher.notifier.terminate(.rejected, at: now), on: watcher, at: now)
             return
         }
         refuse(
             held.request, held.transaction, .forbidden("MS-PRES 3.4.5.3: the subscriber may not watch this user", errorID: 2004), at: now)
-        remove(watcher, at: now)
+        flows.subscriptions.remove(watcher, at: now)
     }
 }

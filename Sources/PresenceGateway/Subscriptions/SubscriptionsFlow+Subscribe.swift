@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// SUBSCRIBE outside a dialog, and the table of dialogs (RFC 6665 4.2, MS-PRES 3.3.5, 3.4.5, 3.7.5).
-extension Gateway {
+extension SubscriptionsFlow {
     func receiveSubscribe(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
@@ -22,20 +22,20 @@ extension Gateway {
         guard !isShuttingDown else {
             throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
         }
-        if answerAgain(request, event, transaction, flow, at: now) { return }
+        if restored.answerAgain(request, event, transaction, flow, at: now) { return }
         guard request.headers.contact != nil else { throw .badRequest("RFC 6665 4.2.1: a SUBSCRIBE needs a Contact") }
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
-        let opened = try package.open(request, to: to, over: flow, in: self, at: now)
+        let opened = try package.open(request, to: to, over: flow, by: screening, at: now)
         let (parties, subscription) = (opened.parties, opened.subscription)
         try checkDialogLimits(parties)
         guard let dialog = Dialog(accepting: request, localTag: tokens.tag()) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
-        try flows.border.checkPath(request, of: parties.watcher, flow)
+        try ports.checkPath(request, of: parties.watcher, flow)
         let policy = notifierConfiguration(package, parties.watcherDomain, bestEffort: takesBenotify(request, opened, flow))
         var requestedExpires = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
-        try subscription.admit(request, parties, isPoll: requestedExpires == 0, in: self, at: now)
+        try subscription.admit(request, parties, isPoll: requestedExpires == 0, at: now)
         let watcher = WatcherDialog(
             dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, package, opened, flow: flow,
             endpoint: parties.watcherDomain.hosted || subscription.isOnlyOfEndpoint ? EndpointKey(request, of: parties.watcherKey) : nil,
@@ -44,14 +44,14 @@ extension Gateway {
         insert(watcher)
         keep(.dialog(watcher.localTag))
         ifNotKept { [unowned self] now in takeBack(watcher, at: now) }
-        if !subscription.begin(watcher, request, parties, isPoll: requestedExpires == 0, in: self, at: now) { requestedExpires = 0 }
+        if !subscription.begin(watcher, request, parties, isPoll: requestedExpires == 0, at: now) { requestedExpires = 0 }
         let replaced = requestedExpires == 0 ? [] : dialogsReplaced(by: watcher)
         watcher.begin(policy)
-        let isPiggyback = isPiggyback(request, of: watcher, isPoll: requestedExpires == 0)
+        let isPiggyback = watcher.isPiggyback(request, isPoll: requestedExpires == 0)
         if requestedExpires == 0, isPiggyback, !subscription.isReady, let transaction {
             // The 200 must carry the state: it waits for the remote domain, at most ``GatewayTiming/pollWait`` (MS-PRES 3.4.5.1.2).
             watcher.hold(.init(transaction: transaction, request: request, until: now + configuration.timing.pollWait))
-            subscription.proceed(watcher, in: self, at: now)
+            subscription.proceed(watcher, at: now)
             schedule(watcher)
             return
         }
@@ -65,7 +65,7 @@ extension Gateway {
             ])
         perform(actions, on: watcher, answering: (request, transaction), at: now)
         for old in replaced { end(old, replacedBy: watcher, at: now) }
-        subscription.proceed(watcher, in: self, at: now)
+        subscription.proceed(watcher, at: now)
         schedule(watcher)
     }
 
@@ -88,11 +88,6 @@ extension Gateway {
             patience: timing.notifyPatience)
     }
 
-    /// Whether the 200 carries the state (MS-SIP 3.4.5.1).
-    func isPiggyback(_ request: SIPRequest, of watcher: WatcherDialog, isPoll: Bool) -> Bool {
-        request.headers.hasToken(.supported, "ms-piggyback-first-notify") && watcher.subscription.allowsPiggyback(isPoll: isPoll)
-    }
-
     // MARK: one dialog of an endpoint
 
     /// Earlier dialogs of the endpoint, if it has only one of the package (MS-PRES 3.3.5.1, 3.4.5.1.3).
@@ -107,9 +102,15 @@ extension Gateway {
     /// subscribe again (RFC 6665 4.1.3).
     private func end(_ old: WatcherDialog, replacedBy watcher: WatcherDialog, at now: Instant) {
         guard dialogs.contains(old) else { return }
-        remember(old, undoing: .terminated(.timeout))
+        uncommitted.remember(old, undoing: .terminated(.timeout))
         if watcher.presence != nil { log(.debug, "batch subscription replaced", ["call-id": old.dialog.id.callID]) }
         perform(old.notifier.terminate(.timeout, at: now), on: old, isRevocable: true, at: now)
+    }
+
+    /// Removes a dialog after a failed commit of its first SUBSCRIBE; a poll that waits for state is answered 503.
+    private func takeBack(_ watcher: WatcherDialog, at now: Instant) {
+        if let held = watcher.takeHeld() { ports.refuse(held.request, held.transaction, notKeptRefusal, at: now) }
+        remove(watcher, at: now)
     }
 
     // MARK: limits
@@ -132,24 +133,6 @@ extension Gateway {
             : .unavailable(text, retryAfter: retryAfter, errorID: errorID)
     }
 
-    // MARK: the table
-
-    func insert(_ watcher: WatcherDialog) {
-        flows.subscriptions.add(watcher)
-        dialogs.insert(watcher)
-        watcher.serve(through: partnerName(of: watcher.watcher))
-    }
-
-    /// Removes a dialog and releases its resources.
-    func remove(_ watcher: WatcherDialog, at now: Instant) {
-        guard dialogs.remove(watcher) else { return }
-        unanswered.forget(watcher.ticket)
-        counters.subscriptionsEnded += 1
-        watcher.subscription.end(watcher, in: self, at: now)
-        keep(.dialog(watcher.localTag))
-        flows.subscriptions.remove(watcher)
-    }
-
     // MARK: time
 
     func schedule(_ watcher: WatcherDialog) {
@@ -165,7 +148,7 @@ extension Gateway {
         }
         guard !watcher.isWaiting || now >= watcher.notifier.expiry else { return schedule(watcher) }
         notifyChanges(of: watcher, at: now)
-        watcher.subscription.advance(watcher, in: self, at: now)
+        watcher.subscription.advance(watcher, at: now)
         perform(watcher.notifier.advance(to: now), on: watcher, at: now)
     }
 

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Redirections of NOTIFY.
-extension Gateway {
+extension SubscriptionsFlow {
     /// Sends the newest state to the target of a 3xx; the route set (RFC 3261 12.2.1.2) and the remote target of the dialog are unchanged.
     /// - Returns: false if the redirection is not followed; the response is processed then.
     func followRedirect(_ response: SIPResponse, of watcher: WatcherDialog, at now: Instant) -> Bool {
@@ -13,7 +13,7 @@ extension Gateway {
         let domain = configuration.identities.identity(of: watcher.watcher).uri.domainKey
         let redirect = watcher.redirect ?? NotifyRedirect(from: watcher.dialog.remoteTarget.requestURI)
         guard
-            let (uri, requestRoute) = redirection(
+            let (uri, requestRoute) = ports.redirection(
                 of: response, from: redirect.requestURI, visited: &redirect.visited, of: domain, by: hop, beside: watcher.flow)
         else { return false }
         redirect.requestURI = uri.requestURI
@@ -25,7 +25,7 @@ extension Gateway {
 
     /// The route of a NOTIFY without redirection.
     func requestRoute(of watcher: WatcherDialog) -> RequestRoute {
-        requestRoute(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
+        ports.requestRoute(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
     }
 }
 

@@ -5,7 +5,7 @@ import SIPCore
 import SIPEvents
 
 /// Changes of the watched presentities by a SUBSCRIBE in the dialog (MS-PRES 3.4.5.1.3), and their undoing.
-extension Gateway {
+extension PresenceSubscriptions {
     /// Adds and removes resources and categories named in a SUBSCRIBE within the dialog (MS-PRES 3.4.5.1.3); a refusal changes nothing.
     func apply(
         _ change: CategoryRequest, to presence: PresenceSubscription, of watcher: WatcherDialog, _ request: SIPRequest, at now: Instant
@@ -24,12 +24,12 @@ extension Gateway {
 
         let gone = presence.keepOnly(Set(after.map(\.key)))
         detachHere(gone, from: watcher)
-        whenKept(at: now) { [unowned self] now in flows.upstream.leaveUpstreams(gone, at: now) }
+        whenKept(at: now) { [unowned self] now in remote.leaveUpstreams(gone, at: now) }
         for wanted in after {
             if let resource = known[wanted.key] {
                 guard resource.categories != wanted.categories else { continue }
                 resource.request(wanted.categories)
-                whenKept(at: now) { [unowned self] now in flows.upstream.widenUpstream(of: resource, at: now) }
+                whenKept(at: now) { [unowned self] now in remote.widenUpstream(of: resource, at: now) }
                 continue
             }
             let resource = WatchedResource(wanted)
@@ -54,7 +54,7 @@ extension Gateway {
             countWatched(resource, by: watcher)
             // Subscriptions at remote domains are left only after the commit.
             if resource.upstream == nil, configuration.domain(resource.uri.domainKey)?.hosted == true {
-                flows.presentities.attach(resource, ofDialog: watcher.localTag, for: watcher.identity, at: now)
+                hosted.attachHosted(resource, to: watcher, at: now)
             }
         }
     }
@@ -63,7 +63,7 @@ extension Gateway {
     func detachHere(_ resources: [WatchedResource], from watcher: WatcherDialog) {
         for resource in resources {
             uncountWatched(resource)
-            if resource.upstream == nil { flows.presentities.detach(resource, ofDialog: watcher.localTag) }
+            if resource.upstream == nil { hosted.detachHosted(resource, from: watcher) }
         }
     }
 
@@ -82,7 +82,7 @@ extension Gateway {
             attach(
                 resource, to: watcher, parties: parties,
                 loopMarkers: hopMarks ?? HopMark(node: configuration.nodeName, presentity: resource.key).token, at: now)
-            flows.upstream.startLater(resource, at: now)
+            remote.startLater(resource, at: now)
         }
         if resource.isPending { resource.upstream?.resource(resource.key)?.authorize(.pending) }
     }

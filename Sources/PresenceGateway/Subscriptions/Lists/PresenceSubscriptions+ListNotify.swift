@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Notifications of lists: one for all presentities that changed (RFC 4662 5).
-extension Gateway {
+extension PresenceSubscriptions {
     /// Builds the body with all presentities of the list, or with those that have due changes; nil: nothing to notify.
     func listBody(of presence: PresenceSubscription, _ watcher: WatcherDialog, isFull: Bool, at now: Instant) -> NotificationBody? {
         guard let list = presence.list else { return nil }
@@ -59,15 +59,15 @@ extension Gateway {
 
     /// Applies a grant or a pending state from the remote domain to one resource of a list or batch (RFC 4662 5.5, MS-PRES 3.4.5.1.3.1).
     func authorizationChanged(isPending: Bool, of resource: WatchedResource, in watcher: WatcherDialog, at now: Instant) {
-        guard resource.isPending != isPending, let presence = watcher.presence, dialogs.contains(watcher) else { return }
+        guard resource.isPending != isPending, let presence = watcher.presence, notifier.dialogs.contains(watcher) else { return }
         resource.authorize(isPending: isPending)
         // In a batch, the RLMI instance carries the pending state, and the next presence state ends it.
         if presence.list != nil || !isPending && resource.source.isKnown { presence.changes.add(resource) }
         if watcher.held != nil {
-            if presence.isReady { answerHeld(watcher, at: now) }
+            if presence.isReady { notifier.answerHeld(watcher, at: now) }
             return
         }
         guard presence.isReady || !watcher.notifier.isFetching && !watcher.notifier.isHeld else { return }
-        notifyChanges(of: watcher, at: now)
+        notifier.notifyChanges(of: watcher, at: now)
     }
 }

@@ -2,11 +2,11 @@ import SIPCore
 import SIPEvents
 
 /// Refusal of single resources of a list.
-extension Gateway {
+extension PresenceSubscriptions {
     /// Whether a resource of a list may be watched; if not, the list reports the refusal.
     func mayWatch(_ resource: WatchedResource, _ watcher: WatcherDialog) -> Bool {
         do throws(Refusal) {
-            try flows.border.checkRights(watcher: watcher.watcher, presentity: resource.uri)
+            try admission.checkRights(watcher: watcher.watcher, presentity: resource.uri)
         } catch {
             reject(
                 resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue,
@@ -14,7 +14,7 @@ extension Gateway {
             return false
         }
         do throws(Refusal) {
-            try flows.border.checkPartner(of: watcher.watcher, watcher.flow, watching: [resource.key], countedFor: resource.partner)
+            try admission.checkPartner(of: watcher.watcher, watcher.flow, watching: [resource.key], countedFor: resource.partner)
         } catch {
             reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)
             return false

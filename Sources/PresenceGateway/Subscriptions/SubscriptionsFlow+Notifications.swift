@@ -6,7 +6,7 @@ import SIPCore
 import SIPEvents
 
 /// Responses and notifications in all dialogs in which the gateway is notifier.
-extension Gateway {
+extension SubscriptionsFlow {
     /// - Parameter isRevocable: Whether a failed commit undoes the end of the dialog (``remember(_:undoing:)``).
     func perform(
         _ actions: [Notifier.Action], on watcher: WatcherDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
@@ -19,7 +19,7 @@ extension Gateway {
                 accept(request, transaction, watcher, expires: expires, status, content, naming: named, at: now)
             case .refuse(let minimum):
                 guard let (request, transaction) = subscribe else { continue }
-                refuse(request, transaction, .tooBrief(minimum), at: now)
+                ports.refuse(request, transaction, .tooBrief(minimum), at: now)
             case .notify(let status, let content):
                 notify(watcher, status, content, at: now)
             case .end(let reason):
@@ -48,44 +48,20 @@ extension Gateway {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ watcher: WatcherDialog, expires: Int, _ status: SubscriptionStatus,
         _ content: Notifier.Content, naming named: [String]?, at now: Instant
     ) {
-        let isPiggyback = isPiggyback(request, of: watcher, isPoll: expires == 0) && isPiggybacked(status, by: watcher.notifier)
-        var response = acceptance(
-            of: request, tag: watcher.localTag, over: watcher.flow, expires: expires, status, by: watcher.notifier,
-            isList: watcher.subscription.requiresEventList, piggybacking: isPiggyback ? (watcher.event, watcher.dialog.nextNumber()) : nil)
+        let isPiggyback = watcher.isPiggyback(request, isPoll: expires == 0) && watcher.notifier.allowsPiggyback(of: status)
+        var response = watcher.acceptance(
+            of: request, contact: contact(over: watcher.flow), expires: expires, status,
+            piggybacking: isPiggyback ? watcher.dialog.nextNumber() : nil)
         if isPiggyback { keep(.dialog(watcher.localTag)) }
         if content != .none {
-            noteStaged(watcher)
+            uncommitted.noteStaged(watcher)
             watcher.notified(status, content, inAnswer: true, at: now)
         }
-        if content != .none, let body = watcher.subscription.body(of: watcher, naming: named, isFull: true, in: self, at: now) {
+        if content != .none, let body = watcher.subscription.body(of: watcher, naming: named, isFull: true, at: now) {
             response.headers.set(.contentType, body.contentType)
             response.body = body.bytes
         }
         respond(response, transaction, at: now)
-    }
-
-    /// Whether a 200 may replace a NOTIFY: not while one awaits its response, unless the 200 ends the subscription.
-    func isPiggybacked(_ status: SubscriptionStatus, by notifier: Notifier) -> Bool { status.isTerminated || !notifier.isAwaitingAnswer }
-
-    /// The 200 to a SUBSCRIBE without its body (RFC 6665 4.2.1, MS-SIP 3.4.5.1).
-    /// - Parameters:
-    ///   - isList: whether its notifications require `eventlist` (RFC 4662 4.1).
-    ///   - notify: set if the 200 replaces a NOTIFY: Event and CSeq number of that NOTIFY.
-    func acceptance(
-        of request: SIPRequest, tag: String, over flow: Flow, expires: Int, _ status: SubscriptionStatus, by notifier: Notifier,
-        isList: Bool, piggybacking notify: (event: Event, cSeq: UInt32)?
-    ) -> SIPResponse {
-        var response = SIPResponse(to: request, status: .ok, toTag: tag)
-        response.headers.set(.contact, contact(over: flow))
-        response.headers.append(.expires, String(expires))
-        if isList { response.headers.append(.require, "eventlist") }
-        if notifier.configuration.bestEffort { response.headers.append(.supported, "ms-benotify") }
-        guard let notify else { return response }
-        response.headers.append(.supported, "ms-piggyback-first-notify")
-        response.headers.append(.event, notify.event.description)
-        response.headers.append("subscription-state", status.isTerminated ? "terminated;expires=0" : status.headerValue)
-        response.headers.msPiggybackCSeq = notify.cSeq
-        return response
     }
 
     // MARK: NOTIFY
@@ -93,7 +69,7 @@ extension Gateway {
     private func notify(_ watcher: WatcherDialog, _ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant) {
         var body: NotificationBody?
         if content != .none {
-            body = watcher.subscription.body(of: watcher, naming: nil, isFull: content == .full, in: self, at: now)
+            body = watcher.subscription.body(of: watcher, naming: nil, isFull: content == .full, at: now)
             if body == nil, content == .changes, watcher.wasNotifiedActive {
                 // The watcher has this state already.
                 noteSuppressed(watcher)
@@ -105,13 +81,13 @@ extension Gateway {
             // The full state that follows a notification without a body includes these changes.
             watcher.subscription.dropChanges()
         }
-        noteStaged(watcher)
+        uncommitted.noteStaged(watcher)
         watcher.notified(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let requestRoute = watcher.redirect?.requestRoute ?? self.requestRoute(of: watcher)
+        let requestRoute = watcher.redirect?.requestRoute ?? requestRoute(of: watcher)
         if let identity = watcher.subscription.assertedIdentity {
-            assertIdentity(for: identity, on: &request, toward: configuration.domain(of: watcher.watcher))
+            ports.assertIdentity(for: identity, on: &request, toward: configuration.domain(of: watcher.watcher), isPrivate: false)
         }
         resolveGRUU(&request, of: watcher.watcherKey)
         if let redirect = watcher.redirect { request.requestURI = redirect.requestURI }
@@ -134,9 +110,9 @@ extension Gateway {
         }
         keep(.dialog(watcher.localTag))
         if isBestEffort {
-            sendWithoutAnswer(request, by: requestRoute, for: flows.subscriptions.origin(of: watcher), at: now)
+            sendWithoutAnswer(request, by: requestRoute, for: origin(of: watcher), at: now)
         } else {
-            send(request, by: requestRoute, for: flows.subscriptions.origin(of: watcher), at: now)
+            send(request, by: requestRoute, for: origin(of: watcher), at: now)
         }
         if content == .changes { notifyChanges(of: watcher, at: now) }
     }
@@ -158,7 +134,7 @@ extension Gateway {
 
     /// Replaces a GRUU in the Request-URI by the Contact that its endpoint registered (MS-SIPRE 2.2.3).
     func resolveGRUU(_ request: inout SIPRequest, of user: String) {
-        guard let endpoint = EndpointID(gruu: request.uri), let binding = home.registrar.binding(of: user, endpoint: endpoint) else {
+        guard let endpoint = EndpointID(gruu: request.uri), let binding = ports.binding(of: user, endpoint: endpoint) else {
             return
         }
         request.uri = binding.contact.uri

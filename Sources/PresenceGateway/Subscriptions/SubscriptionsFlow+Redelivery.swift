@@ -12,7 +12,7 @@ import SIPEvents
 ///         --endpoint back--> sent; else ended
 ///
 /// A dialog keeps only the fact that state is due, no body.
-extension Gateway {
+extension SubscriptionsFlow {
     /// Handles the final response to a NOTIFY.
     func receiveAnswer(_ response: SIPResponse, for watcher: WatcherDialog, at now: Instant) {
         guard dialogs.contains(watcher) else { return }
@@ -55,10 +55,9 @@ extension Gateway {
     func connectionLost(_ connection: ConnectionID, of watcher: WatcherDialog, isLastLost: Bool = false, at now: Instant) {
         guard watcher.flow.connection == connection else { return }
         let isBestEffort = watcher.notifier.configuration.bestEffort
-        let isHosted = hop(toward: watcher.watcher) == nil
+        let isHosted = ports.hop(toward: watcher.watcher) == nil
         guard isLastLost || isBestEffort || isHosted && isRegistered(watcher) else { return }
-        dialogs.disconnect(watcher)
-        keep(.dialog(watcher.localTag))
+        disconnected(watcher)
         let isAway = isHosted && leave(watcher, for: configuration.timing.connectionGrace, at: now)
         if !isAway, !isBestEffort { return perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now) }
         watcher.subscription.forgetNotified()
@@ -78,7 +77,7 @@ extension Gateway {
     }
 
     private func isRegistered(_ watcher: WatcherDialog) -> Bool {
-        watcher.endpoint.map { home.registrar.binding(of: watcher.watcherKey, endpoint: $0.endpoint) != nil } ?? false
+        watcher.endpoint.map { ports.binding(of: watcher.watcherKey, endpoint: $0.endpoint) != nil } ?? false
     }
 
     /// Spreads redeliveries by a function of dialog and attempt, which leaves the random generator unchanged.

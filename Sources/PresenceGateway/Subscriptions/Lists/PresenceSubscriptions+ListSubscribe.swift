@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The resource list server: the SUBSCRIBE contains the list (RFC 4662 4, RFC 5367).
-extension Gateway {
+extension PresenceSubscriptions {
     /// Checks the headers of a SUBSCRIBE to the list server, before any other check.
     ///
     /// - Throws: 421 without the required extensions, 406 if Accept does not name the list formats.

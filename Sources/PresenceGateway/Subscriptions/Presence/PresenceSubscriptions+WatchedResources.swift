@@ -3,9 +3,10 @@ import PresenceDocuments
 import FederationRouting
 import SIPCore
 import SIPEvents
+import XMLCore
 
 /// Watched presentities: their limits, and their sources (MS-PRES 3.4.5, 3.7.5).
-extension Gateway {
+extension PresenceSubscriptions {
     // MARK: the request
 
     /// Resources of the body for categories; otherwise the presentity of the Request-URI.
@@ -38,7 +39,7 @@ extension Gateway {
         }
         let document: BatchSubscribeDocument
         do throws(DocumentError) {
-            document = try BatchSubscribeDocument(parsing: request.body, limits: documentLimits)
+            document = try BatchSubscribeDocument(parsing: request.body, limits: parser.limits)
         } catch {
             if error.code == .limit { counters.limitsReached += 1 }
             throw .unreadable(error, "MS-PRES 3.4.5.3", limitID: 2012)
@@ -52,24 +53,21 @@ extension Gateway {
     func checkWatchLimits(_ parties: RequestScreening.Parties, _ wanted: [CategoryRequest.Resource]) throws(Refusal) {
         let limits = configuration.limits
         if watchedResources + wanted.count > limits.watchedResources {
-            throw tooMany("too many watched presentities on this node")
+            throw notifier.tooMany("too many watched presentities on this node")
         }
         let identity = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
         for resource in wanted where isCrowdedOut(resource.uri, resource.key, for: identity) {
-            throw tooMany("too many presentities on this node")
+            throw notifier.tooMany("too many presentities on this node")
         }
         for resource in wanted where dialogsOfPresentity[resource.key, default: 0] >= limits.subscriptionsPerPresentity {
-            throw tooMany("too many subscriptions to this presentity", of: parties.watcherDomain, errorID: 2011)
+            throw notifier.tooMany("too many subscriptions to this presentity", of: parties.watcherDomain, errorID: 2011)
         }
     }
 
     /// Whether a presentity cannot be watched because the table that it would need an entry in is full.
     private func isCrowdedOut(_ uri: SIPURI, _ key: String, for watcher: WatcherIdentity) -> Bool {
         guard let domain = configuration.domain(uri.domainKey), domain.refuse == nil else { return false }
-        if domain.hosted {
-            return flows.presentities.isFull(for: watcher, of: key)
-        }
-        return flows.upstream.upstreams.count >= configuration.limits.upstreamSubscriptions
+        return domain.hosted ? !hosted.hasRoom(for: key, watchedBy: watcher) : !remote.hasRoom
     }
 
     // MARK: sources
@@ -93,12 +91,12 @@ extension Gateway {
         if watcher.namesResources, !mayWatch(resource, watcher) { return }
         if let domain, domain.refuse == nil {
             if domain.hosted {
-                if watcher.namesResources, domain.side == .enterprise, !isUser(resource.key) {
+                if watcher.namesResources, domain.side == .enterprise, directory.has(resource.key) != true {
                     // Reported like a user of another deployment; the watcher then subscribes to it singly (MS-PRES 3.4.5.3).
                     reject(resource, of: watcher, state: "resubscribe")
                     return
                 }
-                flows.presentities.attach(resource, ofDialog: watcher.localTag, for: watcher.identity, at: now)
+                hosted.attachHosted(resource, to: watcher, at: now)
                 return
             }
             if watcher.isBatch, domain.side == .enterprise {
@@ -106,8 +104,8 @@ extension Gateway {
                 reject(resource, of: watcher, state: "resubscribe", poolFqdn: domain.poolFqdn)
                 return
             }
-            if let hop = hop(toward: resource.uri, in: domain, isSecure: resource.entity.isSecure) {
-                flows.upstream.joinUpstream(
+            if let hop = admission.hop(toward: resource.uri, in: domain, isSecure: resource.entity.isSecure) {
+                remote.joinUpstream(
                     resource, of: watcher, parties: parties, domain: domain, hop: hop, loopMarkers: loopMarkers, isPoll: isPoll, at: now)
                 return
             }
@@ -151,39 +149,16 @@ extension Gateway {
         for resource in wanted {
             guard let watched = watcher.resources.first(where: { $0.key == resource.key }) else { continue }
             do throws(Refusal) {
-                try noteSubscriber(request, parties, resource, watcher.format, isPoll: isPoll, at: now)
+                try admission.noteSubscriber(request, parties, resource, watcher.format, isPoll: isPoll, at: now)
             } catch {
                 reject(watched, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)
-                flows.presentities.detach(watched, ofDialog: watcher.localTag)
+                hosted.detachHosted(watched, from: watcher)
             }
         }
     }
 
-    // MARK: numbers
-
     func detach(_ resources: [WatchedResource], from watcher: WatcherDialog, at now: Instant) {
         detachHere(resources, from: watcher)
-        flows.upstream.leaveUpstreams(resources, at: now)
-    }
-
-    func countWatched(_ resource: WatchedResource, by watcher: WatcherDialog) {
-        dialogsOfPresentity[resource.key, default: 0] += 1
-        watchedResources += 1
-        let partner = partnerName(of: watcher.watcher)
-        resource.count(for: partner)
-        watcher.serve(through: partner)
-        if let partner { flows.border.partners.watch(resource.key, by: partner) }
-    }
-
-    func uncountWatched(_ resource: WatchedResource) {
-        Self.decrement(&dialogsOfPresentity, resource.key)
-        watchedResources -= 1
-        if let partner = resource.partner { flows.border.partners.unwatch(resource.key, by: partner) }
-        resource.count(for: nil)
-    }
-
-    static func decrement(_ table: inout [String: Int], _ key: String) {
-        guard let count = table[key] else { return }
-        table[key] = count > 1 ? count - 1 : nil
+        remote.leaveUpstreams(resources, at: now)
     }
 }

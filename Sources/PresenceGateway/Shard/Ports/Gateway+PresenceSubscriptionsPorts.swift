@@ -1,0 +1,66 @@
+import EnhancedPresence
+import FederationRouting
+import SIPCore
+import SIPEvents
+
+/// Rights of watchers and limits of partners; the other requirements are methods of the home server.
+extension Gateway: WatchAdmission {
+    func checkRights(watcher: SIPURI, presentity: SIPURI) throws(Refusal) {
+        try flows.border.checkRights(watcher: watcher, presentity: presentity)
+    }
+
+    func checkPartner(of watcher: SIPURI, _ flow: Flow, watching keys: [String], countedFor partner: String?) throws(Refusal) {
+        try flows.border.checkPartner(of: watcher, flow, watching: keys, countedFor: partner)
+    }
+
+    func watch(_ presentity: String, by partner: String) { flows.border.partners.watch(presentity, by: partner) }
+    func unwatch(_ presentity: String, by partner: String) { flows.border.partners.unwatch(presentity, by: partner) }
+}
+
+/// Presentities of hosted domains.
+extension Gateway: HostedSources {
+    func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool {
+        !flows.presentities.isFull(for: watcher, of: presentity)
+    }
+
+    func hasRecord(at key: String) -> Bool { flows.presentities.record(key) != nil }
+
+    func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        flows.presentities.attach(resource, ofDialog: watcher.localTag, for: watcher.identity, at: now)
+    }
+
+    func detachHosted(_ resource: WatchedResource, from watcher: WatcherDialog) {
+        flows.presentities.detach(resource, ofDialog: watcher.localTag)
+    }
+
+    func composePublished(at key: String) { flows.presentities.composePending(key) }
+
+    func view(
+        of resource: WatchedResource, for watcher: WatcherDialog, at now: Instant
+    ) -> (presence: RenderedPresence, isOwn: Bool)? {
+        flows.presentities.rendered(resource, as: watcher.format, for: watcher.identity, at: now)
+    }
+
+    func noteShown(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        flows.presentities.blocking.noteShown(rendered, of: resource, as: watcher.format, to: watcher.identity, at: now)
+    }
+}
+
+/// Presentities of other domains.
+extension Gateway: RemoteSources {
+    var hasRoom: Bool { flows.upstream.upstreams.count < configuration.limits.upstreamSubscriptions }
+
+    func joinUpstream(
+        _ resource: WatchedResource, of watcher: WatcherDialog, parties: RequestScreening.Parties, domain: DomainConfiguration,
+        hop: NextHop, loopMarkers: String, isPoll: Bool, at now: Instant
+    ) {
+        flows.upstream.joinUpstream(
+            resource, of: watcher, parties: parties, domain: domain, hop: hop, loopMarkers: loopMarkers, isPoll: isPoll, at: now)
+    }
+
+    func startUpstreams(of watcher: WatcherDialog, at now: Instant) { flows.upstream.startUpstreams(of: watcher, at: now) }
+    func startLater(_ resource: WatchedResource, at now: Instant) { flows.upstream.startLater(resource, at: now) }
+    func widenUpstream(of resource: WatchedResource, at now: Instant) { flows.upstream.widenUpstream(of: resource, at: now) }
+    func leaveUpstreams(_ resources: [WatchedResource], at now: Instant) { flows.upstream.leaveUpstreams(resources, at: now) }
+    func hopMarks(of upstream: UpstreamSubscription) -> String { flows.upstream.hopMarks(of: upstream) }
+}

@@ -1,0 +1,109 @@
+import FederationRouting
+import Registration
+import SIPCore
+import SIPEvents
+
+/// Dialogs in the store, and after a restart.
+final class RestoredDialogs: ShardMember {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// The notifier, which owns this part.
+    private unowned let notifier: SubscriptionsFlow
+    /// Dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
+    private var resumedCalls = ResumedCalls()
+
+    init(_ notifier: SubscriptionsFlow) {
+        kernel = notifier.kernel
+        context = notifier.context
+        self.notifier = notifier
+    }
+
+    /// Restores a dialog.
+    /// - Returns: false if the record cannot be read, or if its package or domain is unknown.
+    func restore(
+        _ stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions = RestoredUpstreamSubscriptions(), at now: Instant
+    ) -> Bool {
+        guard let package = notifier.packages.package(of: stored.kind), let dialog = Dialog.resumed(from: stored.dialog),
+            let event = Event(stored.event), let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri),
+            domain.refuse == nil, let opened = package.restore(stored, of: uri, in: domain)
+        else { return false }
+        let endpoint = stored.details[StoredDialog.endpointDetail].flatMap { EndpointID($0) }
+        let watcher = WatcherDialog(
+            dialog: dialog,
+            notifier: Notifier(
+                restoring: notifier.notifierConfiguration(package, domain, bestEffort: stored.isBestEffort), expiry: stored.expiry,
+                wasNotified: stored.wasNotifiedActive && !isUncertain(stored, of: uri)),
+            event: event, package, opened, flow: Flow(local: stored.local, remote: stored.remote),
+            endpoint: endpoint.map { EndpointKey(watcher: opened.parties.watcherKey, endpoint: $0) },
+            hidesIdentity: stored.details[StoredDialog.privacyDetail] != nil,
+            followsRegistration: stored.details[StoredDialog.registrationDetail] != nil)
+        watcher.resume(wasNotifiedActive: stored.wasNotifiedActive)
+        notifier.insert(watcher)
+        if stored.local.transport.isReliable, notifier.ports.hop(toward: uri) == nil {
+            _ = notifier.leave(watcher, for: configuration.timing.restartGrace, at: now)
+        }
+        resumedCalls.add(watcher, at: now)
+        watcher.subscription.resume(watcher, from: stored, fedBy: upstreams, at: now)
+        if watcher.subscription.isReady { watcher.notifier.becameReady() }
+        notifier.schedule(watcher)
+        return true
+    }
+
+    /// Whether the last notification before the restart may not have arrived, so that the watcher gets the full state.
+    func isUncertain(_ stored: StoredDialog, of watcher: SIPURI) -> Bool {
+        stored.isUnanswered || stored.isBestEffort && notifier.ports.hop(toward: watcher) != nil
+    }
+
+    /// Notifies the watchers that have another state than the present one, once; expired subscriptions end.
+    func notifyBehind(_ stored: [StoredDialog], _ state: inout RestoredState, at now: Instant) {
+        let unanswered = Set(stored.lazy.filter(\.isUnanswered).map(\.dialog.localTag))
+        for watcher in notifier.dialogs.inOrder {
+            if now >= watcher.notifier.expiry {
+                state.expired += 1
+                notifier.perform(watcher.isAway ? watcher.notifier.watcherGone() : watcher.notifier.advance(to: now), on: watcher, at: now)
+                continue
+            }
+            let isUnanswered = unanswered.contains(watcher.localTag)
+            guard watcher.subscription.isBehind(watcher, isUnanswered: isUnanswered, at: now), !watcher.isAway else { continue }
+            state.notified += 1
+            notifier.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+        }
+    }
+
+    /// Answers a repeated SUBSCRIBE in the restored dialog that it created, because the response of the earlier process was not sent or was
+    /// lost; otherwise its watcher would have two dialogs.
+    /// - Returns: false if the SUBSCRIBE is new.
+    func answerAgain(
+        _ request: SIPRequest, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) -> Bool {
+        guard let tag = resumedCalls.tag(of: request, at: now), let watcher = notifier.dialogs[tag],
+            let sequence = request.headers.cSeq?.number, watcher.dialog.remoteCSeq == sequence, watcher.event.matches(event),
+            !watcher.notifier.isEnding, notifier.ports.isRemoteEnd(watcher.watcherKey, request, flow)
+        else { return false }
+        notifier.reached(watcher, over: flow)
+        let requestedExpires = request.headers.expires.map { Int(clamping: $0) }
+        let actions = watcher.notifier.receiveSubscribe(
+            expires: requestedExpires, piggyback: watcher.isPiggyback(request, isPoll: requestedExpires == 0), at: now)
+        log(.debug, "subscription of an earlier process answered again", ["call-id": watcher.dialog.callID])
+        notifier.perform(actions, on: watcher, answering: (request, transaction), isRevocable: true, at: now)
+        notifier.schedule(watcher)
+        return true
+    }
+}
+
+extension WatcherDialog {
+    /// The dialog as the store keeps it; nil: nothing is kept.
+    var stored: StoredDialog? {
+        guard held == nil, !notifier.isOver else { return nil }
+        var stored = StoredDialog(
+            kind: package.storedKind, dialog: dialog.snapshot, owner: owner, event: event.description,
+            contentType: subscription.contentType, watcher: watcher.description, isBestEffort: notifier.configuration.bestEffort,
+            expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasNotifiedActive: wasNotifiedActive,
+            isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering)
+        stored.details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
+        if followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
+        if hidesIdentity { stored.details[StoredDialog.privacyDetail] = "id" }
+        subscription.store(in: &stored)
+        return stored
+    }
+}

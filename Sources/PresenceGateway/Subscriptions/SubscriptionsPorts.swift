@@ -1,0 +1,41 @@
+import FederationRouting
+import Registration
+import SIPCore
+import SIPEvents
+
+/// Requests of the notifier to the other flows.
+protocol SubscriptionsPorts: AnyObject {
+    /// Refuses a request, which is logged and added to the journal.
+    func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant)
+
+    // MARK: peers
+
+    /// Checks that the Record-Route of a request names servers of its sender only.
+    func checkPath(_ request: SIPRequest, of user: SIPURI, _ flow: Flow) throws(Refusal)
+
+    /// Whether a request within a dialog is from its remote party.
+    func isRemoteEnd(_ key: String, _ request: SIPRequest, _ flow: Flow) -> Bool
+
+    /// The partner of a user; nil: the user's domain is hosted here, or not served.
+    func partnerName(of user: SIPURI) -> String?
+
+    /// Asserts the sender of a notification to a partner that accepts it (RFC 3325 9.1).
+    func assertIdentity(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool)
+
+    // MARK: routes
+
+    /// Next hop toward a user of another domain; nil: none.
+    func hop(toward uri: SIPURI) -> NextHop?
+
+    /// Route of a request within a dialog.
+    func requestRoute(of dialog: Dialog, flow: Flow?, hop: NextHop?, to user: SIPURI) -> RequestRoute
+
+    /// The first Contact of a 3xx that belongs to the partner and was not tried yet, with its route; nil: there is none.
+    func redirection(
+        of response: SIPResponse, from requestURI: String, visited: inout Set<String>, of domain: String, by hop: NextHop,
+        beside flow: Flow?
+    ) -> (uri: SIPURI, requestRoute: RequestRoute)?
+
+    /// The registration of an endpoint; nil: none.
+    func binding(of user: String, endpoint: EndpointID) -> Binding?
+}
