@@ -109,7 +109,7 @@ extension Gateway {
         let before = counts.publications
         flows.presentities.resume(at: now)
         state.expired = before - counts.publications
-        let resumed = flows.upstream.restore(subscriptions, at: now)
+        let resumed = flows.upstream.restorer.restore(subscriptions, at: now)
         state.upstreamSubscriptions += resumed.all.count
         for dialog in stored where !hasStateAtOnce(dialog) {
             if flows.subscriptions.restored.restore(dialog, fedBy: resumed, at: now) {
@@ -118,7 +118,7 @@ extension Gateway {
                 leaveOut(.dialog(dialog.dialog.localTag), &state)
             }
         }
-        flows.upstream.settle(resumed, at: now)
+        flows.upstream.restorer.settle(resumed, at: now)
         // The domains may have changed since the earlier process.
         withdrawRights(at: now)
         flows.subscriptions.restored.notifyBehind(stored, &state, at: now)

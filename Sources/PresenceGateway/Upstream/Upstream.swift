@@ -14,8 +14,6 @@ final class Upstream {
     /// Batches that presentities can be added to; several if one is full.
     private var batches: [UpstreamBatchKey: [UpstreamSubscription]] = [:]
     private var lastNumber: UInt64 = 0
-    /// Earliest time for the next upstream subscription after a restart.
-    private var nextTurn = Instant(nanosecondsSince1970: 0)
 
     private static let domainLimit = 10_000
 
@@ -130,14 +128,6 @@ final class Upstream {
     func reconfigure(_ configuration: (String) -> DomainConfiguration?) {
         domains = domains.filter { configuration($0.key.name) == $0.value.configuration }
     }
-
-    // MARK: turns
-
-    /// The next free turn at the pace of a restart.
-    func freeTurn(at now: Instant) -> Instant { max(now, nextTurn) }
-
-    /// Takes the turn at `moment`; the next one follows after `pace`.
-    func takeTurn(_ moment: Instant, pace: TimeSpan) { nextTurn = moment + pace }
 
     // MARK: samples
 

@@ -21,6 +21,7 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
     private(set) lazy var reporter = SourceReporter(self)
     private(set) lazy var reader = UpstreamReader(self)
     private(set) lazy var lists = UpstreamListSubscriber(self)
+    private(set) lazy var restorer = UpstreamRestorer(self)
     private(set) lazy var moves = UpstreamMoves(self)
 
     init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any UpstreamPorts) {

@@ -139,13 +139,13 @@ final class UpstreamVerifier: UpstreamPart {
     /// Reserves a turn at the pace of a restart, spread by a function of the Call-ID; nil if the turn is of no use.
     /// - Parameter isSooner: whether a turn at that time is of use; otherwise none is reserved.
     private func takeTurn(of subscription: UpstreamSubscription, at now: Instant, where isSooner: (Instant) -> Bool) -> Instant? {
-        let free = upstreams.freeTurn(at: now)
+        let free = flow.restorer.freeTurn(at: now)
         let rested = subscription.verification.pauseEnd(after: Self.verificationPause) ?? now
         let chance = tokens.repeatableNumber(for: "verification\n\(subscription.callID)")
         let moment = max(free, rested) + TimeSpan(nanoseconds: Int64(chance % UInt64(Self.verificationSpread.nanoseconds)))
         guard isSooner(moment) else { return nil }
         // Subscriptions that wait for their pause were paced at their last verification.
-        if rested <= free { upstreams.takeTurn(free, pace: configuration.timing.restorePace) }
+        if rested <= free { flow.restorer.takeTurn(free) }
         return moment
     }
 

@@ -59,7 +59,7 @@ extension Gateway: RemoteSources {
     }
 
     func startUpstreams(of watcher: WatcherDialog, at now: Instant) { flows.upstream.startUpstreams(of: watcher, at: now) }
-    func startLater(_ resource: WatchedResource, at now: Instant) { flows.upstream.startLater(resource, at: now) }
+    func startLater(_ resource: WatchedResource, at now: Instant) { flows.upstream.restorer.startLater(resource, at: now) }
     func widenUpstream(of resource: WatchedResource, at now: Instant) { flows.upstream.widenUpstream(of: resource, at: now) }
     func leaveUpstreams(_ resources: [WatchedResource], at now: Instant) { flows.upstream.leaveUpstreams(resources, at: now) }
     func hopMarks(of upstream: UpstreamSubscription) -> String { flows.upstream.hopMarks(of: upstream) }

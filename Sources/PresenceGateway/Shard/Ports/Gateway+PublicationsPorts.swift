@@ -32,5 +32,5 @@ extension Gateway: PublicationsPorts {
         home.registrar.binding(of: user, endpoint: endpoint) != nil
     }
 
-    func takeRestoreTurn(at now: Instant) -> Instant { flows.upstream.takeRestoreTurn(at: now) }
+    func takeRestoreTurn(at now: Instant) -> Instant { flows.upstream.restorer.takeRestoreTurn(at: now) }
 }

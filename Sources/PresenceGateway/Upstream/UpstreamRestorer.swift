@@ -30,31 +30,22 @@ struct RestoredUpstreamSubscriptions {
 ///     stored --alive--> dialog resumed --watchers restored--> feeds some: refresh, paced --2xx, NOTIFY--> changes are notified
 ///               |                               |                             \--481, silence--> restarted
 ///               +--lapsed: restarted            +--feeds none: unsubscribe, paced
-extension UpstreamFlow {
-    /// Record of an upstream subscription; nil: a restart could not continue it.
-    func stored(_ upstream: UpstreamSubscription) -> StoredUpstreamSubscription? {
-        let subscriber = upstream.subscriber
-        guard !subscriber.isFetch, !subscriber.isOver, upstream.shape != .list else { return nil }
-        let dialog = subscriber.isListening ? upstream.dialog : nil
-        guard dialog != nil || (subscriber.restsUntil != nil && upstream.hasSink) else { return nil }
-        return StoredUpstreamSubscription(
-            tag: upstream.localTag, owner: upstream.sinks.first?.watcher.owner ?? upstream.resources.first?.key ?? upstream.watcher.aorKey,
-            watcher: upstream.watcher.description, domain: upstream.domain.name, dialog: dialog?.snapshot,
-            hasNotified: upstream.attempt.hasNotified, expiry: dialog == nil ? nil : subscriber.lapsesAt,
-            restsUntil: dialog == nil ? subscriber.restsUntil : nil, failures: subscriber.failures,
-            expires: subscriber.configuration.expires, target: upstream.target.description, shape: upstream.shape.rawValue,
-            format: upstream.format.rawValue, maxForwards: upstream.maxForwards, hopMarks: upstream.hopMarks,
-            resources: upstream.resources.map { resource in
-                StoredUpstreamSubscription.Resource(
-                    uri: resource.uri.description, categories: (resource.asked ?? resource.categories).map(\.rawValue),
-                    sinks: resource.sinks.map(\.watcher.localTag))
-            })
-    }
+final class UpstreamRestorer: UpstreamPart {
+    unowned let flow: UpstreamFlow
+    /// Earliest time for the next subscription after a restart.
+    private var nextTurn = Instant(nanosecondsSince1970: 0)
 
-    /// Marks the stored record of an upstream subscription as changed.
-    func keep(_ upstream: UpstreamSubscription) {
-        if store != nil, !upstream.localTag.isEmpty { keep(.upstreamSubscription(upstream.localTag)) }
-    }
+    init(_ flow: UpstreamFlow) { self.flow = flow }
+
+    // MARK: turns
+
+    /// The next free turn at the pace of a restart.
+    func freeTurn(at now: Instant) -> Instant { max(now, nextTurn) }
+
+    /// Takes the turn at `moment`; the next one follows after the pace of a restart.
+    func takeTurn(_ moment: Instant) { nextTurn = moment + configuration.timing.restorePace }
+
+    // MARK: records
 
     /// Resumes the upstream subscriptions; those that lapse first are refreshed first.
     func restore(_ stored: [StoredUpstreamSubscription], at now: Instant) -> RestoredUpstreamSubscriptions {
@@ -82,8 +73,8 @@ extension UpstreamFlow {
         let order = UpstreamOrder(
             watcher: watcher, network: configuration.domain(watcher.domainKey)?.network ?? .federated,
             domain: upstreams.domain(stored.domain, domain, hop), maxForwards: stored.maxForwards, hopMarks: stored.hopMarks, poll: nil)
-        let moment = upstreams.freeTurn(at: now)
-        let subscription = makeUpstream(at: shape == .batch ? .pool(target) : .presentity(target), order, form: format, at: now)
+        let moment = freeTurn(at: now)
+        let subscription = flow.makeUpstream(at: shape == .batch ? .pool(target) : .presentity(target), order, form: format, at: now)
         var policy = subscription.subscriber.configuration
         policy.expires = max(stored.expires, 1)
         let subscriber: Subscriber
@@ -97,7 +88,7 @@ extension UpstreamFlow {
             guard let restsUntil = stored.restsUntil else { return nil }
             subscriber = Subscriber(resting: policy, until: max(restsUntil, moment), failures: stored.failures)
         }
-        upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+        takeTurn(moment)
         subscription.resume(
             UpstreamAttempt(
                 resuming: stored.tag, callID: stored.dialog?.callID ?? "", dialog: dialog, hasNotified: stored.hasNotified),
@@ -126,29 +117,29 @@ extension UpstreamFlow {
                 upstreams.close(subscription)
                 subscription.leave(inTurn: subscription.subscriber.nextDeadline ?? now)
             }
-            schedule(subscription)
+            flow.schedule(subscription)
         }
     }
 
     /// Takes the next moment for a restored request, by ``GatewayTiming/restorePace``.
     func takeRestoreTurn(at now: Instant) -> Instant {
-        let moment = upstreams.freeTurn(at: now)
-        upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+        let moment = freeTurn(at: now)
+        takeTurn(moment)
         return moment
     }
 
     /// Schedules an upstream subscription; starts are paced by ``GatewayTiming/restorePace``.
     func startLater(_ resource: WatchedResource, at now: Instant) {
         guard let upstream = resource.upstream else { return }
-        let moment = upstreams.freeTurn(at: now)
+        let moment = freeTurn(at: now)
         if upstream.start(inTurn: moment) {
-            upstreams.takeTurn(moment, pace: configuration.timing.restorePace)
+            takeTurn(moment)
             upstream.verification.restored(at: now)
             upstreams.insert(upstream)
         }
         // The last notified state is shown as long as after a loss, counted from the next SUBSCRIBE of the upstream subscription.
         let turn = upstream.phase.deadline ?? upstream.subscriber.nextDeadline ?? now
         upstream.resource(resource.key)?.expireState(at: turn + configuration.timing.staleAfter)
-        schedule(upstream)
+        flow.schedule(upstream)
     }
 }
