@@ -5,7 +5,8 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// Storing and restoring relayed publications with their entity-tags, versions and documents, so that nothing is published twice or left behind.
+/// Storing and restoring relayed publications with their entity-tags, versions and documents, so that nothing is
+/// published twice or left behind.
 extension CategoryRelay {
     /// The record of a bridge; nil: nothing to store.
     func stored(_ bridge: CategoryBridge) -> StoredBridge? {

@@ -5,7 +5,8 @@ import SIPCore
 import SIPEvents
 import XMLCore
 
-/// Storing and restoring relayed publications with their instances and the entity-tag at the compositor, so that nothing is published twice or left behind.
+/// Storing and restoring relayed publications with their instances and the entity-tag at the compositor, so that nothing is
+/// published twice or left behind.
 extension PIDFRelay {
     /// The record of a bridge; nil: nothing to store.
     func stored(_ bridge: PIDFBridge) -> StoredBridge? {
