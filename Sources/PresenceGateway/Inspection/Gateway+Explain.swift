@@ -117,7 +117,7 @@ extension Gateway {
             published: all.filter { !$0.isComputed }.map { InstanceReport($0) },
             aggregationInputs: all.filter { !$0.isComputed && EnhancedPresentity.isAggregated($0.id.pair) }.map { InstanceReport($0) },
             watchers: flows.presenceSubscriptions.dialogsOfPresentity[presentity.key] ?? 0,
-            endpoints: home.registrar.bindings(of: presentity.key).compactMap { $0.endpoint?.description })
+            endpoints: flows.homeServer.home.registrar.bindings(of: presentity.key).compactMap { $0.endpoint?.description })
     }
 }
 

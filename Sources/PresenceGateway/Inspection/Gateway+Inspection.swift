@@ -56,7 +56,7 @@ extension Gateway {
             presentity: key, state: record.map { $0.publicationCount > 0 ? .published : .silent } ?? (isRelayed(key) ? .carried : .far),
             watchers: flows.presenceSubscriptions.dialogsOfPresentity[key] ?? 0,
             publications: record?.publicationCount ?? flows.publications.publicationCount(of: key),
-            ownDialogs: flows.subscriptions.dialogs.about(key).count, endpoints: home.registrar.bindings(of: key).count)
+            ownDialogs: flows.subscriptions.dialogs.about(key).count, endpoints: flows.homeServer.home.registrar.bindings(of: key).count)
     }
 }
 

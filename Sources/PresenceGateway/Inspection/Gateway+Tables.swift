@@ -8,7 +8,7 @@ extension Gateway {
     public var tableSizes: [String: Int] {
         let tables: [String: Int] = [
             "pendingRequests": pendingRequests.count,
-            "timers": timers.count, "registrations": home.registrar.count,
+            "timers": timers.count, "registrations": flows.homeServer.home.registrar.count,
             "clientTransactions": transactions.clientCount, "serverTransactions": transactions.serverCount,
             "unkept": commitLog.unkept.count,
             "staged": commitLog.staged.count, "undo": commitLog.undo.count,

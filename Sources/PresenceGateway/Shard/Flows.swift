@@ -29,11 +29,11 @@ final class Flows {
         subscriptions = SubscriptionsFlow(gateway.kernel, gateway.context, gateway)
         presenceSubscriptions = PresenceSubscriptions(
             gateway.kernel, gateway.context, notifier: subscriptions, admission: gateway, hosted: gateway, remote: gateway)
-        subscriptions.use(.standard(presenceSubscriptions, gateway))
+        homeServer = HomeServerFlow(gateway.kernel, gateway.context, gateway)
+        subscriptions.use(.standard(presenceSubscriptions, homeServer))
         presentities = PresentitiesFlow(gateway.kernel, gateway.context, gateway)
         upstream = UpstreamFlow(gateway.kernel, gateway.context, gateway)
         publications = PublicationsFlow(gateway.kernel, gateway.context, gateway)
-        homeServer = HomeServerFlow(gateway)
         clients = [border.probes, subscriptions, presentities, upstream, publications, homeServer]
         handlers.add(subscriptions)
         handlers.add(upstream)

@@ -14,7 +14,7 @@ extension Gateway: KernelHost {
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
         flows.publications.endpointsClosed(connection, at: now)
         flows.presentities.endpointsClosed(connection, at: now)
-        registrationConnectionEnded(connection, at: now)
+        flows.homeServer.registrationConnectionEnded(connection, at: now)
         flows.upstream.verifier.connectionEnded(connection, end, at: now)
     }
 

@@ -18,7 +18,7 @@ extension Gateway {
             // Unchanged domains keep the forms that were learned for them.
             flows.upstream.upstreams.reconfigure { configuration.domain($0) }
         }
-        home.reconfigure(configuration)
+        flows.homeServer.use(configuration)
         flows.presentities.blocking.use(configuration.limits.blocks)
         journal.limit = configuration.limits.journalEntries
         if let naming = configuration.naming {

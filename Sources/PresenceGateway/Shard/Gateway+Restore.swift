@@ -80,10 +80,10 @@ extension Gateway {
             case .dialog(let dialog): stored.append(dialog)
             case .upstreamSubscription(let subscription): subscriptions.append(subscription)
             case .registration(let registration):
-                isRead = restore(registration, at: now)
+                isRead = flows.homeServer.restore(registration, at: now)
                 if isRead { state.registrations += 1 }
-            case .contacts(let list): isRead = home.lists.restore(contactsOf: list)
-            case .accessList(let list): isRead = home.lists.restore(accessControlOf: list)
+            case .contacts(let list): isRead = flows.homeServer.restore(contactsOf: list)
+            case .accessList(let list): isRead = flows.homeServer.restore(accessControlOf: list)
             case .bridge(let bridge): isRead = flows.publications.restore(bridge, at: now)
             case .shownWatcher(let watcher): shown.append(watcher)
             case .signOff(let signOff): isRead = flows.presentities.blocking.restore(signOff)
@@ -122,7 +122,7 @@ extension Gateway {
         // The domains may have changed since the earlier process.
         withdrawRights(at: now)
         flows.subscriptions.restored.notifyBehind(stored, &state, at: now)
-        advanceRegistrar(at: now)
+        flows.homeServer.advanceRegistrar(at: now)
         return state
     }
 

@@ -30,8 +30,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     let shard: Int
     let shards: Int
 
-    var home: HomeServer
-    var searchRates = SearchRates()
     /// The flows, by which timers and requests find their records.
     private(set) lazy var flows = Flows(self)
 
@@ -61,7 +59,6 @@ public final class Gateway: SansIOEndpoint, ShardMember {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
         kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
-        home = HomeServer(configuration: configuration)
         kernel.connect(to: self, flows.clients)
         flows.border.configure(before: nil)
         noteMappings()
@@ -111,7 +108,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         (counts.presentities, counts.publications) = flows.presentities.publishedCounts
         counts.publicationBridges = flows.publications.count
         counts.homeDialogs = flows.subscriptions.dialogs.count - counts.watcherDialogs
-        counts.registrations = home.registrar.count
+        counts.registrations = flows.homeServer.home.registrar.count
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = timers.count
         counts.watchedResources = flows.presenceSubscriptions.watchedResources

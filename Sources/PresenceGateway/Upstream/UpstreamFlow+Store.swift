@@ -1,3 +1,4 @@
+import PresenceDocuments
 import SIPCore
 import SIPEvents
 

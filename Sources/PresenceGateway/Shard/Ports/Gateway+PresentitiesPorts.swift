@@ -22,5 +22,9 @@ extension Gateway: PresentitiesPorts {
         }
     }
 
-    func hasRegistrations(_ user: String) -> Bool { !home.registrar.bindings(of: user).isEmpty }
+    func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
+        flows.homeServer.notifyOwner(of: presentity.key, change, at: now)
+    }
+
+    func hasRegistrations(_ user: String) -> Bool { !flows.homeServer.home.registrar.bindings(of: user).isEmpty }
 }

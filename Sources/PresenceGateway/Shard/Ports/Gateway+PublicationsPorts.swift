@@ -15,21 +15,21 @@ extension Gateway: PublicationsPorts {
     func serve(_ service: ServiceRequest, _ kind: ServiceKind, at now: Instant) throws(Refusal) {
         switch kind {
         case .categoryPublish: try flows.presentities.publishCategories(service, at: now)
-        case .setContainerMembers: try setContainerMembers(service, at: now)
-        case .setSubscribers: try setSubscribers(service, at: now)
-        case .setDelegates: try setDelegates(service, at: now)
-        case .operation: try performOperation(service, at: now)
+        case .setContainerMembers: try flows.presentities.setContainerMembers(service, at: now)
+        case .setSubscribers: try flows.presentities.setSubscribers(service, at: now)
+        case .setDelegates: try flows.presentities.setDelegates(service, at: now)
+        case .operation: try flows.homeServer.performOperation(service, at: now)
         }
     }
 
     func serveSearch(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) -> Bool {
-        guard Self.isDirectorySearch(request) else { return false }
-        try searchDirectory(request, transaction, at: now)
+        guard HomeServerFlow.isDirectorySearch(request) else { return false }
+        try flows.homeServer.searchDirectory(request, transaction, at: now)
         return true
     }
 
     func isRegistered(_ endpoint: EndpointID, of user: String) -> Bool {
-        home.registrar.binding(of: user, endpoint: endpoint) != nil
+        flows.homeServer.home.registrar.binding(of: user, endpoint: endpoint) != nil
     }
 
     func takeRestoreTurn(at now: Instant) -> Instant { flows.upstream.restorer.takeRestoreTurn(at: now) }

@@ -2,7 +2,7 @@ import PresenceDocuments
 import SIPCore
 
 /// Provisioning groups for clients, each sent empty so that clients keep their own settings.
-extension Gateway {
+extension HomeServerFlow {
     func provisioningGroups(_ request: SIPRequest) throws(Refusal) -> [String] {
         guard !request.body.isEmpty else {
             throw .badRequest("vnd-microsoft-provisioning-v2: the request names its groups in a body", errorID: 4001)

@@ -6,24 +6,20 @@ import SIPCore
 import SIPEvents
 import UserDirectory
 
-/// Users of the hosted enterprise domains, and the server's publications for them (MS-PRES 3.2.6.2).
+/// Presentities of the users in the directory, and the server's publications for them (MS-PRES 3.2.6.2).
 extension Gateway {
-    /// Present state of the directory; see ``use(directory:at:)``.
-    public var directoryState: DirectoryState { directory.state }
-
-    /// Replaces the directory: publishes changed data, and ends dialogs and registrations of users that are gone or disabled.
-    public func use(directory state: DirectoryState, at now: Instant) {
-        commitLog.now = now
-        // A user with subscribed endpoints gets a record, so that new data is notified.
+    /// Gives every user with subscribed endpoints a record, so that new data of the directory is notified.
+    func addOwnRecords() {
         for dialog in flows.subscriptions.dialogs.inOrder
         where dialog.presence == nil && dialog.subscription.presentity == dialog.watcherKey
             && flows.presentities.record(dialog.watcherKey) == nil
         {
             flows.presentities.addRecord(dialog.watcherKey, dialog.watcher)
         }
-        defer { flows.presentities.settleAll() }
-        context.directory.replace(by: state, at: DateTime(now))
-        guard case .known(let users) = state else { return }
+    }
+
+    /// Publishes changed data of the directory, and ends the presentities and dialogs of users that are gone or disabled.
+    func directoryChanged(_ users: UserDirectory, at now: Instant) {
         for record in flows.presentities.table.inOrder where isInDirectory(record.uri) {
             if let user = users.enabledUser(record.owner) {
                 let isOther = record.server.user != user
@@ -44,34 +40,6 @@ extension Gateway {
             // A user's own data is gone with the user; other presentities remain.
             let isGone = dialog.subscription.presentity == dialog.watcherKey
             flows.subscriptions.perform(dialog.notifier.terminate(isGone ? .noresource : .rejected, at: now), on: dialog, at: now)
-        }
-        // Last, because the final NOTIFYs are sent to the registered addresses (MS-PRES 1.3.1.3.10).
-        for user in home.registrar.boundUsers.sorted() where directory.has(user) == false && SIPURI(user).map(isInDirectory) == true {
-            bindingsEnded(home.registrar.endAll(of: user), at: now)
-        }
-        scheduleRegistrar()
-    }
-
-    /// Whether the directory decides about a URI.
-    private func isInDirectory(_ uri: SIPURI) -> Bool {
-        guard let domain = configuration.domain(uri.domainKey) else { return false }
-        return domain.hosted && domain.side == .enterprise
-    }
-
-    /// Whether the user with this `aorKey` exists in a hosted enterprise domain; without a directory every user does.
-    func isUser(_ key: String) -> Bool { directory.has(key) == true }
-
-    /// Refuses watchers of users that do not exist; a batch reports them in its list instead (MS-PRES 3.4.5.3).
-    func checkUsers(_ uris: [SIPURI], isBatch: Bool) throws(Refusal) {
-        for uri in uris {
-            guard let domain = configuration.domain(uri.domainKey) else { continue }
-            do throws(Refusal) {
-                try screening.checkUser(uri, of: domain)
-            } catch  where !isBatch || error.status != .notFound {
-                throw error
-            } catch {
-                continue
-            }
         }
     }
 

@@ -3,10 +3,11 @@ import FederationRouting
 import PresenceDocuments
 import SIPCore
 
-extension Gateway {
+/// SERVICE of the user about the own enhanced presence.
+extension PresentitiesFlow {
     /// Changes one delegate; the 200 and every self dialog get the whole list (MS-PRES 3.9.5).
     func setDelegates(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
-        try flows.presentities.commit(service, at: now) { presentity, _ in
+        try commit(service, at: now) { presentity, _ in
             try presentity.setDelegates(
                 SetDelegatesDocument(parsing: service.request.body, limits: documentLimits), by: service.sender, isUser: self.isUserHere)
         } answer: { response, presentity, _, _ in

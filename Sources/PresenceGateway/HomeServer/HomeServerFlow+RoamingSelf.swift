@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// Notifications of a user's own data to the user's endpoints (MS-PRES 3.3).
-extension Gateway {
+extension HomeServerFlow {
     /// The parts of the data that a self SUBSCRIBE requests (MS-PRES 3.3.5.1, 3.3.5.3).
     func roamingScope(_ request: SIPRequest) throws(Refusal) -> Set<RoamingScope> {
         guard !request.body.isEmpty else { throw .badRequest("MS-PRES 3.3.5.3: a self subscription needs a body", errorID: 4001) }
@@ -23,7 +23,7 @@ extension Gateway {
     func roamingData(of owner: DataOwner, scope: Set<RoamingScope>, after change: PresentityChange?, at now: Instant) -> [UInt8]? {
         let moment = DateTime(now)
         // A user without a record gets a document too.
-        let presentity = (flows.presentities.record(owner.key) ?? flows.presentities.table.make(owner.key, owner.uri)).enhanced
+        let presentity = ports.publishedState(of: owner)
         guard let change else { return presentity.roamingData(scope: scope, at: moment).encoded() }
         let data = presentity.roamingData(after: change, scope: scope, at: moment)
         return data == RoamingDataDocument() ? nil : data.encoded()
@@ -31,11 +31,11 @@ extension Gateway {
 
     /// Notifies the user's self dialogs with a scope that the change touches, including that of the endpoint that caused it (MS-PRES
     /// 3.3.5.2).
-    func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {
+    func notifyOwner(of user: String, _ change: PresentityChange, at now: Instant) {
         guard !change.isEmpty else { return }
-        for dialog in flows.subscriptions.dialogs.about(presentity.key) {
+        for dialog in ports.ownDialogs(of: user) {
             guard let subscription = dialog.subscription as? RoamingSelfSubscription, subscription.add(change) else { continue }
-            flows.subscriptions.stateChanged(of: dialog, at: now)
+            ports.stateChanged(of: dialog, at: now)
         }
     }
 }

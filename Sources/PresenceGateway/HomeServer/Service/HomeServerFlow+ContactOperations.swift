@@ -5,7 +5,7 @@ import SIPCore
 import XMLCore
 
 /// SOAP operations on a user's contacts, groups and access control list (MS-SIP 3.7.4, 3.7.5.1).
-extension Gateway {
+extension HomeServerFlow {
     /// The operation of one SOAP request.
     private enum Operation {
         case contacts(ContactOperation)
@@ -96,7 +96,7 @@ extension Refusal {
     /// The refusal with a SOAP fault as its body (MS-PRES 4.1.2).
     fileprivate func withFault(_ fault: SOAPFault) -> Refusal {
         var refusal = self
-        refusal.body = Body(contentType: Gateway.soapType, bytes: fault.encoded())
+        refusal.body = Body(contentType: HomeServerFlow.soapType, bytes: fault.encoded())
         return refusal
     }
 }

@@ -5,7 +5,7 @@ import SIPCore
 import SIPEvents
 
 /// REGISTER of the users of hosted domains (RFC 3261 10.3, MS-SIPREGE 3.2), and cleanup after an endpoint ends.
-extension Gateway {
+extension HomeServerFlow {
     func receiveRegister(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
@@ -47,9 +47,9 @@ extension Gateway {
             if outcome.action != nil, let binding = outcome.bindings.first {
                 if outcome.isNewClient, let endpoint = binding.endpoint {
                     // A restarted client does not know its earlier dialogs.
-                    flows.subscriptions.dialogsEnd(of: EndpointKey(watcher: binding.user, endpoint: endpoint), at: now)
+                    ports.endDialogs(of: EndpointKey(watcher: binding.user, endpoint: endpoint), at: now)
                 } else {
-                    flows.subscriptions.dialogsFollow(binding, at: now)
+                    ports.moveDialogs(to: binding, at: now)
                 }
             }
             bindingsEnded(outcome.ended, at: now)
@@ -74,7 +74,7 @@ extension Gateway {
         response.headers.append(.expires, String(outcome.expires))
         guard parties.presentityDomain.side == .enterprise else { return }
         if let action = outcome.action { response.headers.append(.presenceState, "register-action=\"\(action.rawValue)\"") }
-        response.headers.append(.allowEvents, flows.subscriptions.packages.tokens.joined(separator: ","))
+        response.headers.append(.allowEvents, ports.eventPackages.joined(separator: ","))
         response.headers.append(.supported, "adhoclist")
         response.headers.append(.supported, "msrtc-event-categories")
         if asksKeepAlive {
@@ -93,9 +93,9 @@ extension Gateway {
             log(.debug, "registration ended", ["user": end.binding.user, "last": String(end.isLast)])
             keep(end.binding)
             guard let endpoint = end.binding.endpoint else { continue }
-            flows.subscriptions.dialogsEnd(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
-            let isLast = end.isLast && !flows.presentities.hasUnregisteredEndpoints(end.binding.user)
-            flows.presentities.endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
+            ports.endDialogs(of: EndpointKey(watcher: end.binding.user, endpoint: endpoint), at: now)
+            let isLast = end.isLast && !ports.hasUnregisteredEndpoints(end.binding.user)
+            ports.endpointsEnded([endpoint.description], of: end.binding.user, isLast: isLast, at: now)
         }
     }
 

@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// Contact lists of users and their notifications (MS-SIP 3.7.4.1, 3.7.5.2; MS-PRES 3.10).
-extension Gateway {
+extension HomeServerFlow {
     /// Decides about the migration of contacts for a client that subscribes, and whether it is shown their mode.
     /// - Throws: 488 if the contacts were migrated and the client can read them from the mail server (MS-PRES 3.10.4, 4.14).
     func showsContactMode(_ request: SIPRequest) throws(Refusal) -> Bool {
@@ -29,29 +29,29 @@ extension Gateway {
 
     /// Notifies the user's endpoints of a change, including the one that requested it (MS-SIP 3.7.5.2).
     func notifyContacts(of user: String, _ delta: ContactDeltaDocument, at now: Instant) {
-        for dialog in flows.subscriptions.dialogs.about(user) {
+        for dialog in ports.ownDialogs(of: user) {
             guard let subscription = dialog.subscription as? ContactsSubscription else { continue }
             subscription.add(delta)
-            flows.subscriptions.stateChanged(of: dialog, at: now)
+            ports.stateChanged(of: dialog, at: now)
         }
     }
 
     /// Notifies the user's endpoints of the access control list (MS-SIP 3.7.5.3).
     func notifyAccessControl(of user: String, at now: Instant) {
-        for dialog in flows.subscriptions.dialogs.about(user) where dialog.subscription is AccessControlSubscription {
-            flows.subscriptions.stateChanged(of: dialog, at: now)
+        for dialog in ports.ownDialogs(of: user) where dialog.subscription is AccessControlSubscription {
+            ports.stateChanged(of: dialog, at: now)
         }
     }
 
     // MARK: the unified contact store
 
     /// Keys of the users with clients ready for the migration of contacts to the mail server, sorted (MS-PRES 3.10.4).
-    public var usersAwaitingContactMigration: [String] { home.lists.awaitingMigration }
+    var usersAwaitingContactMigration: [String] { home.lists.awaitingMigration }
 
     /// Starts the migration of a user's contacts to the mail server; the list is read-only until it ends (MS-PRES 3.10.4).
     /// - Parameter user: the user's URI.
     /// - Returns: the contacts to migrate; nil, without a change, unless the user awaits migration.
-    public func beginContactMigration(of user: SIPURI) -> ContactListDocument? {
+    func beginContactMigration(of user: SIPURI) -> ContactListDocument? {
         var list = home.lists.contacts(of: user.aorKey)
         guard list.beginMigration() else { return nil }
         home.lists.set(list, of: user.aorKey)
@@ -62,18 +62,18 @@ extension Gateway {
     /// Ends the migration of a user's contacts. On success every subscription to the list ends with diagnostic 2186 (MS-PRES 4.14.2);
     /// after a failure the user awaits migration again.
     /// - Returns: false, without a change, unless the user's contacts were migrating.
-    public func endContactMigration(of user: SIPURI, succeeded: Bool, at now: Instant) -> Bool {
+    func endContactMigration(of user: SIPURI, succeeded: Bool, at now: Instant) -> Bool {
         let user = user.aorKey
         var list = home.lists.contacts(of: user)
         guard succeeded ? list.completeMigration() : list.cancelMigration() else { return false }
         home.lists.set(list, of: user)
         keep(.contacts(user))
         guard succeeded else { return true }
-        for dialog in flows.subscriptions.dialogs.about(user) {
+        for dialog in ports.ownDialogs(of: user) {
             guard let subscription = dialog.subscription as? ContactsSubscription else { continue }
             dialog.diagnose(.contactsMoved)
             subscription.moved()
-            flows.subscriptions.perform(dialog.notifier.terminate(.deactivated, content: .full, at: now), on: dialog, at: now)
+            ports.deactivate(dialog, at: now)
         }
         return true
     }

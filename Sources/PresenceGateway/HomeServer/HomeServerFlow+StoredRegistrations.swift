@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// Storing and restoring registrations.
-extension Gateway {
+extension HomeServerFlow {
     /// Marks a binding that was added, changed or removed for the next commit.
     func keep(_ binding: Binding) { keep(.registration(user: binding.user, place: binding.storedPlace)) }
 

@@ -4,7 +4,7 @@ import SIPCore
 import UserDirectory
 
 /// Directory searches: SERVICE to the domain itself (MS-PRES 3.1).
-extension Gateway {
+extension HomeServerFlow {
     /// Whether a SERVICE is a search: SOAP for a domain instead of a user (MS-PRES 3.1.5.1).
     static func isDirectorySearch(_ request: SIPRequest) -> Bool {
         guard let to = request.headers.to?.uri, to.user?.isEmpty ?? true else { return false }

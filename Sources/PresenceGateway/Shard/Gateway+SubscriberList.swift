@@ -54,7 +54,6 @@ extension Gateway {
             isUser(resource.key)
         else { return false }
         return directory.names(resource.key) || flows.presentities.record(resource.key)?.enhanced.hasOwnLists == true
-            || home.lists.knows(resource.key) || !flows.subscriptions.dialogs.about(resource.key).isEmpty
-            || !home.registrar.bindings(of: resource.key).isEmpty
+            || flows.homeServer.knows(resource.key) || !flows.subscriptions.dialogs.about(resource.key).isEmpty
     }
 }
