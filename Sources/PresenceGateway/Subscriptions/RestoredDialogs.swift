@@ -39,7 +39,7 @@ final class RestoredDialogs: ShardMember {
             followsRegistration: stored.details[StoredDialog.registrationDetail] != nil)
         watcher.resume(wasNotifiedActive: stored.wasNotifiedActive)
         notifier.insert(watcher)
-        if stored.local.transport.isReliable, notifier.ports.hop(toward: uri) == nil {
+        if stored.local.transport.isReliable, hop(toward: uri) == nil {
             _ = notifier.leave(watcher, for: configuration.timing.restartGrace, at: now)
         }
         resumedCalls.add(watcher, at: now)
@@ -51,7 +51,7 @@ final class RestoredDialogs: ShardMember {
 
     /// Whether the last notification before the restart may not have arrived, so that the watcher gets the full state.
     func isUncertain(_ stored: StoredDialog, of watcher: SIPURI) -> Bool {
-        stored.isUnanswered || stored.isBestEffort && notifier.ports.hop(toward: watcher) != nil
+        stored.isUnanswered || stored.isBestEffort && hop(toward: watcher) != nil
     }
 
     /// Notifies the watchers that have another state than the present one, once; expired subscriptions end.

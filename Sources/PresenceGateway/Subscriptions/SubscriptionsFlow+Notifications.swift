@@ -87,7 +87,7 @@ extension SubscriptionsFlow {
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
         let requestRoute = watcher.redirect?.requestRoute ?? requestRoute(of: watcher)
         if let identity = watcher.subscription.assertedIdentity {
-            ports.assertIdentity(for: identity, on: &request, toward: configuration.domain(of: watcher.watcher), isPrivate: false)
+            assertIdentity(for: identity, on: &request, toward: configuration.domain(of: watcher.watcher), isPrivate: false)
         }
         resolveGRUU(&request, of: watcher.watcherKey)
         if let redirect = watcher.redirect { request.requestURI = redirect.requestURI }

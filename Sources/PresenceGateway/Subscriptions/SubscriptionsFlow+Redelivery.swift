@@ -55,7 +55,7 @@ extension SubscriptionsFlow {
     func connectionLost(_ connection: ConnectionID, of watcher: WatcherDialog, isLastLost: Bool = false, at now: Instant) {
         guard watcher.flow.connection == connection else { return }
         let isBestEffort = watcher.notifier.configuration.bestEffort
-        let isHosted = ports.hop(toward: watcher.watcher) == nil
+        let isHosted = hop(toward: watcher.watcher) == nil
         guard isLastLost || isBestEffort || isHosted && isRegistered(watcher) else { return }
         disconnected(watcher)
         let isAway = isHosted && leave(watcher, for: configuration.timing.connectionGrace, at: now)

@@ -37,7 +37,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     func insert(_ watcher: WatcherDialog) {
         watcher.name(by: Ticket(.subscriptions, records.insert(watcher)))
         dialogs.insert(watcher)
-        watcher.serve(through: ports.partnerName(of: watcher.watcher))
+        watcher.serve(through: partnerName(of: watcher.watcher))
     }
 
     /// Removes a dialog and releases its resources.

@@ -16,16 +16,7 @@ protocol SubscriptionsPorts: AnyObject {
     /// Whether a request within a dialog is from its remote party.
     func isRemoteEnd(_ key: String, _ request: SIPRequest, _ flow: Flow) -> Bool
 
-    /// The partner of a user; nil: the user's domain is hosted here, or not served.
-    func partnerName(of user: SIPURI) -> String?
-
-    /// Asserts the sender of a notification to a partner that accepts it (RFC 3325 9.1).
-    func assertIdentity(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool)
-
     // MARK: routes
-
-    /// Next hop toward a user of another domain; nil: none.
-    func hop(toward uri: SIPURI) -> NextHop?
 
     /// Route of a request within a dialog.
     func requestRoute(of dialog: Dialog, flow: Flow?, hop: NextHop?, to user: SIPURI) -> RequestRoute

@@ -104,7 +104,7 @@ extension PresenceSubscriptions {
                 reject(resource, of: watcher, state: "resubscribe", poolFqdn: domain.poolFqdn)
                 return
             }
-            if let hop = admission.hop(toward: resource.uri, in: domain, isSecure: resource.entity.isSecure) {
+            if let hop = hop(toward: resource.uri, in: domain, isSecure: resource.entity.isSecure) {
                 remote.joinUpstream(
                     resource, of: watcher, parties: parties, domain: domain, hop: hop, loopMarkers: loopMarkers, isPoll: isPoll, at: now)
                 return

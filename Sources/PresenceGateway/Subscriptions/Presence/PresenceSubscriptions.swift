@@ -31,7 +31,7 @@ final class PresenceSubscriptions: ShardMember {
     func countWatched(_ resource: WatchedResource, by watcher: WatcherDialog) {
         dialogsOfPresentity[resource.key, default: 0] += 1
         watchedResources += 1
-        let partner = admission.partnerName(of: watcher.watcher)
+        let partner = partnerName(of: watcher.watcher)
         resource.count(for: partner)
         watcher.serve(through: partner)
         if let partner { admission.watch(resource.key, by: partner) }

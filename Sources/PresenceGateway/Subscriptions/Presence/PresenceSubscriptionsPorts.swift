@@ -21,17 +21,11 @@ protocol WatchAdmission: AnyObject {
         isPoll: Bool, at now: Instant
     ) throws(Refusal)
 
-    /// The partner of a user; nil: the user's domain is hosted here, or not served.
-    func partnerName(of user: SIPURI) -> String?
-
     /// Counts a presentity that a partner watches.
     func watch(_ presentity: String, by partner: String)
 
     /// Ends the count of a presentity that a partner watched.
     func unwatch(_ presentity: String, by partner: String)
-
-    /// Next hop toward a user of a domain; nil: none.
-    func hop(toward user: SIPURI, in domain: DomainConfiguration, isSecure: Bool) -> NextHop?
 }
 
 /// Presentities of hosted domains as sources of watched resources.
