@@ -85,7 +85,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         #expect(reason.contains("CN="))
         #expect(one.failures(wrong.kind, .here) == 1)
         // A stray client of another test may meet the port of this node, and has a line of its own.
-        let log = try #require(one.logs.all.first { $0.hasPrefix("TLS handshake failed kind=\(wrong.kind.rawValue) ") })
+        let log = try #require(one.logs.all.first { $0.hasPrefix("TLS handshake failed") && $0.contains(" kind=\(wrong.kind.rawValue) ") })
         #expect(log.contains("peer-role=server"))
         #expect(log.contains("issuer=CN="))
         // The other side receives this alert for every rule (RFC 8446 6.2), and no message.
@@ -113,7 +113,7 @@ struct WrongCertificate: CustomTestStringConvertible, Sendable {
         let reason = try #require(try await two.outcome().failure)
         #expect(reason.hasPrefix("TLS: refused by the peer:"), "\(reason)")
         try await one.waitForFailure(wrong.kind, .here)
-        let log = try #require(one.logs.all.first { $0.hasPrefix("TLS handshake failed kind=\(wrong.kind.rawValue) ") })
+        let log = try #require(one.logs.all.first { $0.hasPrefix("TLS handshake failed") && $0.contains(" kind=\(wrong.kind.rawValue) ") })
         #expect(log.contains(wrong.words), "\(log)")
         #expect(log.contains("peer-role=client"))
         #expect(try await one.echo.look { endpoint, _ in endpoint.received.isEmpty })
