@@ -53,7 +53,8 @@ final class Tshark: Sendable {
 
     private func decode(_ filter: String, fields: [String], name: String) async throws -> [String] {
         let program = try PeerPrograms.tshark.required(package: "tshark")
-        var arguments = ["-n", "-r", file.path, "-Y", filter, "-T", "fields"]
+        // The marks are no SIP, and the unused port may be one that tshark knows as that of another protocol.
+        var arguments = ["-n", "-r", file.path, "-Y", "!(udp.port == \(probe)) && (\(filter))", "-T", "fields"]
         for port in ports { arguments += ["-d", "udp.port==\(port),sip", "-d", "tcp.port==\(port),sip"] }
         for field in fields { arguments += ["-e", field] }
         let reader = try ChildProcess(program, arguments, in: scratch.url, name: "tshark-\(name)")
