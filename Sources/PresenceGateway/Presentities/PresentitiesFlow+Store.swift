@@ -3,7 +3,7 @@ import PresenceDocuments
 import SIPCore
 import XMLCore
 
-/// What the store keeps of hosted presentities, and what an earlier process stored.
+/// Storing and restoring of hosted presentities.
 extension PresentitiesFlow {
     func record(of key: StoreKey) -> StoreRecord? {
         switch key {

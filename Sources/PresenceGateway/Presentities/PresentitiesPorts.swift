@@ -3,7 +3,7 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// What the hosted presentities need of the other flows.
+/// Requests of the hosted presentities to the other flows.
 protocol PresentitiesPorts: AnyObject {
     // MARK: watchers
 

@@ -24,7 +24,7 @@ import XMLCore
 public final class Gateway: SansIOEndpoint, ShardMember {
     /// Moves messages, time and records; knows no flow.
     let kernel: GatewayKernel
-    /// What the flows share.
+    /// Settings and tools that all flows share.
     let context: ShardContext
 
     let shard: Int

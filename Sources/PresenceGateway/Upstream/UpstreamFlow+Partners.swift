@@ -1,7 +1,7 @@
 import FederationRouting
 import SIPCore
 
-/// What the upstream subscriptions show of remote domains and their servers.
+/// State of remote domains and their servers, by their upstream subscriptions.
 extension UpstreamFlow {
     /// Whether a domain has upstream subscriptions with watchers.
     func hasSubscriptions(atDomain name: String) -> Bool {

@@ -3,6 +3,7 @@ import Registration
 import SIPCore
 import SIPEvents
 
+/// Answers to the hosted presentities; the requirements that are missing here are answers to other flows.
 extension Gateway: PresentitiesPorts {
     func sourceChanged(_ resource: WatchedResource, inDialog tag: String, at now: Instant) {
         if let watcher = flows.subscriptions.dialogs[tag] { flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now) }
@@ -11,14 +12,8 @@ extension Gateway: PresentitiesPorts {
     func identity(ofDialog tag: String) -> WatcherIdentity? { flows.subscriptions.dialogs[tag]?.identity }
 
     func hideChange(of resource: WatchedResource, inDialog tag: String, at now: Instant) {
-        guard let watcher = flows.subscriptions.dialogs[tag], resource.isNotified, watcher.wasNotifiedActive else { return }
-        if resource.isKnown(flows.presenceSubscriptions.rendered(resource, for: watcher, at: now)) {
-            // A pending change was not shown before the block and must not be shown after it.
-            watcher.presence?.changes.remove(resource)
-            flows.subscriptions.schedule(watcher)
-        } else {
-            // The table had no room to record what the watcher was shown, so the watcher is notified.
-            flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now)
+        if let watcher = flows.subscriptions.dialogs[tag] {
+            flows.presenceSubscriptions.hideChange(of: resource, from: watcher, at: now)
         }
     }
 

@@ -1,8 +1,21 @@
 import SIPCore
 import SIPEvents
 
-/// Effects of upstream subscriptions on single watchers.
+/// Effects of sources on single watchers: blocks, and the authorization and end of upstream subscriptions.
 extension PresenceSubscriptions {
+    /// Drops a pending change that a block hides, for a watcher that was never shown presence; one that has other state is notified.
+    func hideChange(of resource: WatchedResource, from watcher: WatcherDialog, at now: Instant) {
+        guard resource.isNotified, watcher.wasNotifiedActive else { return }
+        if resource.isKnown(rendered(resource, for: watcher, at: now)) {
+            // A pending change was not shown before the block and must not be shown after it.
+            watcher.presence?.changes.remove(resource)
+            notifier.schedule(watcher)
+        } else {
+            // The table had no room to record what the watcher was shown, so the watcher is notified.
+            sourceChanged(resource, of: watcher, at: now)
+        }
+    }
+
     /// Notifies one watcher whether its authorization for a presentity is pending.
     func authorizationChanged(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         if watcher.namesResources { return authorizationChanged(isPending: isPending, of: watched, in: watcher, at: now) }
