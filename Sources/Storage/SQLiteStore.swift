@@ -130,6 +130,13 @@ public final class SQLiteStore: GatewayStore, Sendable {
         }
     }
 
+    /// Reads the stored ones of the records with these keys.
+    /// - Throws: `StoreFailure` as ``load()``.
+    public func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
+        let wanted = Set(keys)
+        return try load().filter { wanted.contains($0.key) }
+    }
+
     /// Reads the stored clock; nil if no commit has stored one yet.
     public func loadClock() throws(StoreFailure) -> StoredClock? {
         do {

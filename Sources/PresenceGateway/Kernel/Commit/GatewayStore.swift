@@ -12,6 +12,9 @@ public protocol GatewayStore: AnyObject {
     /// All records, of all shards, in no particular order.
     func load() throws(StoreFailure) -> [StoreRecord]
 
+    /// The stored ones of the records with these keys.
+    func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord]
+
     /// The clock of the newest commit; nil: there was no commit.
     func loadClock() throws(StoreFailure) -> StoredClock?
 }
@@ -43,8 +46,10 @@ public final class MemoryStore: GatewayStore {
     public private(set) var clock: StoredClock?
     /// Number of commits, failed ones included.
     public private(set) var commits = 0
-    /// Failure of all commits and loads while set.
+    /// Failure of all commits while set.
     public var failure: StoreFailure?
+    /// Failure of all loads while set.
+    public var loadFailure: StoreFailure?
 
     /// Creates an empty store.
     public init() {}
@@ -64,8 +69,14 @@ public final class MemoryStore: GatewayStore {
 
     /// All records.
     public func load() throws(StoreFailure) -> [StoreRecord] {
-        if let failure { throw failure }
+        if let loadFailure { throw loadFailure }
         return Array(records.values)
+    }
+
+    /// The stored ones of the records with these keys.
+    public func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
+        if let loadFailure { throw loadFailure }
+        return keys.compactMap { records[$0] }
     }
 
     /// The clock of the newest commit.
