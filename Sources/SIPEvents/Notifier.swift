@@ -257,10 +257,12 @@ public struct Notifier: Hashable, Sendable {
         }
     }
 
-    /// Takes over whether the subscription is authorized and whether state exists.
-    mutating func takeAuthorization(of other: Notifier) {
-        isAuthorized = other.isAuthorized
-        isReady = other.isReady
+    /// Takes over the stored state; the watcher gets the whole state next.
+    mutating func takeStored(_ expiry: Instant, _ phase: Phase) {
+        self.phase = phase
+        expiresAt = expiry
+        hasNotified = false
+        isLastSent = false
     }
 
     /// Marks the state as known and equal to the state that the watcher has; sends nothing.

@@ -85,6 +85,9 @@ public struct PublicationTable: Hashable, Sendable {
     /// Restores a publication from before a restart; the limit is not checked.
     public mutating func restore(_ tag: EntityTag, until deadline: Instant) { deadlines[tag] = deadline }
 
+    /// Removes a publication, whether it exists or not.
+    public mutating func forget(_ tag: EntityTag) { deadlines[tag] = nil }
+
     /// Earliest expiry; nil without publications.
     public var nextDeadline: Instant? { deadlines.values.min() }
 

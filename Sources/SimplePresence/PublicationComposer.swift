@@ -166,6 +166,11 @@ public struct PublicationComposer: Hashable, Sendable {
         publications.append(publication)
     }
 
+    /// Removes a publication, whether it exists or not.
+    public mutating func forget(_ tag: String) {
+        if let index = publications.firstIndex(where: { $0.tag == tag }) { drop(publications.remove(at: index)) }
+    }
+
     private func find(_ tag: String) throws(CompositionError) -> Int {
         if let index = publications.firstIndex(where: { $0.tag == tag }) { return index }
         throw CompositionError(code: .unknownTag, message: "RFC 3903 6: no publication of \(entity) has that entity-tag")

@@ -21,7 +21,6 @@ extension HomeServerFlow {
         guard parties.watcherKey == parties.presentityKey else {
             throw .forbidden("RFC 3261 10.2: nobody registers for somebody else")
         }
-        undoableRegistrations(parties.presentityKey)
         let outcome: Registrar.Outcome
         let asksKeepAlive: Bool
         do throws(RegistrationRefusal) {
@@ -41,6 +40,7 @@ extension HomeServerFlow {
             .debug, "registration",
             ["user": parties.presentityKey, "action": outcome.action?.rawValue ?? "none", "bindings": String(outcome.bindings.count)])
         for binding in outcome.bindings + outcome.ended.map(\.binding) { keep(binding) }
+        note(leaving: outcome.ended.map(\.binding), at: now)
         respond(response, transaction, at: now)
         // Dialogs follow a registration only once it is committed.
         whenKept(at: now) { [unowned self] now in
@@ -84,6 +84,14 @@ extension HomeServerFlow {
 
     /// Seconds of silence after which a client sends CRLFCRLF (MS-CONMGMT 2.2.1).
     private static let keepAliveSeconds = 300
+
+    /// Remembers the connections of removed bindings until the commit, since the store has none.
+    private func note(leaving ended: [Binding], at now: Instant) {
+        guard store != nil, !ended.isEmpty else { return }
+        let sources = ended.map { (StoreKey.registration(user: $0.user, place: $0.storedPlace), $0.source) }
+        for (key, source) in sources { leaving[key] = source }
+        whenKept(at: now) { [unowned self] _ in for (key, _) in sources { leaving[key] = nil } }
+    }
 
     // MARK: ended registrations
 

@@ -1,3 +1,4 @@
+import EnhancedPresence
 import Registration
 import SIPCore
 import SIPEvents
@@ -19,27 +20,59 @@ extension HomeServerFlow {
     /// Restores a binding; over a reliable transport it ends after ``GatewayTiming/restartGrace`` unless its client returns.
     /// - Returns: false if the record cannot be read.
     func restore(_ stored: StoredRegistration, at now: Instant) -> Bool {
-        guard let contact = NameAddr(stored.contact) else { return false }
-        var endpoint: EndpointID?
-        if let text = stored.endpoint {
-            endpoint = EndpointID(text)
-            if endpoint == nil { return false }
-        }
-        home.registrar.restore(
-            Binding(
-                user: stored.user, endpoint: endpoint, contact: contact, callID: stored.callID, cSeq: stored.cSeq, expiry: stored.expiry,
-                source: MessageSource(local: stored.local, remote: stored.remote, connection: nil),
-                goneAt: stored.local.transport.isReliable ? now + configuration.timing.restartGrace : nil))
+        let source = MessageSource(local: stored.local, remote: stored.remote, connection: nil)
+        let goneAt = stored.local.transport.isReliable ? now + configuration.timing.restartGrace : nil
+        guard let binding = binding(stored, from: source, goneAt: goneAt) else { return false }
+        home.registrar.restore(binding)
         return true
     }
 
-    /// Remembers a user's bindings to restore them if the next change cannot be stored.
-    func undoableRegistrations(_ user: String) {
-        let before = home.registrar.bindings(of: user)
-        ifNotKept { [unowned self] _ in
-            home.registrar.reset(user, to: before)
-            scheduleRegistrar()
+    private func binding(_ stored: StoredRegistration, from source: MessageSource, goneAt: Instant?) -> Binding? {
+        guard let contact = NameAddr(stored.contact) else { return nil }
+        var endpoint: EndpointID?
+        if let text = stored.endpoint {
+            endpoint = EndpointID(text)
+            if endpoint == nil { return nil }
         }
+        return Binding(
+            user: stored.user, endpoint: endpoint, contact: contact, callID: stored.callID, cSeq: stored.cSeq, expiry: stored.expiry,
+            source: source, goneAt: goneAt)
+    }
+
+    // MARK: failed commits
+
+    /// Takes the stored registrations and lists in place of those of a failed commit.
+    func reload(_ stored: StoredRecords, at now: Instant) {
+        for user in stored.users.keys.sorted() {
+            for key in stored.users[user] ?? [] {
+                switch (key, stored[key]) {
+                case (.contacts, .contacts(let list)?): _ = restore(contactsOf: list)
+                case (.contacts, _): home.lists.set(ContactList(policy: configuration.roamingPolicy), of: user)
+                case (.accessList, .accessList(let list)?): _ = restore(accessControlOf: list)
+                case (.accessList, _): home.lists.set(AccessControlList(policy: configuration.roamingPolicy), of: user)
+                case (.registration(_, let place), let record): reload(user, place, record, at: now)
+                default: break
+                }
+            }
+        }
+        scheduleRegistrar()
+    }
+
+    /// A binding that is still known keeps its connection, and one that a REGISTER removed gets that of the user's endpoint.
+    private func reload(_ user: String, _ place: String, _ record: StoreRecord?, at now: Instant) {
+        var bindings = home.registrar.bindings(of: user)
+        let known = bindings.first { $0.storedPlace == place }
+        bindings.removeAll { $0.storedPlace == place }
+        if case .registration(let stored)? = record {
+            var source = MessageSource(local: stored.local, remote: stored.remote, connection: nil)
+            var goneAt = stored.local.transport.isReliable ? now + configuration.timing.restartGrace : nil
+            if let live = known?.source ?? leaving[.registration(user: user, place: place)], live.remote == stored.remote {
+                source = live
+                goneAt = known?.goneAt
+            }
+            if let binding = binding(stored, from: source, goneAt: goneAt) { bindings.append(binding) }
+        }
+        home.registrar.reset(user, to: bindings)
     }
 }
 

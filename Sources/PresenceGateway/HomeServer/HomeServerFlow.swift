@@ -14,6 +14,8 @@ final class HomeServerFlow: ShardMember, KernelClient, RequestHandler, Persisten
     unowned let ports: any HomeServerPorts
     var home: HomeServer
     var searchRates = SearchRates()
+    /// Sources of bindings that a REGISTER removed, until its commit.
+    var leaving: [StoreKey: MessageSource] = [:]
 
     init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any HomeServerPorts) {
         self.kernel = kernel

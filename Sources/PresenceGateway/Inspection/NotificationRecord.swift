@@ -40,6 +40,11 @@ struct NotificationRecord: Equatable {
     mutating func answered(_ status: Int) { answer = UInt16(clamping: status) }
 
     mutating func lost() { isLost = true }
+
+    /// Takes back the last notification, which was not sent.
+    mutating func notSent() {
+        if count > 0 { count -= 1 }
+    }
 }
 
 /// Cause of a notification.

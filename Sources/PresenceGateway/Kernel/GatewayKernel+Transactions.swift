@@ -61,13 +61,15 @@ extension GatewayKernel {
 
     // MARK: answers
 
-    func respond(_ response: SIPResponse, _ transaction: ServerTransactionID?, at now: Instant) {
+    /// Answers a request; a 2xx waits for the changes that it depends on.
+    /// - Parameter scope: partitions on which it depends; nil: those of its parties and its dialog.
+    func respond(_ response: SIPResponse, _ transaction: ServerTransactionID?, in scope: CommitScope? = nil, at now: Instant) {
         guard let transaction else { return }
         counters.responsesSent += 1
         var response = response
         response.headers.set(.server, Self.product)
-        guard commitLog.store == nil || !response.status.isSuccess else { return commitLog.staged.append(.answer(response, transaction)) }
-        deliver(response, transaction, at: now)
+        guard commitLog.store != nil, response.status.isSuccess else { return deliver(response, transaction, at: now) }
+        commitLog.round.append(WaitingMessage(content: .answer(response, transaction), scope: scope))
     }
 
     /// Sends a response, once the changes that it depends on are stored.

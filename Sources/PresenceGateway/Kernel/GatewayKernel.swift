@@ -38,16 +38,17 @@ final class GatewayKernel {
     ///   - layer: settings of the transactions.
     ///   - key: source of all generated identifiers.
     ///   - prefix: prefix of all generated tokens, which names the shard.
+    ///   - defersCommits: whether the owner carries out the requests to the store.
     init(
         _ configuration: GatewayConfiguration, _ layer: TransactionLayer.Configuration, key: TokenKey, prefix: String,
-        store: (any GatewayStore)?, localAddresses: (any LocalAddressLookup)?
+        store: (any GatewayStore)?, defersCommits: Bool, localAddresses: (any LocalAddressLookup)?
     ) {
         self.configuration = configuration
         self.key = key
         tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(key: key.derived(for: "transactions"), prefix: prefix))
-        commitLog = CommitLog(store)
+        commitLog = CommitLog(store, isDeferred: defersCommits)
         journal = Journal(limit: configuration.limits.journalEntries)
         delivery = RequestDelivery(
             addresses: OwnAddresses(configuration, lookup: localAddresses),
@@ -141,7 +142,7 @@ final class GatewayKernel {
 
     // MARK: output
 
-    /// Commits to the store, and returns the messages to send, in order.
+    /// Submits the changes to the store, and returns the messages to send, in order.
     func takeOutput() -> [OutboundMessage] {
         settleStore()
         let taken = output

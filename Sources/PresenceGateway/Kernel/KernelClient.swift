@@ -43,12 +43,6 @@ protocol KernelClient: AnyObject {
 
     // MARK: store
 
-    /// All changes are stored; what was remembered for a failed commit can be forgotten.
-    func committed()
-
-    /// Undoes changes that could not be stored.
-    func commitFailed(at now: Instant)
-
     /// Repeats what waited for the store, after a successful commit.
     func storeWorks(at now: Instant)
 
@@ -78,8 +72,6 @@ extension KernelClient {
     func exists(_ ticket: Ticket) -> Bool { false }
     func isSource(_ host: String, of ticket: Ticket) -> Bool { false }
     func connectionLost(_ connection: ConnectionID, of ticket: Ticket, at now: Instant) {}
-    func committed() {}
-    func commitFailed(at now: Instant) {}
     func storeWorks(at now: Instant) {}
     func concernsPartner(_ failure: DeliveryFailure, of origin: RequestOrigin) -> Bool { false }
     func serverFailed(_ target: TransportAddress, _ failure: DeliveryFailure, at now: Instant) {}

@@ -66,4 +66,9 @@ protocol KernelHost: AnyObject {
 
     /// The stored record of a key; nil: nothing to store.
     func record(of key: StoreKey) -> StoreRecord?
+
+    /// Takes the stored records in place of the present state, because a commit that changed them failed, or its outcome is unknown.
+    /// What peers and the transport have done meanwhile stays valid.
+    /// - Parameter records: the stored ones of the records with these keys.
+    func reload(_ keys: Set<StoreKey>, _ records: [StoreRecord], at now: Instant)
 }

@@ -66,19 +66,22 @@ extension KernelUser {
     }
 
     func keep(_ key: StoreKey) { kernel.keep(key) }
-    func ifNotKept(_ undo: @escaping (Instant) -> Void) { kernel.ifNotKept(undo) }
     func whenKept(at now: Instant, _ step: @escaping (Instant) -> Void) { kernel.whenKept(at: now, step) }
 
-    func respond(_ response: SIPResponse, _ transaction: ServerTransactionID?, at now: Instant) {
-        kernel.respond(response, transaction, at: now)
+    func respond(_ response: SIPResponse, _ transaction: ServerTransactionID?, in scope: CommitScope? = nil, at now: Instant) {
+        kernel.respond(response, transaction, in: scope, at: now)
     }
 
-    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
-        kernel.delivery.send(request, by: requestRoute, for: origin, at: now)
+    func send(
+        _ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, in scope: CommitScope? = nil, at now: Instant
+    ) {
+        kernel.delivery.send(request, by: requestRoute, for: origin, in: scope, at: now)
     }
 
-    func sendWithoutAnswer(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
-        kernel.delivery.sendWithoutAnswer(request, by: requestRoute, for: origin, at: now)
+    func sendWithoutAnswer(
+        _ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, in scope: CommitScope?, at now: Instant
+    ) {
+        kernel.delivery.sendWithoutAnswer(request, by: requestRoute, for: origin, in: scope, at: now)
     }
 
     func requestRoute(by hop: NextHop) -> RequestRoute { ownAddresses.requestRoute(by: hop) }

@@ -256,7 +256,7 @@ final class HostedPresentity {
         return self.side != side
     }
 
-    // MARK: state of an earlier process, or from before a failed commit
+    // MARK: stored state
 
     /// Shows the instances of another moment to blocked watchers, with the timer of the true presentity.
     func show(_ enhanced: EnhancedPresentity, timerOf live: HostedPresentity?) {
@@ -278,24 +278,8 @@ final class HostedPresentity {
         documents.restore(document, body: stored.document, tag: stored.tag, standing)
     }
 
-    /// All publications of the presentity, as one value.
-    struct Published {
-        let uri: SIPURI
-        fileprivate let enhanced: EnhancedPresentity
-        fileprivate let documents: PublishedDocuments
-        fileprivate let isSimpleNewer: Bool
-    }
-
-    var published: Published {
-        Published(uri: uri, enhanced: enhanced, documents: documents, isSimpleNewer: isSimpleNewer)
-    }
-
-    /// Returns to earlier publications after a failed commit.
-    func revert(to before: Published) {
-        enhanced = before.enhanced
-        documents.revert(to: before.documents)
-        isSimpleNewer = before.isSimpleNewer
-    }
+    /// Removes a PUBLISH that is read again.
+    func forget(_ tag: String) { documents.forget(tag) }
 }
 
 /// Watchers by tag in order of arrival, so that runs are reproducible.

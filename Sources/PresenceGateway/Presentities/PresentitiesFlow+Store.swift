@@ -16,21 +16,51 @@ extension PresentitiesFlow {
         }
     }
 
-    /// Saves the presentity's publications, to restore them if the coming change cannot be stored.
-    func undoable(_ key: String) {
-        guard store != nil else { return }
-        let before = table[key]?.published
-        ifNotKept { [unowned self] now in
-            guard let presentity = table[key] ?? before.map({ table.make(key, $0.uri) }) else { return }
-            table.insert(presentity)
-            presentity.revert(to: before ?? table.make(key, presentity.uri).published)
-            composeAgain(presentity)
-            presentity.noteTimedMoment(at: now)
-            blocking.placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
-            notifyWatchers(of: presentity, at: now)
-            settle(presentity)
-            table.schedule(presentity)
+    // MARK: failed commits
+
+    /// Takes the stored publications in place of those of a failed commit; watchers are notified by ``notifyReloaded(_:at:)``.
+    /// - Returns: the presentities.
+    func reload(_ stored: StoredRecords, at now: Instant) -> [HostedPresentity] {
+        let users = stored.users {
+            switch $0 {
+            case .presentity, .publication: true
+            default: false
+            }
         }
+        return users.compactMap { user in
+            let keys = stored.users[user] ?? []
+            let records = keys.compactMap { stored[$0] }
+            guard let presentity = table[user] ?? records.lazy.compactMap(\.presentityURI).first.map({ addRecord(user, $0) }) else {
+                return nil
+            }
+            reload(presentity, keys, records)
+            return presentity
+        }
+    }
+
+    private func reload(_ presentity: HostedPresentity, _ keys: Set<StoreKey>, _ records: [StoreRecord]) {
+        if keys.contains(.presentity(presentity.key)) { presentity.restore(RoamingDataDocument(), computed: []) }
+        for case .publication(_, let tag) in keys { presentity.forget(tag) }
+        var state = RestoredState()
+        for record in records {
+            switch record {
+            case .presentity(let one): _ = restore(one, &state)
+            case .publication(let one): _ = restore(one, &state)
+            default: break
+            }
+        }
+        table.publishForServer(presentity)
+    }
+
+    /// Composes the publications after a failed commit, and notifies the watchers that see a difference.
+    func notifyReloaded(_ presentity: HostedPresentity, at now: Instant) {
+        composeAgain(presentity)
+        presentity.noteTimedMoment(at: now)
+        blocking.placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
+        notifyWatchers(of: presentity, at: now)
+        advance(presentity, at: now)
+        settle(presentity)
+        table.schedule(presentity)
     }
 
     // MARK: restart
@@ -67,6 +97,17 @@ extension PresentitiesFlow {
             presentity.noteTimedMoment(at: now)
             advance(presentity, at: now)
             table.schedule(presentity)
+        }
+    }
+}
+
+extension StoreRecord {
+    /// The URI of the presentity of a publication; nil: another record, or unreadable.
+    fileprivate var presentityURI: SIPURI? {
+        switch self {
+        case .presentity(let stored): SIPURI(stored.uri)
+        case .publication(let stored): SIPURI(stored.uri)
+        default: nil
         }
     }
 }

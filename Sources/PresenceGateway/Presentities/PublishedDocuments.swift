@@ -134,12 +134,11 @@ struct PublishedDocuments {
         return (body, standing)
     }
 
-    /// Returns to an earlier state after a failed commit; the composition is made again.
-    mutating func revert(to before: PublishedDocuments) {
-        let (document, isPending) = (document, isPending)
-        self = before
-        self.document = document
-        self.isPending = isPending
+    /// Removes a document that is read again from the store.
+    mutating func forget(_ tag: String) {
+        table.forget(EntityTag(tag))
+        composer.forget(tag)
+        bodies[tag] = nil
         isComposed = false
     }
 }

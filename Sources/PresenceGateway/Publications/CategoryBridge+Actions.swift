@@ -44,8 +44,8 @@ extension CategoryBridge {
     enum Action: Equatable {
         /// SERVICE.
         case publish(CategoryPublishDocument, attempt: UInt64)
-        /// Acknowledge an applied PUBLISH; `before` are the publications to restore if it is not stored.
-        case acknowledge(Change, before: Publications)
+        /// Acknowledge an applied PUBLISH, once it is stored (``CategoryBridge/changeStored()``).
+        case acknowledge(Change)
         case refuse(Held, RefusalCause)
         /// The home server accepted, has other versions, refused, or computes states: counted and logged.
         case published

@@ -36,6 +36,8 @@ final class CategoryBridge {
     private(set) var nextTimedMoment: Instant?
     /// Whether the home server returned a state of its own in a container for watchers (MS-PRES 3.8.5.1.2.7).
     private(set) var homeComputesState: Bool
+    /// Number of acknowledged changes that are not stored yet.
+    private(set) var unstoredChanges = 0
 
     /// Publications with their entity-tags.
     struct Publications: Equatable {
@@ -140,7 +142,7 @@ final class CategoryBridge {
     var sources: [String: Source] { (current?.publications ?? publications).sources }
 
     /// Whether nothing is published, and nothing remains to be removed at the home server.
-    var isIdle: Bool { publications.sources.isEmpty && queue.isEmpty && current == nil && client.isIdle }
+    var isIdle: Bool { publications.sources.isEmpty && queue.isEmpty && current == nil && client.isIdle && unstoredChanges == 0 }
 
     var nextDeadline: Instant? {
         let ofClient = client.nextDeadline.map { Instant($0) }
@@ -163,10 +165,15 @@ final class CategoryBridge {
     /// Takes the loop markers and Max-Forwards of the newest client request.
     func follow(_ loopMarkers: String, maxForwards: Int) { dialogContext.follow(loopMarkers, maxForwards: maxForwards) }
 
-    /// Restores the publications before a change that could not be stored; the client got 503, and the home server is brought back to the
-    /// old state.
-    func takeBack(to before: Publications, _ environment: Environment) -> [Action] {
-        publications = before
+    /// Notes that an acknowledged change is stored.
+    func changeStored() { unstoredChanges = max(0, unstoredChanges - 1) }
+
+    /// Takes over the stored publications after a failed commit of acknowledged changes; the clients got 503, and the home server is brought
+    /// back to the stored state.
+    func reload(_ stored: Publications, _ environment: Environment) -> [Action] {
+        guard unstoredChanges > 0 else { return [] }
+        unstoredChanges = 0
+        publications = stored
         // The current request is repeated, because it is based on the discarded publications.
         if let current { queue.insert(current.held, at: 0) }
         current = nil
@@ -305,10 +312,10 @@ final class CategoryBridge {
 
     /// Applies and acknowledges the PUBLISH that the home server accepted.
     private func commit(_ change: Change) -> [Action] {
-        let before = publications
         current = nil
         publications = change.publications
-        return [.acknowledge(change, before: before)]
+        unstoredChanges += 1
+        return [.acknowledge(change)]
     }
 
     /// Refuses the current PUBLISH without changing the publications, because the home server refused or its state is unknown. A removal is

@@ -18,8 +18,8 @@ extension CategoryRelay {
             switch action {
             case .publish(let document, let attempt):
                 publish(document, of: bridge, attempt: attempt, at: now)
-            case .acknowledge(let change, let before):
-                acknowledge(change, on: bridge, before: before, at: now)
+            case .acknowledge(let change):
+                acknowledge(change, on: bridge, at: now)
             case .refuse(let held, let cause):
                 ports.refuse(held.request, held.transaction, refusal(cause), at: now)
             case .published:

@@ -37,6 +37,29 @@ extension CategoryRelay {
             items: sources + instances)
     }
 
+    /// Takes over the stored publications of a user after a failed commit.
+    /// - Parameter stored: nil: there is no record.
+    func reload(_ user: String, _ stored: StoredBridge?, at now: Instant) {
+        guard let bridge = table[user] else { return }
+        let publications = stored.flatMap { self.publications($0, at: now) } ?? noPublications
+        perform(bridge.reload(publications, environment(of: bridge, at: now)), on: bridge, at: now)
+        settle(bridge)
+    }
+
+    /// The publications of a record; nil: one cannot be read.
+    private func publications(_ stored: StoredBridge, at now: Instant) -> CategoryBridge.Publications? {
+        var restored = noPublications
+        for item in stored.items where item.kind == StoredBridge.ItemKind.source {
+            let until = item.details[StoredBridge.Detail.until].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
+            let arrived = item.details[StoredBridge.Detail.arrived].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
+            let number = item.details[StoredBridge.Detail.number].flatMap { UInt64($0) }
+            guard let until, let source = try? source(item.document, number: number ?? 0, arrived: arrived ?? now, until: until)
+            else { return nil }
+            restored.restore(source, as: item.name)
+        }
+        return restored
+    }
+
     /// Restores a bridge.
     /// - Returns: false if the record cannot be read, or the user's domain no longer accepts publications.
     func restore(_ stored: StoredBridge, _ uri: SIPURI, at now: Instant) -> Bool {
@@ -53,15 +76,7 @@ extension CategoryRelay {
                 version: version, digest: digest, until: DateTime(nanosecondsSince1970: until),
                 renewAt: DateTime(nanosecondsSince1970: renew), isUncertain: item.details[StoredBridge.Detail.isUncertain] != nil)
         }
-        var restored = noPublications
-        for item in stored.items where item.kind == StoredBridge.ItemKind.source {
-            let until = item.details[StoredBridge.Detail.until].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
-            let arrived = item.details[StoredBridge.Detail.arrived].flatMap { Int64($0) }.map { Instant(nanosecondsSince1970: $0) }
-            let number = item.details[StoredBridge.Detail.number].flatMap { UInt64($0) }
-            guard let until, let source = try? source(item.document, number: number ?? 0, arrived: arrived ?? now, until: until)
-            else { return false }
-            restored.restore(source, as: item.name)
-        }
+        guard let restored = self.publications(stored, at: now) else { return false }
         let bridge = CategoryBridge(
             key: stored.user, uri: uri, publications: restored, client: client(of: uri, standings: standings),
             dialogContext: DialogContext(callID: tokens.callID(), hopMarks: stored.details[StoredBridge.Detail.hopMarks] ?? ""),

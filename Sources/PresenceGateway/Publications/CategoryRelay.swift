@@ -100,23 +100,17 @@ final class CategoryRelay: PublicationRelay {
     // MARK: answers to clients
 
     /// Acknowledges a PUBLISH that the home server accepted.
-    func acknowledge(
-        _ change: CategoryBridge.Change, on bridge: CategoryBridge, before: CategoryBridge.Publications, at now: Instant
-    ) {
-        ifNotKept { [unowned self] now in takeBack(bridge, to: before, at: now) }
+    func acknowledge(_ change: CategoryBridge.Change, on bridge: CategoryBridge, at now: Instant) {
         keep(.bridge(bridge.key))
         var response = SIPResponse(to: change.held.request, status: .ok, toTag: tokens.tag())
         response.headers.append(.expires, String(change.expires))
         response.headers.append(.sipETag, change.tag.value)
         counters.publicationsAccepted += 1
         respond(response, change.held.transaction, at: now)
-    }
-
-    /// Restores the publications before a change that could not be stored.
-    private func takeBack(_ bridge: CategoryBridge, to before: CategoryBridge.Publications, at now: Instant) {
-        table.insert(bridge)
-        perform(bridge.takeBack(to: before, environment(of: bridge, at: now)), on: bridge, at: now)
-        settle(bridge)
+        whenKept(at: now) { [unowned self] _ in
+            bridge.changeStored()
+            settle(bridge)
+        }
     }
 
     // MARK: time

@@ -42,8 +42,8 @@ extension PIDFBridge {
     enum Action: Equatable {
         /// PUBLISH; a `body` of nil refreshes or removes the publication.
         case publish(ifMatch: EntityTag?, body: [UInt8]?, expires: Int, attempt: UInt64)
-        /// Acknowledge a change that the compositor need not see; `before` are the instances to restore if it is not stored.
-        case accept(SIPResponse, ServerTransactionID?, before: EnhancedPresentity)
+        /// Acknowledge a change that the compositor need not see, once it is stored (``PIDFBridge/changeStored()``).
+        case accept(SIPResponse, ServerTransactionID?)
         case answer(SIPResponse, ServerTransactionID?)
         case refuse(SIPRequest, ServerTransactionID?, RefusalCause)
         /// The compositor accepted, will be asked later, or refused: counted and logged.

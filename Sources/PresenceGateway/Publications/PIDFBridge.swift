@@ -38,6 +38,8 @@ final class PIDFBridge {
     /// Time of the next attempt after a refusal or a restart.
     private(set) var retryAt: Instant?
     private(set) var dialogContext: DialogContext
+    /// Number of changes that were acknowledged without a request and are not stored yet.
+    private(set) var unstoredChanges = 0
 
     struct Held: Equatable {
         var request: SIPRequest
@@ -75,7 +77,7 @@ final class PIDFBridge {
     }
 
     /// Whether nothing is published, and nothing remains to be removed at the compositor.
-    var isIdle: Bool { !isPublished && client.isIdle && held.isEmpty }
+    var isIdle: Bool { !isPublished && client.isIdle && held.isEmpty && unstoredChanges == 0 }
 
     /// Whether an instance published by a client is live; computed instances alone do not count.
     var isPublished: Bool { enhanced.pairs.contains { enhanced.instances(of: $0).contains { !$0.isComputed } } }
@@ -98,7 +100,6 @@ final class PIDFBridge {
     func publish(
         _ request: Request, _ environment: Environment, answer: (EnhancedPresentity, PresentityChange) -> SIPResponse
     ) throws(EnhancedPresenceRefusal) -> [Action] {
-        let before = enhanced
         let change = try enhanced.publish(request.document, by: request.sender, at: DateTime(environment.now))
         if let endpoint = request.endpoint { leaving[endpoint] = nil }
         let response = answer(enhanced, change)
@@ -106,7 +107,8 @@ final class PIDFBridge {
         compose(environment)
         if isSettled {
             accepted = enhanced
-            return [.keep, .accept(response, request.transaction, before: before)]
+            unstoredChanges += 1
+            return [.keep, .accept(response, request.transaction)]
         }
         held.append(
             Held(
@@ -119,13 +121,20 @@ final class PIDFBridge {
     /// Takes the loop markers and Max-Forwards of the newest client request.
     func follow(_ loopMarkers: String, maxForwards: Int) { dialogContext.follow(loopMarkers, maxForwards: maxForwards) }
 
-    /// Restores the instances before a change that could not be stored.
-    func takeBack(to before: EnhancedPresentity, _ environment: Environment) -> [Action] {
-        enhanced = before
-        accepted = before
+    /// Notes that a change is stored that was acknowledged without a request.
+    func changeStored() { unstoredChanges = max(0, unstoredChanges - 1) }
+
+    /// Takes over the stored instances after a failed commit of changes that the compositor did not see.
+    func reload(_ stored: EnhancedPresentity, _ environment: Environment) -> [Action] {
+        guard unstoredChanges > 0 else { return [] }
+        unstoredChanges = 0
+        accepted = stored
+        // Held requests are refused, which restores the accepted instances.
+        guard held.isEmpty else { return [] }
+        enhanced = stored
         let ended = endLives(environment)
         compose(environment)
-        return ended + drive(environment)
+        return isSettled ? ended : ended + drive(environment)
     }
 
     /// Answers all held requests: their changes are kept, and published as soon as the compositor accepts.

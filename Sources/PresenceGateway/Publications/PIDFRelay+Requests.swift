@@ -9,10 +9,13 @@ extension PIDFRelay {
             switch action {
             case .publish(let tag, let body, let expires, let attempt):
                 publish(bridge, ifMatch: tag, body, expires: expires, attempt: attempt, at: now)
-            case .accept(let response, let transaction, let before):
-                undoIfNotKept(bridge, to: before)
+            case .accept(let response, let transaction):
                 counters.publicationsAccepted += 1
                 respond(response, transaction, at: now)
+                whenKept(at: now) { [unowned self] _ in
+                    bridge.changeStored()
+                    settle(bridge)
+                }
             case .answer(let response, let transaction):
                 counters.publicationsAccepted += 1
                 respond(response, transaction, at: now)

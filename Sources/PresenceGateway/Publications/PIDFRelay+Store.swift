@@ -25,12 +25,28 @@ extension PIDFRelay {
             items: bridge.enhanced.computedInstances.map { StoredBridge.Item(kind: StoredBridge.ItemKind.computed, name: $0.id.stored) })
     }
 
+    /// Takes over the stored instances of a user after a failed commit.
+    /// - Parameter stored: nil: there is no record.
+    func reload(_ user: String, _ stored: StoredBridge?, at now: Instant) {
+        guard let bridge = table[user] else { return }
+        perform(
+            bridge.reload(relayedPresentity(bridge.uri, stored: stored.flatMap { instances($0) }), environment(of: bridge, at: now)),
+            on: bridge, at: now)
+        settle(bridge)
+    }
+
+    /// The instances of a record; nil: it cannot be read.
+    private func instances(_ stored: StoredBridge) -> (document: RoamingDataDocument, computed: Set<PublicationID>)? {
+        guard let root = try? parser.parse(stored.document).root, let data = try? RoamingDataDocument(reading: root) else { return nil }
+        let computed = stored.items.filter { $0.kind == StoredBridge.ItemKind.computed }.compactMap { PublicationID(stored: $0.name) }
+        return (data, Set(computed))
+    }
+
     /// Restores a bridge.
     /// - Returns: false if the record cannot be read, or the user's domain no longer accepts publications.
     func restore(_ stored: StoredBridge, _ uri: SIPURI, at now: Instant) -> Bool {
         guard publishingHop(of: uri) != nil else { return false }
-        guard let root = try? parser.parse(stored.document).root, let data = try? RoamingDataDocument(reading: root) else { return false }
-        let computed = stored.items.filter { $0.kind == StoredBridge.ItemKind.computed }.compactMap { PublicationID(stored: $0.name) }
+        guard let instances = instances(stored) else { return false }
         let timing = configuration.timing
         var client = PublicationClient(
             expires: timing.publication.standard, retryPause: timing.retryMinimum, longestPause: timing.retryMaximum)
@@ -42,7 +58,7 @@ extension PIDFRelay {
                 retryPause: timing.retryMinimum, longestPause: timing.retryMaximum, at: now)
         }
         let bridge = PIDFBridge(
-            key: stored.user, uri: uri, enhanced: relayedPresentity(uri, stored: (data, Set(computed))), client: client,
+            key: stored.user, uri: uri, enhanced: relayedPresentity(uri, stored: instances), client: client,
             dialogContext: DialogContext(callID: tokens.callID(), hopMarks: stored.details[StoredBridge.Detail.hopMarks] ?? ""),
             acceptedDigest: stored.details[StoredBridge.Detail.digest].flatMap { UInt64($0) },
             endpoints: (stored.details[StoredBridge.Detail.endpoints] ?? "").split(separator: ",").map { String($0) },

@@ -119,23 +119,6 @@ final class PIDFRelay: PublicationRelay {
         }
     }
 
-    /// Remembers the state before a change, in case that it cannot be stored.
-    func undoIfNotKept(_ bridge: PIDFBridge, to before: EnhancedPresentity) {
-        let earlier = connections.connections(of: bridge.key)
-        ifNotKept { [unowned self] now in takeBack(bridge, to: before, over: earlier, at: now) }
-    }
-
-    /// Restores the state before a change that could not be stored.
-    /// - Parameter earlier: connections of the endpoints, which are forgotten with an idle bridge.
-    private func takeBack(
-        _ bridge: PIDFBridge, to before: EnhancedPresentity, over earlier: [String: Set<ConnectionID>], at now: Instant
-    ) {
-        for (endpoint, lines) in earlier { for line in lines { connections.note(endpoint, of: bridge.key, over: line) } }
-        table.insert(bridge)
-        perform(bridge.takeBack(to: before, environment(of: bridge, at: now)), on: bridge, at: now)
-        settle(bridge)
-    }
-
     // MARK: time
 
     /// Starts the grace period of unregistered endpoints after their last connection closed (``GatewayTiming/connectionGrace``).

@@ -133,9 +133,7 @@ extension PublicationRelay {
 
     /// Handles a timer that is due.
     func timerDue(_ ticket: Ticket, at now: Instant) {
-        guard let bridge = table[ticket] else { return }
-        // A failed commit may have put an earlier bridge of the user back in place of this one.
-        if table.contains(bridge) { advance(bridge, at: now) } else { forget(bridge) }
+        if let bridge = table[ticket] { advance(bridge, at: now) }
     }
 
     func schedule(_ bridge: Bridge) {

@@ -4,7 +4,6 @@ import SIPEvents
 /// PUBLISH (RFC 3903 6): relayed to the home server of an enterprise domain, or served by the hosted presentities.
 extension PublicationsFlow {
     func receivePublish(_ request: SIPRequest, _ transaction: ServerTransactionID?, at now: Instant) throws(Refusal) {
-        ports.prepareUndo(of: configuration.canonical(request.uri).aorKey)
         let parties = try screening.parties(request)
         if categories.publishingHop(of: parties.presentity) != nil {
             try checkRunning()

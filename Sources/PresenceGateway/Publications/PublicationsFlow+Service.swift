@@ -10,7 +10,6 @@ extension PublicationsFlow {
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
-        ports.prepareUndo(of: configuration.canonical(to).aorKey)
         if try ports.serveSearch(request, transaction, at: now) { return }
         let parties = try screening.parties(request, presentity: to)
         if pidf.publishingHop(of: parties.presentity) != nil,

@@ -111,6 +111,16 @@ final class PublicationsFlow: ShardMember, KernelClient, RequestHandler, Persist
         }
     }
 
+    /// Takes the stored publications in place of those of a failed commit.
+    func reload(_ stored: StoredRecords, at now: Instant) {
+        for user in stored.users.keys.sorted() where stored.users[user]?.contains(.bridge(user)) == true {
+            var record: StoredBridge?
+            if case .bridge(let bridge)? = stored[.bridge(user)] { record = bridge }
+            pidf.reload(user, record, at: now)
+            categories.reload(user, record, at: now)
+        }
+    }
+
     // MARK: numbers
 
     /// Number of relayed publications.

@@ -8,9 +8,6 @@ import SIPCore
 protocol PublicationsPorts: AnyObject {
     // MARK: hosted presentities
 
-    /// Saves the publications of a hosted presentity, to restore them if the coming change cannot be stored.
-    func prepareUndo(of presentity: String)
-
     /// Serves a PUBLISH for a presentity of a hosted domain.
     func publish(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant

@@ -11,7 +11,7 @@ extension Gateway {
         guard difference.isClockStep else { return }
         commitLog.clockStep = wall - now
         commitLog.now = now
-        commitLog.isClockDue = store != nil
+        commitLog.open.isClockDue = store != nil
         counters.clockSteps += 1
         log(.warning, "the clock of this machine was set", ["seconds": String(difference.seconds)])
     }

@@ -19,6 +19,15 @@ extension Gateway: KernelHost {
     }
 
     func record(of key: StoreKey) -> StoreRecord? { flows.record(of: key) }
+
+    func reload(_ keys: Set<StoreKey>, _ records: [StoreRecord], at now: Instant) {
+        let stored = StoredRecords(keys, records)
+        flows.homeServer.reload(stored, at: now)
+        flows.publications.reload(stored, at: now)
+        let changed = flows.presentities.reload(stored, at: now)
+        flows.subscriptions.reload(stored, at: now)
+        for presentity in changed { flows.presentities.notifyReloaded(presentity, at: now) }
+    }
 }
 
 // MARK: border

@@ -6,7 +6,7 @@ extension Gateway {
     func checkLoad(_ request: SIPRequest) throws(Refusal) {
         guard Self.beginsWork(request) else { return }
         let cause = kernel.work.cause(
-            transactions: max(transactions.clientCount, transactions.serverCount), output: kernel.output.count + commitLog.staged.count,
+            transactions: max(transactions.clientCount, transactions.serverCount), output: kernel.output.count + commitLog.waitingMessages,
             limits: configuration.limits, timing: configuration.timing)
         guard let cause else { return }
         counters.overloadRefusals += 1

@@ -17,13 +17,21 @@ extension Gateway {
             try screening.checkVia(request, addresses: ownAddresses.fixed)
             // A BENOTIFY has no response, so its sender would not repeat a refused one.
             if request.method != .options, request.method != .benotify {
-                if commitLog.failingUntil != nil { flows.upstream.verifier.noteUnheard(request, flow, at: now) }
-                try kernel.checkStore(at: now)
+                if !commitLog.isWorking { flows.upstream.verifier.noteUnheard(request, flow, at: now) }
+                try kernel.checkStore(request, isHostedPoll: isHostedPoll(request), at: now)
             }
             try handler.receive(request, transaction, flow, at: now)
         } catch {
             refuse(request, transaction, error, at: now)
         }
+    }
+
+    /// Whether a request is a poll of one presentity of this node.
+    private func isHostedPoll(_ request: SIPRequest) -> Bool {
+        guard request.method == .subscribe, request.headers.toTag == nil, request.headers.expires == 0, request.body.isEmpty,
+            let to = request.headers.to?.uri
+        else { return false }
+        return configuration.domain(to.domainKey)?.hosted == true
     }
 
     // MARK: answers

@@ -30,7 +30,6 @@ extension Gateway {
         else { return }
         let presentity = try flows.presentities.presentity(resource.key, resource.uri)
         defer { flows.presentities.settle(presentity) }
-        flows.presentities.undoable(resource.key)
         let watcher = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
         let change: PresentityChange
         do throws(EnhancedPresenceRefusal) {

@@ -39,12 +39,15 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     ///   - shard: index among `shards`; written into tags, branches and Call-IDs, from which ``ShardRouter`` reads it.
     ///   - key: source of all generated identifiers; unique to this gateway.
     ///   - store: keeps publications, user data, registrations and dialogs over a restart; nil: no state outlives the process.
+    ///   - defersCommits: whether the caller carries out the requests to the store (``takeStoreRequests()``), so that no event loop waits
+    ///     for it; otherwise ``takeOutput()`` does.
     ///   - authenticator: shared by all shards; needed if `configuration` requires authentication.
     ///   - directory: users of the hosted enterprise domains; see ``use(directory:at:)``.
     ///   - localAddresses: route lookup of the system, for listeners on all addresses; nil: they appear under the node's name.
     public init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, key: TokenKey,
-        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none,
+        store: (any GatewayStore)? = nil, defersCommits: Bool = false, authenticator: Authenticator? = nil,
+        directory: DirectoryState = .none,
         localAddresses: (any LocalAddressLookup)? = nil
     ) {
         context = ShardContext(configuration, mapper, directory, authenticator)
@@ -58,7 +61,8 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         if let authenticator {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
-        kernel = GatewayKernel(configuration, layer, key: key, prefix: prefix, store: store, localAddresses: localAddresses)
+        kernel = GatewayKernel(
+            configuration, layer, key: key, prefix: prefix, store: store, defersCommits: defersCommits, localAddresses: localAddresses)
         kernel.connect(to: self, flows.clients)
         flows.border.configure(before: nil)
         noteMappings()
@@ -88,11 +92,17 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     /// Time at which ``advance(to:)`` must be called; nil: no timer runs.
     public var nextDeadline: Instant? { kernel.nextDeadline }
 
-    /// Notifies watchers of publications, commits to the store, and returns the messages to send, in order.
+    /// Notifies watchers of publications, submits the changes to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
         flows.presentities.notifyPublished(at: commitLog.now)
         return kernel.takeOutput()
     }
+
+    /// The requests to the store since the last call, if the caller carries them out; take them after ``takeOutput()``.
+    public func takeStoreRequests() -> [StoreRequest] { commitLog.takeRequests() }
+
+    /// Processes the result of a request to the store, in the order of the requests.
+    public func receive(_ result: StoreResult, at now: Instant) { kernel.receive(result, at: now) }
 
     /// Returns the log records since the last call, oldest first.
     public func takeLogs() -> [GatewayLog] { kernel.takeLogs() }
@@ -112,7 +122,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         counts.transactions = transactions.clientCount + transactions.serverCount
         counts.timers = timers.count
         counts.watchedResources = flows.presenceSubscriptions.watchedResources
-        counts.pendingOutput = kernel.output.count + commitLog.staged.count
+        counts.pendingOutput = kernel.output.count + commitLog.waitingMessages
         counts.latenessMilliseconds = Int(kernel.work.lateness.nanoseconds / 1_000_000)
         if shard == 0, let authenticator {
             counts.securityAssociations = authenticator.associationCount
@@ -121,7 +131,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
         counts.hopsDown = hops.health.downCount(at: commitLog.now)
         counts.requestsWaiting = hops.waiting
         counts.unverifiedUpstreams = flows.upstream.upstreams.values.count(where: { $0.doubtedSince != nil })
-        counts.storesFailing = commitLog.failingUntil == nil ? 0 : 1
+        counts.storesFailing = commitLog.isWorking ? 0 : 1
         return counts
     }
 

@@ -117,8 +117,11 @@ protocol PackageSubscription: AnyObject {
     /// Called before each notification by a timer.
     func advance(_ dialog: WatcherDialog, at now: Instant)
 
-    /// Returns a step that restores the present state after a failed commit; the dialog may have ended meanwhile.
-    func undo(of dialog: WatcherDialog) -> (Instant) -> Void
+    /// Takes over what the store has of the dialog, after a failed commit.
+    /// - Parameters:
+    ///   - stored: the package's part of the stored dialog.
+    ///   - hopMarks: those of the upstream subscriptions of its resources, in their order.
+    func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant)
     /// Adds the package's part to the record of the dialog.
     func store(in stored: inout StoredDialog)
     /// Continues the restored dialog, which is in the tables.
@@ -177,7 +180,7 @@ extension PackageSubscription {
     func dropChanges() {}
     func forgetNotified() {}
     func advance(_ dialog: WatcherDialog, at now: Instant) {}
-    func undo(of dialog: WatcherDialog) -> (Instant) -> Void { { _ in } }
+    func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant) {}
     func store(in stored: inout StoredDialog) {}
 
     func resume(

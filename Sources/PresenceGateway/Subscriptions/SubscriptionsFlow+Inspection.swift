@@ -8,7 +8,7 @@ extension SubscriptionsFlow {
             "dialogs": dialogs.presenceCount, "homeDialogs": dialogs.count - dialogs.presenceCount,
             "dialogsOfWatcher": dialogs.watcherCount, "dialogsOfConnection": dialogs.connectionCount,
             "dialogsOfEndpoint": dialogs.endpointCount,
-        ].merging(uncommitted.sizes) { $1 }
+        ].merging(reloaded.sizes) { $1 }
     }
 
     /// The live subscriptions, ordered by watcher, presentity and dialog; a batch or list has one row per resource.

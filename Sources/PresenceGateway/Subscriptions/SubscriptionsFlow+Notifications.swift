@@ -7,7 +7,7 @@ import SIPEvents
 
 /// Responses and notifications in all dialogs in which the gateway is notifier.
 extension SubscriptionsFlow {
-    /// - Parameter isRevocable: Whether a failed commit undoes the end of the dialog (``remember(_:undoing:)``).
+    /// - Parameter isRevocable: whether the dialog ends only with the commit of the request.
     func perform(
         _ actions: [Notifier.Action], on watcher: WatcherDialog, answering subscribe: (SIPRequest, ServerTransactionID?)? = nil,
         naming named: [String]? = nil, isRevocable: Bool = false, at now: Instant
@@ -27,7 +27,7 @@ extension SubscriptionsFlow {
                     ended(watcher, reason, at: now)
                     continue
                 }
-                keep(.dialog(watcher.localTag))
+                keep(watcher)
                 whenKept(at: now) { [unowned self] now in ended(watcher, reason, at: now) }
             }
         }
@@ -52,16 +52,16 @@ extension SubscriptionsFlow {
         var response = watcher.acceptance(
             of: request, contact: contact(over: watcher.flow), expires: expires, status,
             piggybacking: isPiggyback ? watcher.dialog.nextNumber() : nil)
-        if isPiggyback { keep(.dialog(watcher.localTag)) }
+        if isPiggyback { keep(watcher) }
         if content != .none {
-            uncommitted.noteStaged(watcher)
             watcher.notified(status, content, inAnswer: true, at: now)
+            whenKept(at: now) { watcher.notifiedInAnswer(status, content, at: $0) }
         }
         if content != .none, let body = watcher.subscription.body(of: watcher, naming: named, isFull: true, at: now) {
             response.headers.set(.contentType, body.contentType)
             response.body = body.bytes
         }
-        respond(response, transaction, at: now)
+        respond(response, transaction, in: commitScope(of: watcher), at: now)
     }
 
     // MARK: NOTIFY
@@ -81,7 +81,6 @@ extension SubscriptionsFlow {
             // The full state that follows a notification without a body includes these changes.
             watcher.subscription.dropChanges()
         }
-        uncommitted.noteStaged(watcher)
         watcher.notified(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
@@ -108,11 +107,12 @@ extension SubscriptionsFlow {
             request.headers.append(.contentType, body.contentType)
             request.body = body.bytes
         }
-        keep(.dialog(watcher.localTag))
+        keep(watcher)
+        let scope = commitScope(of: watcher)
         if isBestEffort {
-            sendWithoutAnswer(request, by: requestRoute, for: origin(of: watcher), at: now)
+            sendWithoutAnswer(request, by: requestRoute, for: origin(of: watcher), in: scope, at: now)
         } else {
-            send(request, by: requestRoute, for: origin(of: watcher), at: now)
+            send(request, by: requestRoute, for: origin(of: watcher), in: scope, at: now)
         }
         if content == .changes { notifyChanges(of: watcher, at: now) }
     }

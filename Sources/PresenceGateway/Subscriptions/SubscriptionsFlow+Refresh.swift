@@ -10,7 +10,6 @@ extension SubscriptionsFlow {
         guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
             watcher.notifier.isRefreshable, ports.isRemoteEnd(watcher.watcherKey, request, flow)
         else { throw .noSuchDialog }
-        uncommitted.remember(watcher)
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }

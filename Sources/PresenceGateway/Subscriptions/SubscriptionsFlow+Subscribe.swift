@@ -42,8 +42,6 @@ extension SubscriptionsFlow {
             hidesIdentity: RequestScreening.hidesIdentity(request.headers),
             followsRegistration: request.headers.offers("com.microsoft.autoextend"))
         insert(watcher)
-        keep(.dialog(watcher.localTag))
-        ifNotKept { [unowned self] now in takeBack(watcher, at: now) }
         if !subscription.begin(watcher, request, parties, isPoll: requestedExpires == 0, at: now) { requestedExpires = 0 }
         let replaced = requestedExpires == 0 ? [] : dialogsReplaced(by: watcher)
         watcher.begin(policy)
@@ -51,11 +49,13 @@ extension SubscriptionsFlow {
         if requestedExpires == 0, isPiggyback, !subscription.isReady, let transaction {
             // The 200 must carry the state: it waits for the remote domain, at most ``GatewayTiming/pollWait`` (MS-PRES 3.4.5.1.2).
             watcher.hold(.init(transaction: transaction, request: request, until: now + configuration.timing.pollWait))
+            begin(watcher, at: now)
             subscription.proceed(watcher, at: now)
             schedule(watcher)
             return
         }
         let actions = watcher.notifier.receiveSubscribe(expires: requestedExpires, piggyback: isPiggyback, at: now)
+        if !watcher.notifier.isEnding { begin(watcher, at: now) }
         counters.subscriptionsAccepted += 1
         log(
             .debug, watcher.presence == nil ? "home subscription accepted" : "subscription accepted",
@@ -64,7 +64,9 @@ extension SubscriptionsFlow {
                 "event": package.token, "format": subscription.contentType, "expires": String(requestedExpires ?? -1),
             ])
         perform(actions, on: watcher, answering: (request, transaction), at: now)
-        for old in replaced { end(old, replacedBy: watcher, at: now) }
+        if !replaced.isEmpty {
+            whenKept(at: now) { [unowned self] now in for old in replaced { end(old, replacedBy: watcher, at: now) } }
+        }
         subscription.proceed(watcher, at: now)
         schedule(watcher)
     }
@@ -102,15 +104,8 @@ extension SubscriptionsFlow {
     /// subscribe again (RFC 6665 4.1.3).
     private func end(_ old: WatcherDialog, replacedBy watcher: WatcherDialog, at now: Instant) {
         guard dialogs.contains(old) else { return }
-        uncommitted.remember(old, undoing: .terminated(.timeout))
         if watcher.presence != nil { log(.debug, "batch subscription replaced", ["call-id": old.dialog.id.callID]) }
-        perform(old.notifier.terminate(.timeout, at: now), on: old, isRevocable: true, at: now)
-    }
-
-    /// Removes a dialog after a failed commit of its first SUBSCRIBE; a poll that waits for state is answered 503.
-    private func takeBack(_ watcher: WatcherDialog, at now: Instant) {
-        if let held = watcher.takeHeld() { ports.refuse(held.request, held.transaction, notKeptRefusal, at: now) }
-        remove(watcher, at: now)
+        perform(old.notifier.terminate(.timeout, at: now), on: old, at: now)
     }
 
     // MARK: limits

@@ -16,8 +16,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     private(set) var packages = EventPackages()
     /// Dialogs of an earlier process.
     private(set) lazy var restored = RestoredDialogs(self)
-    /// Dialogs with changes or notifications that are not committed yet.
-    private(set) lazy var uncommitted = UncommittedDialogs(self)
+    /// Dialogs of failed commits.
+    private(set) lazy var reloaded = ReloadedDialogs(self)
 
     init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any SubscriptionsPorts) {
         self.kernel = kernel
@@ -40,28 +40,50 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         watcher.serve(through: partnerName(of: watcher.watcher))
     }
 
+    /// Stores a dialog with the next commit, once it is to be stored at all.
+    func keep(_ watcher: WatcherDialog) {
+        if watcher.storage != .none { keep(.dialog(watcher.localTag)) }
+    }
+
+    /// Stores a new dialog with the next commit.
+    func begin(_ watcher: WatcherDialog, at now: Instant) {
+        guard store != nil else { return }
+        watcher.beginStorage()
+        keep(watcher)
+        whenKept(at: now) { _ in watcher.noteStored() }
+    }
+
+    /// What a message with state of the dialog depends on; nil: there is no store.
+    func commitScope(of watcher: WatcherDialog) -> CommitScope? {
+        guard store != nil else { return nil }
+        var scope = CommitScope(watcher.watcherKey, watcher.subscription.presentity, ofDialog: watcher.localTag)
+        if let presence = watcher.presence, presence.namesResources {
+            scope.others = kernel.dependency(on: presence.resources.lazy.map(\.key))
+        }
+        return scope
+    }
+
     /// Removes a dialog and releases its resources.
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.remove(watcher) else { return }
         unanswered.forget(watcher.ticket)
         counters.subscriptionsEnded += 1
         watcher.subscription.end(watcher, at: now)
-        keep(.dialog(watcher.localTag))
+        keep(watcher)
         timers.set(watcher.ticket, at: nil)
         records.remove(watcher.ticket.key)
     }
 
     /// Moves the dialog to the flow of the watcher's request or registration, and stores it.
     func reached(_ watcher: WatcherDialog, over flow: Flow) {
-        uncommitted.remember(watcher)
-        keep(.dialog(watcher.localTag))
+        keep(watcher)
         dialogs.move(watcher, to: flow)
     }
 
     /// Notes the end of a dialog's connection, and stores it.
     func disconnected(_ watcher: WatcherDialog) {
         dialogs.disconnect(watcher)
-        keep(.dialog(watcher.localTag))
+        keep(watcher)
     }
 
     /// Removes a connection.
@@ -91,7 +113,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     }
 
     func notSent(_ origin: RequestOrigin, at now: Instant) {
-        if let watcher = records[origin.ticket.key] { uncommitted.notSent(watcher, at: now) }
+        if let watcher = records[origin.ticket.key] { reloaded.notSent(watcher, at: now) }
     }
 
     func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool {
@@ -102,7 +124,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         guard let watcher = records[origin.ticket.key], var cSeq = request.headers.cSeq else { return false }
         cSeq.number = watcher.dialog.nextNumber()
         request.headers.cSeq = cSeq
-        keep(.dialog(watcher.localTag))
+        keep(watcher)
         return true
     }
 
@@ -128,9 +150,10 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         if let watcher = records[ticket.key] { connectionLost(connection, of: watcher, at: now) }
     }
 
-    func committed() { uncommitted.forget() }
-    func commitFailed(at now: Instant) { uncommitted.revert(at: now) }
-    func storeWorks(at now: Instant) { uncommitted.notifyUnsent(at: now) }
+    func storeWorks(at now: Instant) { reloaded.notifyUnsent(at: now) }
+
+    /// Takes the stored dialogs in place of those of a failed commit.
+    func reload(_ stored: StoredRecords, at now: Instant) { reloaded.reload(stored, at: now) }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
         guard let watcher = records[ticket.key] else { return }

@@ -21,6 +21,15 @@ final class WatcherDialog {
         case away(returnsBy: Instant?)
     }
 
+    /// Whether the store has the dialog.
+    enum Storage {
+        /// It has not: a poll that is answered at once.
+        case none
+        /// Its first commit is not finished.
+        case begun
+        case stored
+    }
+
     /// SUBSCRIBE of a poll with a 200 that waits for upstream state (MS-PRES 3.4.5.1.2).
     struct HeldRequest {
         var transaction: ServerTransactionID
@@ -78,6 +87,8 @@ final class WatcherDialog {
     private(set) var redirect: NotifyRedirect?
     /// Reason of the last failed notification; valid while the notifier retries.
     private(set) var failureReason: String?
+    /// Whether the dialog is in the store.
+    private(set) var storage = Storage.none
     /// Diagnostic for the last notification, if this server ended the dialog.
     private(set) var terminationDiagnostic: Diagnostic?
     /// The watcher in container resolution.
@@ -160,7 +171,12 @@ final class WatcherDialog {
     /// Notes a notification, or a 200 in place of it.
     func notified(_ status: SubscriptionStatus, _ content: Notifier.Content, inAnswer: Bool, at now: Instant) {
         if case .active = status { wasNotifiedActive = true } else if !inAnswer { wasNotifiedActive = false }
-        lastNotification.sent(status, content, inAnswer: inAnswer, at: now)
+        if !inAnswer { lastNotification.sent(status, content, inAnswer: false, at: now) }
+    }
+
+    /// Notes that a 200 in place of a notification was sent.
+    func notifiedInAnswer(_ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant) {
+        lastNotification.sent(status, content, inAnswer: true, at: now)
     }
 
     /// Notes a change without a notification.
@@ -195,31 +211,31 @@ final class WatcherDialog {
     // MARK: restart and failed commits
 
     /// Restores the state of the last notification before a restart.
-    func resume(wasNotifiedActive: Bool) { self.wasNotifiedActive = wasNotifiedActive }
-
-    /// State that a SUBSCRIBE changes, without the part of the package.
-    struct Before {
-        fileprivate let dialog: Dialog
-        fileprivate let notifier: Notifier
-        fileprivate let wasNotifiedActive: Bool
-        fileprivate let terminationDiagnostic: Diagnostic?
+    func resume(wasNotifiedActive: Bool) {
+        self.wasNotifiedActive = wasNotifiedActive
+        storage = .stored
     }
 
-    var before: Before {
-        Before(dialog: dialog, notifier: notifier, wasNotifiedActive: wasNotifiedActive, terminationDiagnostic: terminationDiagnostic)
-    }
+    /// Notes that the dialog is part of a commit from now on.
+    func beginStorage() { storage = .begun }
 
-    /// Restores the state before a SUBSCRIBE that was not committed; an unsent 200 or NOTIFY may have marked state as notified.
-    func revert(to before: Before, from ends: Set<Notifier.EndReason>, retryIn pause: TimeSpan, at now: Instant) {
-        dialog.revert(to: before.dialog)
-        wasNotifiedActive = before.wasNotifiedActive
-        terminationDiagnostic = before.terminationDiagnostic
-        notifier.revert(to: before.notifier, from: ends, retryIn: pause, at: now)
+    /// Notes that the store has the dialog.
+    func noteStored() { storage = .stored }
+
+    /// Takes over the stored state after a failed commit; what the transport and the watcher's responses have shown stays valid.
+    func reload(from stored: StoredDialog, retryIn pause: TimeSpan, at now: Instant) {
+        if let before = Dialog(snapshot: stored.dialog) { dialog.revert(to: before) }
+        wasNotifiedActive = stored.wasNotifiedActive
+        notifier.reload(expiry: stored.expiry, retryIn: pause, at: now)
+        if !notifier.isEnding { terminationDiagnostic = nil }
         subscription.forgetNotified()
     }
 
-    /// Restores the record of the last notification that was sent.
-    func revert(_ record: NotificationRecord) { lastNotification = record }
+    /// Notes that a notification was not sent, because a change that it depends on was not stored.
+    func notSent() {
+        lastNotification.notSent()
+        subscription.forgetNotified()
+    }
 
     // MARK: time
 

@@ -21,7 +21,7 @@ extension UpstreamFlow {
         for resource in upstream.resources {
             note(.redirected, upstream, resource, rule: "RFC 3261 8.1.3.4: \(response.status.rawValue) to \(uri)", at: now)
         }
-        send(request, by: requestRoute, for: origin(of: upstream), at: now)
+        send(request, by: requestRoute, for: origin(of: upstream), in: commitScope(of: upstream), at: now)
         return true
     }
 }

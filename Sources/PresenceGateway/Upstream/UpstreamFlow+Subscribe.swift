@@ -63,7 +63,7 @@ extension UpstreamFlow {
         assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         upstream.attempt.ask(request)
         log(.debug, "subscribing upstream", ["call-id": upstream.callID, "presentity": upstream.resources.first?.key ?? ""])
-        send(request, by: requestRoute, for: origin(of: upstream), at: now)
+        send(request, by: requestRoute, for: origin(of: upstream), in: commitScope(of: upstream), at: now)
     }
 
     private func subscribeAgain(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
@@ -78,7 +78,7 @@ extension UpstreamFlow {
         assertIdentity(for: upstream.watcher, on: &request, toward: upstream.domain.configuration, isPrivate: upstream.hidesWatcher)
         // Its CSeq is committed before it is sent, so that no later process uses it again (RFC 3261 12.2.1.1).
         keep(upstream)
-        send(request, by: requestRoute, for: origin(of: upstream), at: now)
+        send(request, by: requestRoute, for: origin(of: upstream), in: commitScope(of: upstream), at: now)
     }
 
     // MARK: answers

@@ -154,17 +154,19 @@ import Testing
         #expect(try !publish(nil, as: "2", ifMatch: "1", in: &documents))
     }
 
-    @Test("a failed commit returns to the earlier documents, and what watchers were to be notified of is composed again")
-    func revert() throws {
+    @Test("after a failed commit the stored documents are composed again, and what watchers were to be notified of stays due")
+    func reload() throws {
         var documents = made()
         try publish("t", as: "1", in: &documents)
         _ = documents.compose()
-        let before = documents
+        let (body, standing) = try #require(documents.stored("1"))
+        try publish("v", as: "3", ifMatch: "1", in: &documents)
         try publish("u", as: "2", in: &documents)
         #expect(compose(&documents))
         documents.notePending()
-        documents.revert(to: before)
-        #expect(documents.stored("2") == nil)
+        for tag in ["1", "2", "3", "never"] { documents.forget(tag) }
+        documents.restore(document("t"), body: body, tag: "1", standing)
+        #expect(documents.stored("2") == nil && documents.stored("3") == nil && documents.count == 1)
         #expect(compose(&documents))
         #expect(documents.document.tuples.map(\.id) == ["t"])
         #expect(takePending(&documents))

@@ -51,7 +51,7 @@ import XMLCore
     private func isPublish(_ action: CategoryBridge.Action) -> Bool { if case .publish = action { true } else { false } }
 
     private func acknowledged(_ actions: [CategoryBridge.Action]) -> [String] {
-        actions.compactMap { if case .acknowledge(let change, _) = $0 { change.tag.value } else { nil } }
+        actions.compactMap { if case .acknowledge(let change) = $0 { change.tag.value } else { nil } }
     }
 
     /// A bridge with one accepted publication, tag `t0-0`.
@@ -153,15 +153,15 @@ import XMLCore
         #expect(bridge.isIdle)
     }
 
-    @Test("not stored: the publications before return, and the PUBLISH in progress is processed again")
-    func takenBack() {
+    @Test("not stored: the stored publications return, and the PUBLISH in progress is processed again")
+    func reloaded() {
         let bridge = makeBridge()
         let before = bridge.publications
         _ = bridge.receive(held([1]), environment())
         _ = bridge.receiveAnswer(.accepted(nil, computesState: false), environment())
         let second = held([2])
         _ = bridge.receive(second, environment(after: 1))
-        _ = bridge.takeBack(to: before, environment(after: 1))
+        _ = bridge.reload(before, environment(after: 1))
         #expect(bridge.publications == before && bridge.current?.held == second && bridge.queue.isEmpty)
     }
 

@@ -67,13 +67,12 @@ import XMLCore
         #expect(bridge.held.count == 1 && !bridge.isSettled && bridge.enhanced != bridge.accepted)
     }
 
-    @Test("settled: an unchanged document is acknowledged at once, with the instances to restore")
+    @Test("settled: an unchanged document is acknowledged at once")
     func acknowledged() throws {
         let bridge = try settled()
-        let before = bridge.enhanced
         // Container 32000 is for blocked watchers only.
         let actions = try publish(bridge, request(9, in: 32_000), environment())
-        #expect(actions == [.keep, .accept(ok, nil, before: before)])
+        #expect(actions == [.keep, .accept(ok, nil)])
         #expect(bridge.held.isEmpty && bridge.accepted == bridge.enhanced)
     }
 
@@ -160,15 +159,45 @@ import XMLCore
         #expect(bridge.enhanced == before && bridge.isSettled)
     }
 
-    @Test("a change that is not stored is taken back and published as it was")
-    func takenBack() throws {
+    @Test("settled: a change that is acknowledged without a request and not stored is replaced by the stored instances")
+    func reloaded() throws {
         let bridge = try settled()
-        let before = bridge.enhanced
-        _ = try publish(bridge, request(2), environment())
-        _ = bridge.receiveAnswer(status: 200, tag: EntityTag("e2"), expires: 3_600, environment())
-        let actions = bridge.takeBack(to: before, environment())
-        #expect(actions == [.publish(ifMatch: EntityTag("e2"), body: [1], expires: 3_600, attempt: 3), .keep])
-        #expect(bridge.accepted == before)
+        let stored = bridge.enhanced
+        _ = try publish(bridge, request(9, in: 32_000), environment())
+        #expect(!bridge.isIdle && bridge.reload(stored, environment()).isEmpty)
+        #expect(bridge.accepted == stored && bridge.enhanced == stored)
+    }
+
+    @Test("settled: stored instances that the compositor does not have are published")
+    func reloadedOtherwise() throws {
+        let bridge = try settled()
+        let other = try settled()
+        _ = try publish(other, request(2), environment())
+        _ = try publish(bridge, request(9, in: 32_000), environment())
+        let actions = bridge.reload(other.enhanced, environment())
+        #expect(actions == [.publish(ifMatch: EntityTag("e1"), body: [1, 2], expires: 3_600, attempt: 2), .keep])
+    }
+
+    @Test("held: after a failed commit of an earlier acknowledged change, the refusal of the held one restores the stored instances")
+    func reloadedBeneath() throws {
+        let bridge = try settled()
+        let stored = bridge.enhanced
+        _ = try publish(bridge, request(9, in: 32_000), environment())
+        let second = request(2)
+        _ = try publish(bridge, second, environment())
+        #expect(bridge.reload(stored, environment()).isEmpty)
+        #expect(bridge.notStored(environment()).first == .refuse(second.request, nil, .notStored))
+        #expect(bridge.enhanced == stored && bridge.accepted == stored)
+    }
+
+    @Test("a failed commit of what the compositor did changes no instances")
+    func notReloaded() throws {
+        let bridge = try settled()
+        let enhanced = bridge.enhanced
+        _ = try publish(bridge, request(9, in: 32_000), environment())
+        let changed = bridge.enhanced
+        bridge.changeStored()
+        #expect(bridge.reload(enhanced, environment()).isEmpty && bridge.enhanced == changed)
     }
 
     @Test("all instances withdrawn: the publication is removed, and the bridge is idle")

@@ -298,7 +298,7 @@ struct RestoreTests {
     func unreadableStore() throws {
         let store = MemoryStore()
         let bench = Bench(store: store)
-        store.failure = StoreFailureTests.full
+        store.loadFailure = StoreFailureTests.full
         #expect(throws: StoreFailure.self) { try bench.restart() }
     }
 

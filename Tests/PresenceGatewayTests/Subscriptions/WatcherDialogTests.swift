@@ -100,11 +100,12 @@ private final class PlainSubscription: PackageSubscription {
     @Test("RFC 3261 12.2 a SUBSCRIBE that was not committed leaves the dialog as it was before")
     func reverts() throws {
         let dialog = try dialog()
-        let before = dialog.before
+        dialog.beginStorage()
+        let before = try #require(dialog.stored)
         let notifier = dialog.notifier
         _ = dialog.notifier.receiveSubscribe(expires: 0, piggyback: true, at: now + .seconds(10))
         dialog.notified(.active(expires: 0), .full, inAnswer: true, at: now + .seconds(10))
-        dialog.revert(to: before, from: [.unsubscribed], retryIn: .seconds(5), at: now + .seconds(10))
+        dialog.reload(from: before, retryIn: .seconds(5), at: now + .seconds(10))
         #expect(!dialog.notifier.isOver && dialog.notifier.expiry == notifier.expiry && !dialog.wasNotifiedActive)
     }
 

@@ -90,9 +90,10 @@ final class ContactsSubscription: PackageSubscription {
         return NotificationBody(contentType: contentType, bytes: bytes)
     }
 
-    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
-        let (showsMode, pendingChanges) = (showsMode, pendingChanges)
-        return { _ in (self.showsMode, self.pendingChanges) = (showsMode, pendingChanges) }
+    func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant) {
+        guard let stored = stored as? ContactsSubscription else { return }
+        showsMode = stored.showsMode
+        pendingChanges = .all
     }
 
     func store(in stored: inout StoredDialog) { if showsMode { stored.details[Self.modeDetail] = "yes" } }

@@ -53,9 +53,8 @@ final class ProvisioningSubscription: PackageSubscription {
         NotificationBody(contentType: contentType, bytes: ProvisionGroupListDocument(groups: groups).encoded())
     }
 
-    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
-        let groups = groups
-        return { _ in self.groups = groups }
+    func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant) {
+        if let stored = stored as? ProvisioningSubscription { groups = stored.groups }
     }
 
     func store(in stored: inout StoredDialog) { stored.details[Self.groupsDetail] = groups.joined(separator: "\n") }

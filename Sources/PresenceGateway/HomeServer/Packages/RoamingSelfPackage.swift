@@ -70,9 +70,10 @@ final class RoamingSelfSubscription: PackageSubscription {
         }
     }
 
-    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
-        let (scope, pendingChanges) = (scope, pendingChanges)
-        return { _ in (self.scope, self.pendingChanges) = (scope, pendingChanges) }
+    func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant) {
+        guard let stored = stored as? RoamingSelfSubscription else { return }
+        scope = stored.scope
+        pendingChanges = PresentityChange()
     }
 
     func store(in stored: inout StoredDialog) {

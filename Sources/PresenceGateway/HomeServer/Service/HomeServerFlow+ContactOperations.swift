@@ -50,8 +50,6 @@ extension HomeServerFlow {
             throw Refusal(error).withFault(error.status == 409 ? .wrongDelta(current: list.deltaNum) : .badCall)
         }
         try checkListLimit(user)
-        let before = home.lists.contacts(of: user)
-        ifNotKept { [unowned self] _ in home.lists.set(before, of: user) }
         home.lists.set(list, of: user)
         keep(.contacts(user))
         var response = SIPResponse(to: service.request, status: .ok, toTag: tokens.tag())
@@ -73,8 +71,6 @@ extension HomeServerFlow {
             throw Refusal(error).withFault(error.status == 409 ? .wrongDelta(current: list.deltaNum) : .badCall)
         }
         try checkListLimit(user)
-        let before = home.lists.accessControl(of: user)
-        ifNotKept { [unowned self] _ in home.lists.set(before, of: user) }
         home.lists.set(list, of: user)
         keep(.accessList(user))
         counters.publicationsAccepted += 1

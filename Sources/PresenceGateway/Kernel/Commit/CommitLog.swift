@@ -1,33 +1,183 @@
 import SIPCore
 
 /// State between the kernel and its store.
+///
+///     open --submit--> in flight (several, in order) --committed--> steps run, messages are sent
+///                          |
+///                          +--failed--> dropped with all later ones and the open one; their records are read again
+///
+///     working --failed--> reading --records--> failing --committed--> working
+///                           ^   |                 |
+///                           +---+ not read        +--failed--> reading
 struct CommitLog {
+    /// Changes of one commit, and what waits for it.
+    struct Batch {
+        let number: UInt64
+        /// Keys of changed records.
+        var keys: Set<StoreKey> = []
+        /// Steps that run once the changes are stored, in order.
+        var steps: [(Instant) -> Void] = []
+        /// Messages that are sent then, in order.
+        var messages: [WaitingMessage] = []
+        /// Whether the clock was set.
+        var isClockDue = false
+
+        var hasChanges: Bool { !keys.isEmpty || isClockDue }
+        var isEmpty: Bool { !hasChanges && steps.isEmpty && messages.isEmpty }
+    }
+
+    /// What the store does at present.
+    enum Phase {
+        case working
+        /// The records of a failed commit are read again.
+        /// - Parameter retryAt: time of the next attempt; nil: one is in progress.
+        case reading(Set<StoreKey>, retryAt: Instant?)
+        /// Until the given time no commit is tried, and requests that depend on the store are refused.
+        case failing(until: Instant)
+    }
+
     /// nil: no state outlives the process.
     let store: (any GatewayStore)?
+    /// Whether the owner of the gateway carries out the requests to the store.
+    let isDeferred: Bool
+    /// The requests carried out by the gateway itself.
+    var session: StoreSession?
+    /// Requests that were not taken yet.
+    var requests: [StoreRequest] = []
     /// Amount by which the wall clock has been set since the start.
     var clockStep = TimeSpan.zero
-    /// Keys of records changed since the last commit.
-    var unkept: Set<StoreKey> = []
-    /// Staged messages, in sending order.
-    var staged: [Staged] = []
-    /// Undoes changes with staged 2xx responses, last first.
-    var undo: [(Instant) -> Void] = []
-    /// Run once the changes of this round are committed, in order; dropped when the commit fails.
-    var whenKept: [(Instant) -> Void] = []
-    /// Set after a failed commit: until then no commit is tried, and requests that depend on the store are refused.
-    var failingUntil: Instant?
+    /// Messages of the present round, in order, which may change further records.
+    var round: [WaitingMessage] = []
+    /// Changes since the last submitted commit.
+    var open = Batch(number: 1)
+    /// Submitted commits, oldest first.
+    var inFlight: [Batch] = []
+    /// Commit that the next one builds on; nil: none, or it failed.
+    var predecessor: UInt64?
+    var phase = Phase.working
+    /// Requests of failed commits, until their records are read.
+    var unsent: [WaitingMessage] = []
+    /// Number of the last request to read records.
+    var lastRead: UInt64 = 0
+    var dependencies = CommitDependencies()
     /// Time of the last input.
     var now = Instant(nanosecondsSince1970: 0)
-    /// Whether the clock was set since the last commit.
-    var isClockDue = false
 
     /// Pause between attempts while the store fails.
     static let pause = TimeSpan.seconds(1)
+    /// Maximum number of commits in flight; later changes form one commit.
+    static let flightLimit = 8
 
-    var hasChanges: Bool { !unkept.isEmpty || isClockDue }
-    var isIdle: Bool { !hasChanges && staged.isEmpty && whenKept.isEmpty }
-
-    init(_ store: (any GatewayStore)?) {
+    init(_ store: (any GatewayStore)?, isDeferred: Bool) {
         self.store = store
+        self.isDeferred = isDeferred
+        session = isDeferred ? nil : store.map { StoreSession($0) }
+    }
+
+    var isWorking: Bool { if case .working = phase { true } else { false } }
+
+    /// Whether nothing waits to be stored or read.
+    var isIdle: Bool {
+        guard round.isEmpty, open.isEmpty, inFlight.isEmpty else { return false }
+        if case .reading = phase { return false }
+        return true
+    }
+
+    /// Number of messages that wait for a commit.
+    var waitingMessages: Int { inFlight.reduce(round.count + open.messages.count) { $0 + $1.messages.count } }
+
+    /// Whether a change made now would only wait for the store to work again.
+    func isRefusing(at now: Instant) -> Bool {
+        switch phase {
+        case .working: false
+        case .reading: true
+        case .failing(let until): now < until
+        }
+    }
+
+    /// Notes the change of a record.
+    mutating func note(_ key: StoreKey) {
+        open.keys.insert(key)
+        dependencies.note(key.partition, open.number)
+    }
+
+    /// Lets a message wait for a commit that is not stored yet.
+    mutating func add(_ message: WaitingMessage, waitingFor number: UInt64) {
+        if let index = inFlight.firstIndex(where: { $0.number >= number }) {
+            inFlight[index].messages.append(message)
+        } else {
+            open.messages.append(message)
+        }
+    }
+
+    /// Whether a change is not stored, so that messages may have to wait.
+    var hasUnstored: Bool { !inFlight.isEmpty || open.hasChanges || !isWorking }
+
+    // MARK: submission
+
+    /// Submits the open changes.
+    mutating func submit(_ changes: [StoreChange]) {
+        requests.append(.commit(number: open.number, after: predecessor, changes))
+        predecessor = open.number
+        inFlight.append(open)
+        open = Batch(number: open.number + 1)
+    }
+
+    /// Takes what waits although no record was changed since the last commit; with one in flight it waits for that.
+    mutating func takeUnchanged() -> Batch? {
+        guard !open.isEmpty else { return nil }
+        let unchanged = open
+        open = Batch(number: open.number)
+        guard !inFlight.isEmpty else { return unchanged }
+        inFlight[inFlight.count - 1].steps += unchanged.steps
+        inFlight[inFlight.count - 1].messages += unchanged.messages
+        return nil
+    }
+
+    /// Takes the stored commit; nil: it was given up before.
+    mutating func take(committed number: UInt64) -> Batch? {
+        guard inFlight.first?.number == number else { return nil }
+        dependencies.committed(number)
+        return inFlight.removeFirst()
+    }
+
+    /// Gives up the commits in flight and the open one, because the oldest failed.
+    /// - Returns: those; empty: the failed one was given up before.
+    mutating func giveUp(failed number: UInt64) -> [Batch] {
+        guard inFlight.first?.number == number else { return [] }
+        let given = inFlight + [open]
+        inFlight = []
+        predecessor = nil
+        open = Batch(number: open.number + 1)
+        let keys = given.reduce(into: Set<StoreKey>()) { $0.formUnion($1.keys) }
+        dependencies.clear()
+        for key in keys { dependencies.note(key.partition, CommitDependencies.unknown) }
+        phase = .reading(keys, retryAt: nil)
+        requestRead(keys)
+        return given
+    }
+
+    /// Asks for the records of a failed commit.
+    mutating func requestRead(_ keys: Set<StoreKey>) {
+        lastRead += 1
+        requests.append(.read(number: lastRead, Array(keys)))
+    }
+
+    /// Takes the requests of the failed commits.
+    mutating func takeUnsent() -> [WaitingMessage] {
+        defer { unsent = [] }
+        return unsent
+    }
+
+    /// Ends the reading: the records are known, and are stored with the next commit, since some are newer in memory.
+    mutating func endReading(_ keys: Set<StoreKey>) {
+        dependencies.clear()
+        open.isClockDue = true
+        for key in open.keys.union(keys) { note(key) }
+    }
+
+    mutating func takeRequests() -> [StoreRequest] {
+        defer { requests = [] }
+        return requests
     }
 }

@@ -1,93 +1,71 @@
 import SIPCore
 
-/// Group commit: 2xx responses and requests wait until the changes that they depend on are stored.
+/// Commits beside the event loop: 2xx responses and requests wait until the changes that they depend on are stored.
 ///
-///     input --> tables change, responses and requests are staged --takeOutput()--> commit --stored--> they are sent
-///                                                                                    |
-///                                                                                    +--failed--> 2xx become 503 and are undone,
-///                                                                                                 requests count as not delivered
+///     input --> tables change, messages wait --takeOutput()--> commit is submitted --stored--> messages are sent, in order
+///                                                                    |
+///                                                                    +--failed, or of unknown outcome--> answers become 503, requests
+///                                                                         count as not sent, and the changed records are read again
 ///
-/// While the store fails, requests that depend on it are refused before they change anything; changes by timers are stored with the
-/// next successful commit.
+/// A message depends on the newest commit that changes its users or its dialog; others do not wait. While the store fails, requests
+/// that depend on it are refused before they change anything; changes by timers are stored with the next successful commit.
 extension GatewayKernel {
     /// Marks the record of this key as changed; the next commit writes or removes it.
     func keep(_ key: StoreKey) {
-        if commitLog.store != nil { commitLog.unkept.insert(key) }
+        if commitLog.store != nil { commitLog.note(key) }
     }
 
-    /// Registers how to undo a change with a staged 2xx response, in case the commit fails.
-    func ifNotKept(_ undo: @escaping (Instant) -> Void) {
-        if commitLog.store != nil { commitLog.undo.append(undo) }
-    }
-
-    /// Runs a step once the changes of this round are committed; at once without a store.
+    /// Runs a step once the changes made until now are stored; at once without a store.
     func whenKept(at now: Instant, _ step: @escaping (Instant) -> Void) {
-        if commitLog.store == nil { step(now) } else { commitLog.whenKept.append(step) }
+        if commitLog.store == nil { step(now) } else { commitLog.open.steps.append(step) }
     }
 
-    /// - Throws: 503 while the store fails.
-    func checkStore(at now: Instant) throws(Refusal) {
-        guard let until = commitLog.failingUntil, now < until else { return }
+    /// - Throws: 503 while the store fails, unless the request is a poll of a hosted presentity whose records are known.
+    func checkStore(_ request: SIPRequest, isHostedPoll: @autoclosure () -> Bool, at now: Instant) throws(Refusal) {
+        guard commitLog.isRefusing(at: now) else { return }
+        let scope = CommitScope(request.headers, ofDialog: nil)
+        if isHostedPoll(), commitLog.dependencies.newest(in: scope) != CommitDependencies.unknown { return }
         throw notKeptRefusal
     }
 
     /// Answers 503 to a request if its changes cannot be committed.
     var notKeptRefusal: Refusal { .unavailable("this node cannot keep any change now", retryAfter: configuration.timing.retryAfter) }
 
-    /// Commits, and releases or takes back what was staged. Either may stage more; the loop ends because repeated requests wait for a
-    /// timer.
-    func settleStore() {
-        guard commitLog.store != nil else { return }
-        if commitLog.isIdle { for client in clients { client.committed() } }
-        for _ in 0..<8 where !commitLog.isIdle {
-            let isKept = commit()
-            let staged = commitLog.staged
-            let undo = commitLog.undo
-            let whenKept = commitLog.whenKept
-            commitLog.staged = []
-            commitLog.undo = []
-            commitLog.whenKept = []
-            let now = commitLog.now
-            if isKept {
-                for client in clients { client.committed() }
-                for step in whenKept { step(now) }
-                for entry in staged { release(entry, at: now) }
-                if commitLog.failingUntil == nil {
-                    for client in clients { client.storeWorks(at: now) }
-                }
-            } else {
-                for client in clients { client.commitFailed(at: now) }
-                for step in undo.reversed() { step(now) }
-                for entry in staged { takeBack(entry, at: now) }
+    /// Reason for a request that was not sent because a change that it depends on was not stored.
+    static let notKeptReason = "not kept"
+
+    // MARK: messages
+
+    /// Number of the newest commit that changes a record of one of the users and is not stored; 0: none.
+    func dependency(on keys: some Sequence<String>) -> UInt64 {
+        guard commitLog.hasUnstored else { return 0 }
+        return keys.reduce(0) { max($0, commitLog.dependencies[CommitDependencies.partition(of: $1)]) }
+    }
+
+    /// Sends the messages of the round that depend on no commit; the others wait for theirs. None overtakes another one of its dialog.
+    private func sendRound(at now: Instant) {
+        let round = commitLog.round
+        commitLog.round = []
+        for message in round {
+            guard commitLog.hasUnstored else {
+                release(message, at: now)
+                continue
             }
-            if !isKept { return }
+            let scope = message.scope ?? message.scopeByHeaders
+            let number = commitLog.dependencies.newest(in: scope)
+            if number == 0 {
+                release(message, at: now)
+            } else if number == CommitDependencies.unknown || message.isAnswer && commitLog.isRefusing(at: now) {
+                refuse(message, at: now)
+            } else {
+                if let dialog = scope.dialog { commitLog.dependencies.note(dialog, number) }
+                commitLog.add(message, waitingFor: number)
+            }
         }
     }
 
-    /// - Returns: whether the store holds the present state of the tables.
-    private func commit() -> Bool {
-        guard let store = commitLog.store, commitLog.hasChanges else { return true }
-        if let until = commitLog.failingUntil, commitLog.now < until { return false }
-        var changes = commitLog.unkept.map { key in host.record(of: key).map(StoreChange.put) ?? .remove(key) }
-        changes.append(.clock(StoredClock(committed: commitLog.now, step: commitLog.clockStep)))
-        do throws(StoreFailure) {
-            try store.commit(changes)
-        } catch {
-            counters.commitsFailed += 1
-            log(.error, "the store cannot keep changes", ["reason": error.description, "changes": String(changes.count)])
-            commitLog.failingUntil = commitLog.now + CommitLog.pause
-            timers.set(KernelTimer.store, at: commitLog.failingUntil)
-            return false
-        }
-        if commitLog.failingUntil != nil { log(.notice, "the store keeps changes again", ["changes": String(changes.count)]) }
-        commitLog.failingUntil = nil
-        commitLog.isClockDue = false
-        commitLog.unkept.removeAll(keepingCapacity: true)
-        return true
-    }
-
-    private func release(_ entry: Staged, at now: Instant) {
-        switch entry {
+    private func release(_ message: WaitingMessage, at now: Instant) {
+        switch message.content {
         case .answer(let response, let transaction):
             deliver(response, transaction, at: now)
         case .request(let request, let requestRoute, let origin):
@@ -97,11 +75,9 @@ extension GatewayKernel {
         }
     }
 
-    /// Reason for a request that was not sent because a change that it depends on was not stored.
-    static let notKeptReason = "not kept"
-
-    private func takeBack(_ entry: Staged, at now: Instant) {
-        switch entry {
+    /// Answers 503, or reports a request as not sent, because the changes were not stored.
+    private func refuse(_ message: WaitingMessage, at now: Instant) {
+        switch message.content {
         case .answer(let response, let transaction):
             var refused = SIPResponse(.serviceUnavailable)
             for name in [SIPHeaderName.via, .from, .to, .callID, .cSeq] {
@@ -112,6 +88,101 @@ extension GatewayKernel {
             deliver(refused, transaction, at: now)
         case .request(_, _, let origin), .unanswered(_, _, let origin):
             client(of: origin.ticket)?.notSent(origin, at: now)
+        }
+    }
+
+    // MARK: commits
+
+    /// Submits the changes; if the gateway carries out the requests to the store itself, until nothing waits. The loop ends because
+    /// repeated requests wait for a timer.
+    func settleStore() {
+        guard commitLog.store != nil else { return }
+        for _ in 0..<8 {
+            let now = commitLog.now
+            sendRound(at: now)
+            submit(at: now)
+            if var session = commitLog.session {
+                for request in commitLog.takeRequests() { receive(session.perform(request), at: now) }
+                commitLog.session = session
+            }
+            guard commitLog.round.isEmpty, commitLog.isDeferred || commitLog.requests.isEmpty else { continue }
+            if commitLog.open.isEmpty || !commitLog.isWorking || commitLog.inFlight.count >= CommitLog.flightLimit { return }
+        }
+    }
+
+    private func submit(at now: Instant) {
+        switch commitLog.phase {
+        case .working: break
+        case .reading(let keys, let retryAt):
+            guard let retryAt, now >= retryAt else { return }
+            commitLog.phase = .reading(keys, retryAt: nil)
+            return commitLog.requestRead(keys)
+        case .failing(let until):
+            guard now >= until else { return }
+            // The attempt shows whether the store works again, also without changes.
+            if commitLog.inFlight.isEmpty { commitLog.open.isClockDue = true }
+        }
+        guard commitLog.open.hasChanges else {
+            if let unchanged = commitLog.takeUnchanged() { finish(unchanged, at: now) }
+            return
+        }
+        guard commitLog.inFlight.count < CommitLog.flightLimit else { return }
+        var changes = commitLog.open.keys.map { key in host.record(of: key).map(StoreChange.put) ?? .remove(key) }
+        changes.append(.clock(StoredClock(committed: now, step: commitLog.clockStep)))
+        commitLog.submit(changes)
+    }
+
+    private func finish(_ batch: CommitLog.Batch, at now: Instant) {
+        for step in batch.steps { step(now) }
+        for message in batch.messages { release(message, at: now) }
+    }
+
+    /// Handles the result of a request to the store.
+    func receive(_ result: StoreResult, at now: Instant) {
+        commitLog.now = now
+        switch result {
+        case .committed(let number): committed(number, at: now)
+        case .failed(let number, let failure): failed(number, failure, at: now)
+        case .read(let number, let records):
+            guard number == commitLog.lastRead, case .reading(let keys, retryAt: nil) = commitLog.phase else { return }
+            wasRead(keys, records, at: now)
+        }
+    }
+
+    private func committed(_ number: UInt64, at now: Instant) {
+        guard let batch = commitLog.take(committed: number) else { return }
+        if !commitLog.isWorking {
+            log(.notice, "the store keeps changes again", ["changes": String(batch.keys.count)])
+            commitLog.phase = .working
+        }
+        finish(batch, at: now)
+        for client in clients { client.storeWorks(at: now) }
+    }
+
+    private func failed(_ number: UInt64, _ failure: StoreFailure, at now: Instant) {
+        let given = commitLog.giveUp(failed: number)
+        guard !given.isEmpty else { return }
+        counters.commitsFailed += 1
+        let changes = given.reduce(0) { $0 + $1.keys.count }
+        log(.error, "the store cannot keep changes", ["reason": failure.description, "changes": String(changes)])
+        let messages = given.flatMap(\.messages)
+        commitLog.unsent += messages.filter { !$0.isAnswer }
+        for message in messages where message.isAnswer { refuse(message, at: now) }
+    }
+
+    private func wasRead(_ keys: Set<StoreKey>, _ records: Result<[StoreRecord], StoreFailure>, at now: Instant) {
+        let next = now + CommitLog.pause
+        timers.set(KernelTimer.store, at: next)
+        switch records {
+        case .success(let records):
+            commitLog.phase = .failing(until: next)
+            commitLog.endReading(keys)
+            let unsent = commitLog.takeUnsent()
+            host.reload(keys, records, at: now)
+            for message in unsent { refuse(message, at: now) }
+        case .failure(let failure):
+            log(.error, "the store cannot be read", ["reason": failure.description])
+            commitLog.phase = .reading(keys, retryAt: next)
         }
     }
 }

@@ -20,12 +20,15 @@ final class RequestDelivery {
         self.hops = hops
     }
 
-    /// Sends a request in a transaction; with a store, after the commit.
-    func send(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
+    /// Sends a request in a transaction, once the changes that it depends on are stored.
+    /// - Parameter scope: partitions on which it depends; nil: those of its parties and its dialog.
+    func send(
+        _ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, in scope: CommitScope? = nil, at now: Instant
+    ) {
         var request = request
         request.headers.set(.userAgent, GatewayKernel.product)
-        guard kernel.commitLog.store == nil else { return kernel.commitLog.staged.append(.request(request, requestRoute, origin)) }
-        begin(request, by: requestRoute, for: origin, at: now)
+        guard kernel.commitLog.store != nil else { return begin(request, by: requestRoute, for: origin, at: now) }
+        kernel.commitLog.round.append(WaitingMessage(content: .request(request, requestRoute, origin), scope: scope))
     }
 
     /// Sends a request, once the changes that it depends on are stored.
@@ -62,12 +65,15 @@ final class RequestDelivery {
         kernel.perform(actions, at: now)
     }
 
-    /// Sends a BENOTIFY, which has no transaction and no response (MS-SIP 3.5).
-    func sendWithoutAnswer(_ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, at now: Instant) {
+    /// Sends a BENOTIFY, which has no transaction and no response (MS-SIP 3.5), once the changes that it depends on are stored.
+    /// - Parameter scope: partitions on which it depends.
+    func sendWithoutAnswer(
+        _ request: SIPRequest, by requestRoute: RequestRoute, for origin: RequestOrigin, in scope: CommitScope?, at now: Instant
+    ) {
         var request = request
         request.headers.set(.userAgent, GatewayKernel.product)
-        guard kernel.commitLog.store == nil else { return kernel.commitLog.staged.append(.unanswered(request, requestRoute, origin)) }
-        emit(request, by: requestRoute, for: origin, at: now)
+        guard kernel.commitLog.store != nil else { return emit(request, by: requestRoute, for: origin, at: now) }
+        kernel.commitLog.round.append(WaitingMessage(content: .unanswered(request, requestRoute, origin), scope: scope))
     }
 
     /// Sends the BENOTIFY, once the changes that it depends on are stored.

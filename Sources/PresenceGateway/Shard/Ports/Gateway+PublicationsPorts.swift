@@ -4,7 +4,6 @@ import SIPCore
 
 /// Answers to the publications; the requirements that are missing here are methods of the flows.
 extension Gateway: PublicationsPorts {
-    func prepareUndo(of presentity: String) { flows.presentities.undoable(presentity) }
 
     func publish(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant

@@ -84,7 +84,10 @@ extension PresenceSubscription: PackageSubscription {
         return change.named.map(\.key)
     }
 
-    func end(_ dialog: WatcherDialog, at now: Instant) { flow.detach(removeAll(), from: dialog, at: now) }
+    func end(_ dialog: WatcherDialog, at now: Instant) {
+        flow.detach(removeAll(), from: dialog, at: now)
+        flow.remote.leaveUpstreams(takeLeaving(), at: now)
+    }
 
     // MARK: notifications
 
@@ -105,17 +108,8 @@ extension PresenceSubscription: PackageSubscription {
 
     // MARK: failed commits
 
-    func undo(of dialog: WatcherDialog) -> (Instant) -> Void {
-        let before = resources.map { (resource: $0, categories: $0.categories) }
-        let rejected = rejected
-        return { [self] now in
-            if flow.notifier.dialogs.contains(dialog) {
-                flow.revert(self, of: dialog, to: before, rejected, at: now)
-            } else {
-                // The steps that leave them were dropped.
-                flow.remote.leaveUpstreams(before.map(\.resource), at: now)
-            }
-        }
+    func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant) {
+        if let stored = stored as? PresenceSubscription { flow.reload(self, of: dialog, as: stored, hopMarks: hopMarks, at: now) }
     }
 
     // MARK: restart

@@ -18,6 +18,8 @@ final class PresenceSubscription {
     private(set) var resources: [WatchedResource]
     /// Resources that were refused or redirected, reported in RLMI (MS-PRES 3.4.5.1.3.1).
     private(set) var rejected: [WatcherDialog.RejectedResource] = []
+    /// Removed presentities with upstream subscriptions that are left once the removal is committed.
+    private var leaving: [WatchedResource] = []
     /// Changes that were not notified, each with the time from which it may be.
     var changes = ChangeQueue()
     /// The SUBSCRIBE that opens the dialog, until the dialog is in the tables.
@@ -99,14 +101,26 @@ final class PresenceSubscription {
         return resources
     }
 
-    /// Restores the presentities before a SUBSCRIBE that was not committed.
-    /// - Returns: the presentities that it added.
-    func revert(to before: [WatchedResource], _ rejected: [WatcherDialog.RejectedResource]) -> [WatchedResource] {
-        let added = resources.filter { resource in !before.contains { $0 === resource } }
-        resources = before
+    /// Keeps removed presentities until the commit of the SUBSCRIBE that removed them.
+    func leave(_ gone: [WatchedResource]) { leaving += gone }
+
+    /// Notes that the SUBSCRIBE which removed presentities is committed.
+    func left(_ gone: [WatchedResource]) { leaving.removeAll { one in gone.contains { $0 === one } } }
+
+    /// Takes the presentities that are removed by a SUBSCRIBE which is not committed.
+    func takeLeaving() -> [WatchedResource] {
+        defer { leaving = [] }
+        return leaving
+    }
+
+    /// Replaces the presentities after a failed commit.
+    /// - Returns: those that are not watched any more.
+    func reload(_ resources: [WatchedResource], _ rejected: [WatcherDialog.RejectedResource]) -> [WatchedResource] {
+        let gone = self.resources.filter { resource in !resources.contains { $0 === resource } }
+        self.resources = resources
         self.rejected = rejected
-        for resource in added { changes.remove(resource) }
-        return added
+        for resource in gone { changes.remove(resource) }
+        return gone
     }
 
     // MARK: changes

@@ -4,7 +4,7 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Changes of the watched presentities by a SUBSCRIBE in the dialog (MS-PRES 3.4.5.1.3), and their undoing.
+/// Changes of the watched presentities by a SUBSCRIBE in the dialog (MS-PRES 3.4.5.1.3).
 extension PresenceSubscriptions {
     /// Adds and removes resources and categories named in a SUBSCRIBE within the dialog (MS-PRES 3.4.5.1.3); a refusal changes nothing.
     func apply(
@@ -24,7 +24,11 @@ extension PresenceSubscriptions {
 
         let gone = presence.keepOnly(Set(after.map(\.key)))
         detachHere(gone, from: watcher)
-        whenKept(at: now) { [unowned self] now in remote.leaveUpstreams(gone, at: now) }
+        presence.leave(gone)
+        whenKept(at: now) { [unowned self] now in
+            presence.left(gone)
+            remote.leaveUpstreams(gone, at: now)
+        }
         for wanted in after {
             if let resource = known[wanted.key] {
                 guard resource.categories != wanted.categories else { continue }
@@ -41,18 +45,31 @@ extension PresenceSubscriptions {
         }
     }
 
-    /// Restores the presentities before a SUBSCRIBE that was not committed.
-    func revert(
-        _ presence: PresenceSubscription, of watcher: WatcherDialog, to before: [(resource: WatchedResource, categories: [CategoryName])],
-        _ rejected: [WatcherDialog.RejectedResource], at now: Instant
+    /// Takes over the stored presentities after a failed commit. One that its remote domain refused meanwhile stays refused.
+    /// - Parameter hopMarks: those of the stored resources, in their order.
+    func reload(
+        _ presence: PresenceSubscription, of watcher: WatcherDialog, as stored: PresenceSubscription, hopMarks: [String?], at now: Instant
     ) {
-        let kept = presence.resources
-        detach(presence.revert(to: before.map(\.resource), rejected), from: watcher, at: now)
-        for (resource, categories) in before {
-            if resource.categories != categories { resource.request(categories) }
-            guard !kept.contains(where: { $0 === resource }) else { continue }
+        let leaving = presence.takeLeaving()
+        var known = Dictionary(leaving.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+        for resource in presence.resources { known[resource.key] = resource }
+        let refused = presence.rejected.filter { one in
+            stored.resources.contains { $0.key == one.uri.aorKey } && known[one.uri.aorKey] == nil
+        }
+        let wanted = stored.resources.filter { one in !refused.contains { $0.uri.aorKey == one.key } }
+        let gone = presence.reload(wanted.map { known[$0.key] ?? $0 }, stored.rejected + refused)
+        detach(gone, from: watcher, at: now)
+        remote.leaveUpstreams(leaving.filter { one in !presence.resources.contains { $0 === one } }, at: now)
+        for (one, hopMarks) in zip(stored.resources, hopMarks) {
+            guard let resource = presence.resources.first(where: { $0.key == one.key }) else { continue }
+            if resource === one {
+                countWatched(resource, by: watcher)
+                resume(resource, of: watcher, hopMarks: hopMarks, fedBy: RestoredUpstreamSubscriptions(), at: now)
+                continue
+            }
+            if resource.categories != one.categories { resource.request(one.categories) }
+            guard leaving.contains(where: { $0 === resource }) else { continue }
             countWatched(resource, by: watcher)
-            // Subscriptions at remote domains are left only after the commit.
             if resource.upstream == nil, configuration.domain(resource.uri.domainKey)?.hosted == true {
                 hosted.attachHosted(resource, to: watcher, at: now)
             }

@@ -1,0 +1,50 @@
+import SIPCore
+
+/// Message that waits for the changes on which it depends, so that nothing is sent that a restart would not know.
+struct WaitingMessage {
+    enum Content {
+        /// 2xx response.
+        case answer(SIPResponse, ServerTransactionID)
+        /// Request that gets a response.
+        case request(SIPRequest, RequestRoute, RequestOrigin)
+        /// BENOTIFY (MS-SIP 3.5).
+        case unanswered(SIPRequest, RequestRoute, RequestOrigin)
+    }
+
+    let content: Content
+    /// Partitions of its users and its dialog; nil: those in its headers.
+    let scope: CommitScope?
+}
+
+/// The partitions of two users and a dialog, and the newest commit that changes others of which a message shows something.
+struct CommitScope {
+    let one: UInt16
+    let other: UInt16
+    /// nil: no dialog.
+    let dialog: UInt16?
+    /// Number of the newest commit that changes others; 0: none.
+    var others: UInt64 = 0
+
+    init(_ one: String, _ other: String, ofDialog tag: String?) {
+        self.one = CommitDependencies.partition(of: one)
+        self.other = CommitDependencies.partition(of: other)
+        dialog = tag.map { CommitDependencies.partition(of: $0) }
+    }
+
+    /// - Parameter tag: local tag of the dialog.
+    init(_ headers: SIPHeaders, ofDialog tag: String?) {
+        self.init(headers.from?.uri.aorKey ?? "", headers.to?.uri.aorKey ?? "", ofDialog: tag)
+    }
+}
+
+extension WaitingMessage {
+    var isAnswer: Bool { if case .answer = content { true } else { false } }
+
+    /// The scope by the headers; the local tag is that of To in a response, and that of From in a request.
+    var scopeByHeaders: CommitScope {
+        switch content {
+        case .answer(let response, _): CommitScope(response.headers, ofDialog: response.headers.toTag)
+        case .request(let request, _, _), .unanswered(let request, _, _): CommitScope(request.headers, ofDialog: request.headers.fromTag)
+        }
+    }
+}
