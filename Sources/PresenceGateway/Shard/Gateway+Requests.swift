@@ -18,7 +18,7 @@ extension Gateway {
             // A BENOTIFY has no response, so its sender would not repeat a refused one.
             if request.method != .options, request.method != .benotify {
                 if !commitLog.isWorking { flows.upstream.verifier.noteUnheard(request, flow, at: now) }
-                try kernel.checkStore(request, isHostedPoll: isHostedPoll(request), at: now)
+                try kernel.checkStore(changesNothing: isHostedPoll(request), at: now)
             }
             try handler.receive(request, transaction, flow, at: now)
         } catch {

@@ -16,7 +16,7 @@ extension SubscriptionsFlow {
     /// Handles the final response to a NOTIFY.
     func receiveAnswer(_ response: SIPResponse, for watcher: WatcherDialog, at now: Instant) {
         guard dialogs.contains(watcher) else { return }
-        keep(.dialog(watcher.localTag))
+        keep(watcher)
         watcher.answered(response.status)
         if followRedirect(response, of: watcher, at: now) { return }
         watcher.settled(response.status)
@@ -39,7 +39,7 @@ extension SubscriptionsFlow {
         counters.notificationsFailed += 1
         watcher.lost(reason)
         log(.notice, "NOTIFY not delivered", ["call-id": watcher.dialog.id.callID, "reason": reason])
-        keep(.dialog(watcher.localTag))
+        keep(watcher)
         if isShuttingDown, watcher.notifier.isEnding { return perform(watcher.notifier.watcherGone(), on: watcher, at: now) }
         if failure == .transport, let connection, connection == watcher.flow.connection {
             return connectionLost(connection, of: watcher, isLastLost: true, at: now)
@@ -100,7 +100,7 @@ extension SubscriptionsFlow {
             }
             if watcher.followsRegistration {
                 watcher.notifier.prolong(until: binding.expiry)
-                keep(.dialog(watcher.localTag))
+                keep(watcher)
             }
             // Changes were not noted while the endpoint was away, and a BENOTIFY may be lost with its connection.
             let actions = wasAway ? watcher.notifier.notifyRerouted(at: now) : watcher.notifier.watcherReturned(at: now)

@@ -56,10 +56,12 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     /// What a message with state of the dialog depends on; nil: there is no store.
     func commitScope(of watcher: WatcherDialog) -> CommitScope? {
         guard store != nil else { return nil }
-        var scope = CommitScope(watcher.watcherKey, watcher.subscription.presentity, ofDialog: watcher.localTag)
-        if let presence = watcher.presence, presence.namesResources {
-            scope.others = kernel.dependency(on: presence.resources.lazy.map(\.key))
+        guard let presence = watcher.presence else {
+            return CommitScope(watcher.watcherKey, watcher.subscription.presentity, ofDialog: watcher.localTag)
         }
+        // A blocked watcher sees another record, and does not wait for the presentity.
+        var scope = CommitScope(watcher.watcherKey, presence.resources.first?.hostedKey ?? "", ofDialog: watcher.localTag)
+        if presence.resources.count > 1 { scope.others = kernel.dependency(on: presence.resources.lazy.map(\.hostedKey)) }
         return scope
     }
 

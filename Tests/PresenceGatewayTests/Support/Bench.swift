@@ -19,6 +19,8 @@ final class Bench {
     private(set) var gateway: Gateway
     private var configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
+    /// Whether the test carries out the requests to the store, by ``takeStoreRequests()`` and ``receive(_:)``.
+    private let defersCommits: Bool
     /// Prepares each new gateway before its first message.
     private var preparation: (Gateway) -> Void = { _ in }
     private var restarts: UInt64 = 0
@@ -46,15 +48,18 @@ final class Bench {
     }
 
     init(
-        store: (any GatewayStore)? = nil, authenticator: Authenticator? = nil, directory: DirectoryState = .none,
-        _ change: (inout GatewayConfiguration) -> Void = { _ in }
+        store: (any GatewayStore)? = nil, defersCommits: Bool = false, authenticator: Authenticator? = nil,
+        directory: DirectoryState = .none, _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) {
         var configuration = Self.configuration()
         change(&configuration)
         configuration.trust(Self.oneNetwork)
         self.configuration = configuration
         self.store = store
-        gateway = Gateway(configuration: configuration, key: .seeded(42), store: store, authenticator: authenticator, directory: directory)
+        self.defersCommits = defersCommits
+        gateway = Gateway(
+            configuration: configuration, key: .seeded(42), store: store, defersCommits: defersCommits, authenticator: authenticator,
+            directory: directory)
     }
 
     /// Prepares the gateway, and each one after a restart, before its first message.
@@ -69,12 +74,23 @@ final class Bench {
         now = now + away
         change(&configuration)
         restarts += 1
-        gateway = Gateway(configuration: configuration, key: .seeded(42 + restarts), store: store, directory: gateway.directoryState)
+        gateway = Gateway(
+            configuration: configuration, key: .seeded(42 + restarts), store: store, defersCommits: defersCommits,
+            directory: gateway.directoryState)
         preparation(gateway)
         // What another process writes is no copy, even if it is the same.
         seen = [:]
         defer { sort() }
         return try gateway.restore(at: now)
+    }
+
+    /// The requests of the gateway to the store since the last call.
+    func takeStoreRequests() -> [StoreRequest] { gateway.takeStoreRequests() }
+
+    /// Gives the gateway the result of a request to the store.
+    func receive(_ result: StoreResult) {
+        gateway.receive(result, at: now)
+        sort()
     }
 
     func use(_ mapper: PresenceMapper) {

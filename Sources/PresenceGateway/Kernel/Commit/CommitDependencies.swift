@@ -1,51 +1,44 @@
-import ByteCoding
-import SIPCore
-
-/// For each partition of users and dialogs the newest commit that changes a record of it, or that a message of it waits for.
+/// For each user and dialog the newest commit that changes a record of it, or that a message of it waits for.
 ///
-/// Partitions are hashes of keys, so that the table has a fixed size; two keys in one partition cost a needless wait only.
+/// Users and dialogs are compared exactly, not by hash: a politely blocked watcher must not wait for the commits of the presentity
+/// (MS-PRES 1.3.1.3.4), which would show that it is active.
 struct CommitDependencies {
-    static let partitions = 4_096
     /// Stands for a commit with an unknown outcome.
     static let unknown = UInt64.max
 
-    private var newest = [UInt64](repeating: 0, count: partitions)
-    private var stored: UInt64 = 0
+    /// Numbers of commits that are not stored yet.
+    private var newest: [String: UInt64] = [:]
 
-    /// Number of the newest commit that is not stored yet; 0: none.
-    subscript(partition: UInt16) -> UInt64 {
-        let number = newest[Int(partition)]
-        return number > stored ? number : 0
-    }
+    /// Number of the newest commit of a user's `aorKey`, of the key of a record shown to blocked watchers, or of the local tag of a
+    /// dialog; 0: none.
+    subscript(name: String) -> UInt64 { newest[name] ?? 0 }
 
-    mutating func note(_ partition: UInt16, _ number: UInt64) {
-        if newest[Int(partition)] < number { newest[Int(partition)] = number }
-    }
-
-    /// Number of the newest commit in the scope that is not stored yet; 0: none.
+    /// Number of the newest commit in the scope; 0: none.
     func newest(in scope: CommitScope) -> UInt64 {
-        var number = max(self[scope.one], self[scope.other])
+        var number = max(self[scope.one], self[scope.other], scope.others)
         if let dialog = scope.dialog { number = max(number, self[dialog]) }
-        return max(number, scope.others > stored ? scope.others : 0)
+        return number
     }
 
-    mutating func committed(_ number: UInt64) { stored = max(stored, number) }
-
-    /// Forgets all: everything is stored, or was given up.
-    mutating func clear() {
-        for index in newest.indices { newest[index] = 0 }
+    mutating func note(_ name: String, _ number: UInt64) {
+        if self[name] < number { newest[name] = number }
     }
 
-    /// The partition of a user's `aorKey`, or of the local tag of a dialog.
-    static func partition(of key: String) -> UInt16 { UInt16(FNV1a(of: key.utf8).value % UInt64(partitions)) }
+    /// Forgets a commit that is stored.
+    mutating func forget(_ name: String, _ number: UInt64) {
+        if newest[name] == number { newest[name] = nil }
+    }
+
+    /// Forgets all commits: they were given up.
+    mutating func clear() { newest = [:] }
 }
 
 extension StoreKey {
-    /// The partition of its user or dialog.
-    var partition: UInt16 {
+    /// The user's `aorKey`, or the local tag of the dialog.
+    var dependencyName: String {
         switch self {
-        case .dialog(let tag), .upstreamSubscription(let tag): CommitDependencies.partition(of: tag)
-        default: CommitDependencies.partition(of: user ?? "")
+        case .dialog(let tag), .upstreamSubscription(let tag): tag
+        default: user ?? ""
         }
     }
 }

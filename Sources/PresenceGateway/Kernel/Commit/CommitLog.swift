@@ -19,8 +19,15 @@ struct CommitLog {
         var steps: [(Instant) -> Void] = []
         /// Messages that are sent then, in order.
         var messages: [WaitingMessage] = []
+        /// Local tags of dialogs with such a message.
+        var dialogs: [String] = []
         /// Whether the clock was set.
         var isClockDue = false
+
+        mutating func add(_ message: WaitingMessage, ofDialog dialog: String?) {
+            messages.append(message)
+            if let dialog { dialogs.append(dialog) }
+        }
 
         var hasChanges: Bool { !keys.isEmpty || isClockDue }
         var isEmpty: Bool { !hasChanges && steps.isEmpty && messages.isEmpty }
@@ -97,16 +104,18 @@ struct CommitLog {
 
     /// Notes the change of a record.
     mutating func note(_ key: StoreKey) {
-        open.keys.insert(key)
-        dependencies.note(key.partition, open.number)
+        guard open.keys.insert(key).inserted else { return }
+        dependencies.note(key.dependencyName, open.number)
     }
 
     /// Lets a message wait for a commit that is not stored yet.
-    mutating func add(_ message: WaitingMessage, waitingFor number: UInt64) {
+    /// - Parameter dialog: local tag of its dialog, whose later messages do not overtake it.
+    mutating func add(_ message: WaitingMessage, waitingFor number: UInt64, ofDialog dialog: String?) {
+        if let dialog { dependencies.note(dialog, number) }
         if let index = inFlight.firstIndex(where: { $0.number >= number }) {
-            inFlight[index].messages.append(message)
+            inFlight[index].add(message, ofDialog: dialog)
         } else {
-            open.messages.append(message)
+            open.add(message, ofDialog: dialog)
         }
     }
 
@@ -131,14 +140,17 @@ struct CommitLog {
         guard !inFlight.isEmpty else { return unchanged }
         inFlight[inFlight.count - 1].steps += unchanged.steps
         inFlight[inFlight.count - 1].messages += unchanged.messages
+        inFlight[inFlight.count - 1].dialogs += unchanged.dialogs
         return nil
     }
 
     /// Takes the stored commit; nil: it was given up before.
     mutating func take(committed number: UInt64) -> Batch? {
         guard inFlight.first?.number == number else { return nil }
-        dependencies.committed(number)
-        return inFlight.removeFirst()
+        let batch = inFlight.removeFirst()
+        for key in batch.keys { dependencies.forget(key.dependencyName, number) }
+        for dialog in batch.dialogs { dependencies.forget(dialog, number) }
+        return batch
     }
 
     /// Gives up the commits in flight and the open one, because the oldest failed.
@@ -151,7 +163,7 @@ struct CommitLog {
         open = Batch(number: open.number + 1)
         let keys = given.reduce(into: Set<StoreKey>()) { $0.formUnion($1.keys) }
         dependencies.clear()
-        for key in keys { dependencies.note(key.partition, CommitDependencies.unknown) }
+        for key in keys { dependencies.note(key.dependencyName, CommitDependencies.unknown) }
         phase = .reading(keys, retryAt: nil)
         requestRead(keys)
         return given
@@ -173,7 +185,8 @@ struct CommitLog {
     mutating func endReading(_ keys: Set<StoreKey>) {
         dependencies.clear()
         open.isClockDue = true
-        for key in open.keys.union(keys) { note(key) }
+        for key in open.keys { dependencies.note(key.dependencyName, open.number) }
+        for key in keys { note(key) }
     }
 
     mutating func takeRequests() -> [StoreRequest] {

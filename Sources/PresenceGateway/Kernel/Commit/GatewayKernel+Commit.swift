@@ -20,11 +20,16 @@ extension GatewayKernel {
         if commitLog.store == nil { step(now) } else { commitLog.open.steps.append(step) }
     }
 
-    /// - Throws: 503 while the store fails, unless the request is a poll of a hosted presentity whose records are known.
-    func checkStore(_ request: SIPRequest, isHostedPoll: @autoclosure () -> Bool, at now: Instant) throws(Refusal) {
-        guard commitLog.isRefusing(at: now) else { return }
-        let scope = CommitScope(request.headers, ofDialog: nil)
-        if isHostedPoll(), commitLog.dependencies.newest(in: scope) != CommitDependencies.unknown { return }
+    /// - Parameter changesNothing: whether the request is one that is answered from the tables.
+    /// - Throws: 503 while the store fails, or if too many messages wait for it. What changes nothing is refused only while records are
+    ///   read again, whatever it asks for: the answer to a politely blocked watcher must not depend on the presentity.
+    func checkStore(changesNothing: @autoclosure () -> Bool, at now: Instant) throws(Refusal) {
+        if case .reading = commitLog.phase { throw notKeptRefusal }
+        if commitLog.waitingMessages >= configuration.limits.pendingOutput, !changesNothing() {
+            counters.limitsReached += 1
+            throw .unavailable("too many changes wait for the store", retryAfter: configuration.timing.retryAfter)
+        }
+        guard commitLog.isRefusing(at: now), !changesNothing() else { return }
         throw notKeptRefusal
     }
 
@@ -39,7 +44,7 @@ extension GatewayKernel {
     /// Number of the newest commit that changes a record of one of the users and is not stored; 0: none.
     func dependency(on keys: some Sequence<String>) -> UInt64 {
         guard commitLog.hasUnstored else { return 0 }
-        return keys.reduce(0) { max($0, commitLog.dependencies[CommitDependencies.partition(of: $1)]) }
+        return keys.reduce(0) { max($0, commitLog.dependencies[$1]) }
     }
 
     /// Sends the messages of the round that depend on no commit; the others wait for theirs. None overtakes another one of its dialog.
@@ -58,8 +63,7 @@ extension GatewayKernel {
             } else if number == CommitDependencies.unknown || message.isAnswer && commitLog.isRefusing(at: now) {
                 refuse(message, at: now)
             } else {
-                if let dialog = scope.dialog { commitLog.dependencies.note(dialog, number) }
-                commitLog.add(message, waitingFor: number)
+                commitLog.add(message, waitingFor: number, ofDialog: scope.dialog)
             }
         }
     }

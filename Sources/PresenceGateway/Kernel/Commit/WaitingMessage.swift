@@ -12,23 +12,24 @@ struct WaitingMessage {
     }
 
     let content: Content
-    /// Partitions of its users and its dialog; nil: those in its headers.
+    /// Users and dialog on which it depends; nil: those in its headers.
     let scope: CommitScope?
 }
 
-/// The partitions of two users and a dialog, and the newest commit that changes others of which a message shows something.
+/// Two users and a dialog, and the newest commit that changes others of which a message shows something.
 struct CommitScope {
-    let one: UInt16
-    let other: UInt16
-    /// nil: no dialog.
-    let dialog: UInt16?
+    /// The user's `aorKey`.
+    let one: String
+    let other: String
+    /// Local tag; nil: no dialog.
+    let dialog: String?
     /// Number of the newest commit that changes others; 0: none.
     var others: UInt64 = 0
 
     init(_ one: String, _ other: String, ofDialog tag: String?) {
-        self.one = CommitDependencies.partition(of: one)
-        self.other = CommitDependencies.partition(of: other)
-        dialog = tag.map { CommitDependencies.partition(of: $0) }
+        self.one = one
+        self.other = other
+        dialog = tag
     }
 
     /// - Parameter tag: local tag of the dialog.
