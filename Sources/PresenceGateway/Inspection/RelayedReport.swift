@@ -52,7 +52,7 @@ public struct RelayedReport: Codable, Hashable, Sendable {
     public var instances: [RemoteInstance]
 }
 
-extension Gateway {
+extension ShardInspection {
     /// Keys of all users with relayed publications, except users hosted on this node.
     var relayedKeys: some Sequence<String> {
         flows.publications.keys.lazy.filter { self.flows.presentities.record($0) == nil }

@@ -12,7 +12,7 @@ public struct TableSize: Hashable, Sendable {
     public var limit: Int
 }
 
-extension Gateway {
+extension ShardInspection {
     /// Tables of this shard with a limit on their total size; tables shared by all shards are listed by shard 0.
     /// - Parameter counts: the counts of this shard.
     private func tables(_ counts: GatewayCounts) -> [TableSize] {
@@ -44,7 +44,7 @@ extension Gateway {
     }
 
     /// Counters, counts and table sizes of this shard at one moment.
-    public var numbers: GatewayNumbers {
+    var numbers: GatewayNumbers {
         let counts = counts
         return GatewayNumbers(counters: counters, counts: counts, tables: tables(counts))
     }

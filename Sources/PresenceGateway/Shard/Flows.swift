@@ -19,27 +19,38 @@ final class Flows {
     let upstream: UpstreamFlow
     let publications: PublicationsFlow
     let homeServer: HomeServerFlow
+    /// Answers to the ports of the flows.
+    private let answers: PortAnswers
+    private let sources: PresenceSources
+    let inspection: ShardInspection
     /// The flows by number, from 1.
     let clients: [any KernelClient]
     /// The flows that serve requests, in the order of Allow.
     var handlers = RequestHandlers()
 
-    init(_ gateway: Gateway) {
-        border = BorderFlow(gateway.kernel, gateway.context, gateway, shard: gateway.shard, of: gateway.shards)
-        subscriptions = SubscriptionsFlow(gateway.kernel, gateway.context, gateway)
+    init(_ kernel: GatewayKernel, _ context: ShardContext, shard: Int, of shards: Int) {
+        let answers = PortAnswers(kernel, context)
+        let sources = PresenceSources(kernel, context)
+        inspection = ShardInspection(kernel, context, shard: shard, of: shards)
+        border = BorderFlow(kernel, context, answers, shard: shard, of: shards)
+        subscriptions = SubscriptionsFlow(kernel, context, answers)
         presenceSubscriptions = PresenceSubscriptions(
-            gateway.kernel, gateway.context, notifier: subscriptions, admission: gateway, hosted: gateway, remote: gateway)
-        homeServer = HomeServerFlow(gateway.kernel, gateway.context, gateway)
+            kernel, context, notifier: subscriptions, admission: sources, hosted: sources, remote: sources)
+        homeServer = HomeServerFlow(kernel, context, answers)
         subscriptions.use(.standard(presenceSubscriptions, homeServer))
-        presentities = PresentitiesFlow(gateway.kernel, gateway.context, gateway)
-        upstream = UpstreamFlow(gateway.kernel, gateway.context, gateway)
-        publications = PublicationsFlow(gateway.kernel, gateway.context, gateway)
+        presentities = PresentitiesFlow(kernel, context, answers)
+        upstream = UpstreamFlow(kernel, context, answers)
+        publications = PublicationsFlow(kernel, context, answers)
         clients = [border.probes, subscriptions, presentities, upstream, publications, homeServer]
+        (self.answers, self.sources) = (answers, sources)
+        answers.connect(self)
+        sources.connect(self)
+        inspection.connect(self)
         handlers.add(subscriptions)
         handlers.add(upstream)
         handlers.add(publications)
         handlers.add(homeServer)
-        handlers.add(OptionsHandler(gateway))
+        handlers.add(OptionsHandler(answers))
     }
 
     /// The stored record of a key; nil: nothing to store.

@@ -34,26 +34,6 @@ extension Gateway {
         return configuration.domain(to.domainKey)?.hosted == true
     }
 
-    // MARK: answers
-
-    func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant) {
-        log(
-            refusal.isRoutine ? .debug : .info, refusal.isRoutine ? "request challenged" : "request refused",
-            [
-                "method": request.method.rawValue, "status": String(refusal.status.rawValue), "rule": refusal.explanation,
-                "call-id": request.headers.callID ?? "",
-            ])
-        note(refusal, of: request, at: now)
-        switch request.method {
-        case .subscribe: counters.subscriptionsRefused += 1
-        case .publish, .service: counters.publicationsRefused += 1
-        default: break
-        }
-        var response = SIPResponse(to: request, status: refusal.status, toTag: tokens.tag())
-        refusal.apply(to: &response, side: screening.side(of: request), node: configuration.nodeName)
-        respond(response, transaction, at: now)
-    }
-
     /// Adds a handler of requests.
     func add(_ handler: any RequestHandler) {
         flows.handlers.add(handler)

@@ -21,7 +21,7 @@ import XMLCore
 ///
 /// Every user of a hosted domain exists: one that never published is offline, so that watchers cannot find out which users have an
 /// account. With a directory, only its users exist in hosted enterprise domains.
-public final class Gateway: SansIOEndpoint, ShardMember {
+public final class Gateway: SansIOEndpoint, FlowsMember {
     /// Moves messages, time and records; knows no flow.
     let kernel: GatewayKernel
     /// Settings and tools that all flows share.
@@ -31,7 +31,7 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     let shards: Int
 
     /// The flows, by which timers and requests find their records.
-    private(set) lazy var flows = Flows(self)
+    private(set) lazy var flows = Flows(kernel, context, shard: shard, of: shards)
 
     /// Creates the gateway of one shard.
     /// - Parameters:
@@ -110,30 +110,43 @@ public final class Gateway: SansIOEndpoint, ShardMember {
     /// The DNS questions since the last call, to be asked by the caller.
     public func takeQuestions() -> [NameQuestion] { kernel.delivery.takeQuestions() }
 
+    // MARK: inspection
+
     /// Numbers of live dialogs, publications and other entries.
-    public var counts: GatewayCounts {
-        var counts = GatewayCounts()
-        counts.watcherDialogs = flows.subscriptions.dialogs.presenceCount
-        counts.upstreamSubscriptions = flows.upstream.upstreams.count
-        (counts.presentities, counts.publications) = flows.presentities.publishedCounts
-        counts.publicationBridges = flows.publications.count
-        counts.homeDialogs = flows.subscriptions.dialogs.count - counts.watcherDialogs
-        counts.registrations = flows.homeServer.home.registrar.count
-        counts.transactions = transactions.clientCount + transactions.serverCount
-        counts.timers = timers.count
-        counts.watchedResources = flows.presenceSubscriptions.watchedResources
-        counts.pendingOutput = kernel.output.count + commitLog.waitingMessages
-        counts.latenessMilliseconds = Int(kernel.work.lateness.nanoseconds / 1_000_000)
-        if shard == 0, let authenticator {
-            counts.securityAssociations = authenticator.associationCount
-            counts.tlsHandshakes = authenticator.handshakeCount
-        }
-        counts.hopsDown = hops.health.downCount(at: commitLog.now)
-        counts.requestsWaiting = hops.waiting
-        counts.unverifiedUpstreams = flows.upstream.upstreams.values.count(where: { $0.doubtedSince != nil })
-        counts.storesFailing = commitLog.isWorking ? 0 : 1
-        return counts
+    public var counts: GatewayCounts { flows.inspection.counts }
+
+    /// Counters, counts and table sizes of this shard at one moment.
+    public var numbers: GatewayNumbers { flows.inspection.numbers }
+
+    /// Number of entries of each table, by name, for tests of growth. All tables are empty when all dialogs, publications and
+    /// transactions have ended and no user data is kept.
+    public var tableSizes: [String: Int] { flows.inspection.tableSizes }
+
+    /// Explains a watcher's view of a presentity, as far as this shard knows.
+    /// - Parameter includingBodies: whether to include the documents that the watcher has.
+    public func explain(watcher: SIPURI, presentity: SIPURI, includingBodies: Bool = false, at now: Instant) -> Explanation {
+        flows.inspection.explain(watcher: watcher, presentity: presentity, includingBodies: includingBodies, at: now)
     }
+
+    /// The live subscriptions of this shard, ordered by watcher, presentity and dialog; a batch or list has one row per resource.
+    /// - Parameters:
+    ///   - limit: maximum number of rows, 1 to ``inspectionPageLimit``.
+    ///   - after: `next` of the previous page; an invalid cursor starts from the beginning.
+    public func subscriptions(
+        matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
+    ) -> InspectionPage<SubscriptionReport> {
+        flows.inspection.subscriptions(matching: filter, limit: limit, after: cursor, at: now)
+    }
+
+    /// The presentities of this shard, ordered by address: those with a record here, and those that are watched elsewhere.
+    public func presentities(
+        matching filter: PresentityFilter = PresentityFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
+    ) -> InspectionPage<PresentityReport> {
+        flows.inspection.presentities(matching: filter, limit: limit, after: cursor, at: now)
+    }
+
+    /// Recent entries of dialogs with this Call-ID, newest first.
+    public func journal(ofCallID callID: String) -> [JournalEntry] { journal.newestFirst.filter { $0.callID == callID } }
 
     // MARK: log
 

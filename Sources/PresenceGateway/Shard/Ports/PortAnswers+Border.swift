@@ -1,8 +1,8 @@
 import FederationRouting
 import SIPCore
 
-/// Answers to the border; the requirements that are missing here are methods of the shard.
-extension Gateway: BorderPorts {
+/// Answers to the border; the requirements that are missing here have defaults.
+extension PortAnswers: BorderPorts {
     func hasSubscriptions(atDomain name: String) -> Bool { flows.upstream.hasSubscriptions(atDomain: name) }
 
     func subscribedServers(ofDomain name: String, at hop: NextHop) -> [TransportAddress] {

@@ -7,7 +7,7 @@ import SIPEvents
 import UserDirectory
 
 /// Presentities of the users in the directory, and the server's publications for them (MS-PRES 3.2.6.2).
-extension Gateway {
+extension PortAnswers {
     /// Gives every user with subscribed endpoints a record, so that new data of the directory is notified.
     func addOwnRecords() {
         for dialog in flows.subscriptions.dialogs.inOrder

@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// Answers to the hosted presentities; the requirements that are missing here are answers to other flows.
-extension Gateway: PresentitiesPorts {
+extension PortAnswers: PresentitiesPorts {
     func sourceChanged(_ resource: WatchedResource, inDialog tag: String, at now: Instant) {
         if let watcher = flows.subscriptions.dialogs[tag] { flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now) }
     }

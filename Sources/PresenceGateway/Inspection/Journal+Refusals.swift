@@ -15,10 +15,7 @@ extension KernelUser {
     }
 }
 
-extension Gateway {
-    /// Recent entries of dialogs with this Call-ID, newest first.
-    public func journal(ofCallID callID: String) -> [JournalEntry] { journal.newestFirst.filter { $0.callID == callID } }
-
+extension FlowsMember {
     /// Adds a refusal to the journal, except for OPTIONS, REGISTER and requests for credentials.
     /// - Parameter reason: the rule, if the response does not state it.
     func note(_ refusal: Refusal, of request: SIPRequest, because reason: String? = nil, at now: Instant) {
@@ -54,9 +51,6 @@ extension Gateway {
             return (watcher: from, presentity: to)
         }
     }
-
-    /// Canonical key of a user's URI or alias.
-    func canonicalKey(of uri: SIPURI) -> String { configuration.canonical(uri).aorKey }
 }
 
 extension KernelUser {

@@ -7,10 +7,10 @@ import SIPCore
 import SimplePresence
 
 /// Explanations of watchers' views. They change nothing: views are rendered again by the code of notifications, and dropped.
-extension Gateway {
+extension ShardInspection {
     /// Explains a watcher's view of a presentity, as far as this shard knows.
     /// - Parameter includingBodies: whether to include the documents that the watcher has.
-    public func explain(
+    func explain(
         watcher: SIPURI, presentity: SIPURI, includingBodies: Bool = false, at now: Instant
     ) -> Explanation {
         let route = RouteReport(routes.decide(presentity))

@@ -2,9 +2,8 @@ import EnhancedPresence
 import Registration
 import SIPCore
 
-/// Answers to the publications; the requirements that are missing here are methods of the flows.
-extension Gateway: PublicationsPorts {
-
+/// Answers to the publications; the requirements that are missing here have defaults.
+extension PortAnswers: PublicationsPorts {
     func publish(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ parties: RequestScreening.Parties, at now: Instant
     ) throws(Refusal) {

@@ -2,8 +2,8 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Answers to the upstream subscriptions; the requirements that are missing here are methods of the shard.
-extension Gateway: UpstreamPorts {
+/// Answers to the upstream subscriptions; the requirements that are missing here have defaults.
+extension PortAnswers: UpstreamPorts {
     var badEvent: Refusal { flows.subscriptions.packages.badEvent }
 
     func sourceChanged(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {

@@ -6,7 +6,7 @@ import SIPCore
 import SIPEvents
 
 /// The subscriber lists of users, which inform them of new watchers (MS-PRES 1.3.1.4).
-extension Gateway {
+extension PresenceSources {
     /// Adds a watcher to the resource's subscriber list and notifies the user's endpoints (MS-PRES 3.4.5.1.3, 3.7.5.3).
     ///
     /// Counts category subscriptions with a context, and MSRTC and PIDF subscriptions that are not polls.

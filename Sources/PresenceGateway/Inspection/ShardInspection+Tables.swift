@@ -2,10 +2,10 @@ import Registration
 import SIPCore
 
 /// Sizes of all tables.
-extension Gateway {
+extension ShardInspection {
     /// Number of entries of each table, by name, for tests of growth. All tables are empty when all dialogs, publications and
     /// transactions have ended and no user data is kept.
-    public var tableSizes: [String: Int] {
+    var tableSizes: [String: Int] {
         let tables: [String: Int] = [
             "pendingRequests": pendingRequests.count,
             "timers": timers.count, "registrations": flows.homeServer.home.registrar.count,

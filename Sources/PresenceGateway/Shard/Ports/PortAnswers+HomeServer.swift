@@ -3,8 +3,8 @@ import Registration
 import SIPCore
 import SIPEvents
 
-/// Answers to the home server; the requirements that are missing here are methods of the shard.
-extension Gateway: HomeServerPorts {
+/// Answers to the home server; the requirements that are missing here have defaults.
+extension PortAnswers: HomeServerPorts {
     var eventPackages: [String] { flows.subscriptions.packages.tokens }
 
     func ownDialogs(of user: String) -> [WatcherDialog] { flows.subscriptions.dialogs.about(user) }

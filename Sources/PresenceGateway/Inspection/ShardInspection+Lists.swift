@@ -5,12 +5,12 @@ import SIPCore
 import SIPEvents
 
 /// Lists of live state for operators, in pages of bounded length and stable order. They change nothing.
-extension Gateway {
+extension ShardInspection {
     /// The live subscriptions of this shard, ordered by watcher, presentity and dialog; a batch or list has one row per resource.
     /// - Parameters:
     ///   - limit: maximum number of rows, 1 to ``inspectionPageLimit``.
     ///   - after: `next` of the previous page; an invalid cursor starts from the beginning.
-    public func subscriptions(
+    func subscriptions(
         matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<SubscriptionReport> {
         flows.subscriptions.rows(matching: canonical(filter), limit: min(limit, inspectionPageLimit), after: cursor, at: now)
@@ -30,7 +30,7 @@ extension Gateway {
     private func canonicalDomain(_ name: String?) -> String? { name.map { configuration.identities.domain(SIPURI(host: $0).domainKey) } }
 
     /// The presentities of this shard, ordered by address: those with a record here, and those that are watched elsewhere.
-    public func presentities(
+    func presentities(
         matching filter: PresentityFilter = PresentityFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<PresentityReport> {
         let (wanted, domain) = (canonicalKey(filter.presentity), canonicalDomain(filter.domain))

@@ -3,8 +3,26 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// Rights of watchers and limits of partners; the other requirements are methods of the home server.
-extension Gateway: WatchAdmission {
+/// Answers to the presence subscriptions: rights of watchers, and presentities as sources.
+final class PresenceSources: FlowsMember {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// All flows, which own it.
+    private unowned var all: Flows!
+
+    init(_ kernel: GatewayKernel, _ context: ShardContext) {
+        self.kernel = kernel
+        self.context = context
+    }
+
+    var flows: Flows { all }
+
+    /// Connects it with the flows; call it before the first request.
+    func connect(_ flows: Flows) { all = flows }
+}
+
+/// Rights of watchers and limits of partners.
+extension PresenceSources: WatchAdmission {
     func checkRights(watcher: SIPURI, presentity: SIPURI) throws(Refusal) {
         try flows.border.checkRights(watcher: watcher, presentity: presentity)
     }
@@ -18,7 +36,7 @@ extension Gateway: WatchAdmission {
 }
 
 /// Presentities of hosted domains.
-extension Gateway: HostedSources {
+extension PresenceSources: HostedSources {
     func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool {
         !flows.presentities.isFull(for: watcher, of: presentity)
     }
@@ -44,10 +62,14 @@ extension Gateway: HostedSources {
     func noteShown(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         flows.presentities.blocking.noteShown(rendered, of: resource, as: watcher.format, to: watcher.identity, at: now)
     }
+
+    func trace(_ resource: WatchedResource, for dialog: WatcherDialog, at now: Instant) -> (ViewExplanation, RenderedPresence) {
+        flows.inspection.trace(resource, for: dialog, at: now)
+    }
 }
 
 /// Presentities of other domains.
-extension Gateway: RemoteSources {
+extension PresenceSources: RemoteSources {
     var hasRoom: Bool { flows.upstream.upstreams.count < configuration.limits.upstreamSubscriptions }
 
     func joinUpstream(
