@@ -63,10 +63,11 @@ extension HomeServerFlow {
         var bindings = home.registrar.bindings(of: user)
         let known = bindings.first { $0.storedPlace == place }
         bindings.removeAll { $0.storedPlace == place }
+        let left = leaving.removeValue(forKey: .registration(user: user, place: place))
         if case .registration(let stored)? = record {
             var source = MessageSource(local: stored.local, remote: stored.remote, connection: nil)
             var goneAt = stored.local.transport.isReliable ? now + configuration.timing.restartGrace : nil
-            if let live = known?.source ?? leaving[.registration(user: user, place: place)], live.remote == stored.remote {
+            if let live = known?.source ?? left, live.remote == stored.remote {
                 source = live
                 goneAt = known?.goneAt
             }

@@ -45,6 +45,7 @@ final class ReloadedDialogs: ShardMember {
     }
 
     private func reload(_ watcher: WatcherDialog, from record: StoredDialog, at now: Instant) {
+        watcher.noteStored()
         watcher.reload(from: record, retryIn: pause, at: now)
         if let domain = configuration.domain(of: watcher.watcher),
             let opened = watcher.package.restore(record, of: watcher.watcher, in: domain)

@@ -55,7 +55,11 @@ extension SubscriptionsFlow {
         if isPiggyback { keep(watcher) }
         if content != .none {
             watcher.notified(status, content, inAnswer: true, at: now)
-            whenKept(at: now) { watcher.notifiedInAnswer(status, content, at: $0) }
+            if watcher.storage == .none {
+                watcher.notifiedInAnswer(status, content, at: now)
+            } else {
+                whenKept(at: now) { watcher.notifiedInAnswer(status, content, at: $0) }
+            }
         }
         if content != .none, let body = watcher.subscription.body(of: watcher, naming: named, isFull: true, at: now) {
             response.headers.set(.contentType, body.contentType)

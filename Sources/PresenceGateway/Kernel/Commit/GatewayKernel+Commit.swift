@@ -60,8 +60,10 @@ extension GatewayKernel {
             let number = commitLog.dependencies.newest(in: scope)
             if number == 0 {
                 release(message, at: now)
-            } else if number == CommitDependencies.unknown || message.isAnswer && commitLog.isRefusing(at: now) {
+            } else if message.isAnswer, commitLog.isRefusing(at: now) {
                 refuse(message, at: now)
+            } else if number == CommitDependencies.unknown {
+                commitLog.unsent.append(message)
             } else {
                 commitLog.add(message, waitingFor: number, ofDialog: scope.dialog)
             }
