@@ -130,11 +130,14 @@ public final class SQLiteStore: GatewayStore, Sendable {
         }
     }
 
-    /// Reads the stored ones of the records with these keys.
+    /// Reads the stored ones of the records with these keys, by primary key.
     /// - Throws: `StoreFailure` as ``load()``.
     public func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
-        let wanted = Set(keys)
-        return try load().filter { wanted.contains($0.key) }
+        do {
+            return try database.read { database in try Set(keys).flatMap { try records(of: $0, database) } }
+        } catch {
+            throw Self.failure(error, path)
+        }
     }
 
     /// Reads the stored clock; nil if no commit has stored one yet.
@@ -167,19 +170,24 @@ public final class SQLiteStore: GatewayStore, Sendable {
     }
 
     private func remove(_ key: StoreKey, _ database: Database) throws {
-        switch key {
-        case .presentity(let user): try database.run("DELETE FROM presentity WHERE user = ?", [user])
-        case .publication(let user, let tag):
-            try database.run("DELETE FROM publication WHERE presentity = ? AND tag = ?", [user, tag])
-        case .dialog(let tag): try database.run("DELETE FROM dialog WHERE tag = ?", [tag])
-        case .upstreamSubscription(let tag): try database.run("DELETE FROM leg WHERE tag = ?", [tag])
-        case .registration(let user, let place):
-            try database.run("DELETE FROM registration WHERE user = ? AND place = ?", [user, place])
-        case .contacts(let user): try UserDocumentTable.contacts.remove(user, database)
-        case .accessList(let user): try UserDocumentTable.accessList.remove(user, database)
-        case .bridge(let user): try database.run("DELETE FROM bridge WHERE user = ?", [user])
-        case .shownWatcher(let presentity, let watcher): try ShownWatcherTable.remove(presentity, watcher, database)
-        case .signOff(let presentity, let number): try SignOffTable.remove(presentity, number, database)
+        let (table, row) = key.place
+        try row.remove(from: table, database)
+    }
+
+    /// The record with this key, if it is stored.
+    private func records(of key: StoreKey, _ database: Database) throws -> [StoreRecord] {
+        let row = key.place.row
+        return switch key {
+        case .presentity: try PresentityTable.load(database, row).map(StoreRecord.presentity)
+        case .publication: try PublicationTable.load(database, row).map(StoreRecord.publication)
+        case .dialog: try DialogTable.load(database, row).map(StoreRecord.dialog)
+        case .upstreamSubscription: try UpstreamSubscriptionTable.load(database, row).map(StoreRecord.upstreamSubscription)
+        case .registration: try RegistrationTable.load(database, row).map(StoreRecord.registration)
+        case .contacts: try UserDocumentTable.contacts.load(database, row).map(StoreRecord.contacts)
+        case .accessList: try UserDocumentTable.accessList.load(database, row).map(StoreRecord.accessList)
+        case .bridge: try BridgeTable.load(database, row).map(StoreRecord.bridge)
+        case .shownWatcher: try ShownWatcherTable.load(database, row).map(StoreRecord.shownWatcher)
+        case .signOff: try SignOffTable.load(database, row).map(StoreRecord.signOff)
         }
     }
 

@@ -5,6 +5,21 @@ import SIPCore
 enum Records {
     static let awkward = "a b=c%20d%\u{E9}"
 
+    /// Records of every kind, several with a part of their key in common.
+    static let everyKind: [StoreRecord] = [
+        presentity("sip:a@example.com"), presentity("sip:b@example.com"),
+        publication("sip:a@example.com", "t1"), publication("sip:a@example.com", "t2"), publication("sip:b@example.com", "t1"),
+        dialog("d1", resources: 3), dialog("d2", resources: 2), dialog("d3", resources: 0),
+        upstreamSubscription("l1", resources: 3), upstreamSubscription("l2", resources: 2), upstreamSubscription("l3", isResting: true),
+        registration("sip:a@example.com", "e1"), registration("sip:a@example.com", "e2"), registration("sip:b@example.com", "e1"),
+        contacts("sip:a@example.com", 4), contacts("sip:b@example.com", 5),
+        accessList("sip:a@example.com", 6), accessList("sip:b@example.com", 7),
+        bridge("sip:a@example.com"), bridge("sip:b@example.com", .publish, items: 2),
+        shownWatcher("sip:a@example.com", "w@contoso.com"), shownWatcher("sip:a@example.com", awkward, signOff: 1),
+        shownWatcher("sip:b@example.com", "w@contoso.com"),
+        signOff("sip:a@example.com", 1), signOff("sip:a@example.com", 4_294_967_295), signOff("sip:b@example.com", 1),
+    ]
+
     static func presentity(_ user: String, document: [UInt8] = Array("<roamingData/>".utf8), isSimpleNewer: Bool = false) -> StoreRecord {
         .presentity(
             StoredPresentity(

@@ -9,12 +9,8 @@ enum ShownWatcherTable {
             [stored.presentity, stored.watcher, stored.shownAt.nanosecondsSince1970, stored.signOff])
     }
 
-    static func remove(_ presentity: String, _ watcher: String, _ database: Database) throws {
-        try database.run("DELETE FROM shown_watcher WHERE presentity = ? AND watcher = ?", [presentity, watcher])
-    }
-
-    static func load(_ database: Database) throws -> [StoredShownWatcher] {
-        try Row.fetchAll(database, sql: "SELECT * FROM shown_watcher").map { row in
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredShownWatcher] {
+        try selection.rows(of: "shown_watcher", database).map { row in
             let columns = Columns(table: "shown_watcher", row: row)
             return StoredShownWatcher(
                 presentity: try columns.text("presentity"), watcher: try columns.text("watcher"), shownAt: try columns.instant("shown_at"),
@@ -33,12 +29,8 @@ enum SignOffTable {
             ])
     }
 
-    static func remove(_ presentity: String, _ number: UInt32, _ database: Database) throws {
-        try database.run("DELETE FROM sign_off WHERE presentity = ? AND number = ?", [presentity, number])
-    }
-
-    static func load(_ database: Database) throws -> [StoredSignOff] {
-        try Row.fetchAll(database, sql: "SELECT * FROM sign_off").map { row in
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredSignOff] {
+        try selection.rows(of: "sign_off", database).map { row in
             let columns = Columns(table: "sign_off", row: row)
             return StoredSignOff(
                 presentity: try columns.text("presentity"), number: try columns.integer("number"), uri: try columns.text("uri"),

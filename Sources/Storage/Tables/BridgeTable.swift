@@ -32,13 +32,13 @@ enum BridgeTable {
         }
     }
 
-    static func load(_ database: Database) throws -> [StoredBridge] {
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredBridge] {
         var items: [String: [StoredBridge.Item]] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT * FROM bridge_item") {
+        for row in try selection.rows(of: "bridge_item", database) {
             let columns = Columns(table: "bridge_item", row: row)
             items[try columns.text("user"), default: []].append(try item(columns))
         }
-        return try Row.fetchAll(database, sql: "SELECT * FROM bridge").map { row in
+        return try selection.rows(of: "bridge", database).map { row in
             let columns = Columns(table: "bridge", row: row)
             guard let way = StoredBridge.Way(rawValue: try columns.text("way")) else { throw columns.damaged("way") }
             let user = try columns.text("user")

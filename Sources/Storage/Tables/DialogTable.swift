@@ -47,10 +47,10 @@ enum DialogTable {
         "INSERT INTO dialog (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
         + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
 
-    static func load(_ database: Database) throws -> [StoredDialog] {
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredDialog] {
         var resources: [String: [StoredDialog.Resource]] = [:]
         var rejected: [String: [StoredDialog.Rejected]] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT * FROM resource ORDER BY tag, place") {
+        for row in try selection.rows(of: "resource", order: "tag, place", database) {
             let columns = Columns(table: "resource", row: row)
             let tag = try columns.text("tag")
             let state = try columns.text("state")
@@ -68,7 +68,7 @@ enum DialogTable {
                         isNotified: try columns.flag("is_told")))
             }
         }
-        return try Row.fetchAll(database, sql: "SELECT * FROM dialog").map { row in
+        return try selection.rows(of: "dialog", database).map { row in
             var stored = try dialog(Columns(table: "dialog", row: row))
             stored.resources = resources[stored.dialog.localTag] ?? []
             stored.rejected = rejected[stored.dialog.localTag] ?? []

@@ -11,8 +11,8 @@ enum PresentityTable {
             ])
     }
 
-    static func load(_ database: Database) throws -> [StoredPresentity] {
-        try Row.fetchAll(database, sql: "SELECT * FROM presentity").map { row in
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredPresentity] {
+        try selection.rows(of: "presentity", database).map { row in
             let columns = Columns(table: "presentity", row: row)
             return StoredPresentity(
                 user: try columns.text("user"), uri: try columns.text("uri"), document: try columns.document("document"),

@@ -15,8 +15,8 @@ enum PublicationTable {
             ])
     }
 
-    static func load(_ database: Database) throws -> [StoredPublication] {
-        try Row.fetchAll(database, sql: "SELECT * FROM publication").map { row in
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredPublication] {
+        try selection.rows(of: "publication", database).map { row in
             let columns = Columns(table: "publication", row: row)
             return StoredPublication(
                 presentity: try columns.text("presentity"), uri: try columns.text("uri"), tag: try columns.text("tag"),

@@ -15,8 +15,8 @@ enum RegistrationTable {
             """, StatementArguments(arguments))
     }
 
-    static func load(_ database: Database) throws -> [StoredRegistration] {
-        try Row.fetchAll(database, sql: "SELECT * FROM registration").map { row in
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredRegistration] {
+        try selection.rows(of: "registration", database).map { row in
             let columns = Columns(table: "registration", row: row)
             return StoredRegistration(
                 user: try columns.text("user"), place: try columns.text("place"), endpoint: columns.optionalText("endpoint"),

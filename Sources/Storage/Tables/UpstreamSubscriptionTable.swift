@@ -33,15 +33,15 @@ enum UpstreamSubscriptionTable {
         "INSERT INTO leg (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
         + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
 
-    static func load(_ database: Database) throws -> [StoredUpstreamSubscription] {
+    static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredUpstreamSubscription] {
         var resources: [String: [StoredUpstreamSubscription.Resource]] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT * FROM leg_resource ORDER BY tag, place") {
+        for row in try selection.rows(of: "leg_resource", order: "tag, place", database) {
             let columns = Columns(table: "leg_resource", row: row)
             resources[try columns.text("tag"), default: []].append(
                 StoredUpstreamSubscription.Resource(
                     uri: try columns.text("uri"), categories: try columns.list("categories"), sinks: try columns.list("sinks")))
         }
-        return try Row.fetchAll(database, sql: "SELECT * FROM leg").map { row in
+        return try selection.rows(of: "leg", database).map { row in
             try subscription(Columns(table: "leg", row: row), resources)
         }
     }

@@ -14,12 +14,8 @@ struct UserDocumentTable {
             [stored.user, stored.deltaNumber, documentValue(stored.document)])
     }
 
-    func remove(_ user: String, _ database: Database) throws {
-        try database.run("DELETE FROM \(name) WHERE user = ?", [user])
-    }
-
-    func load(_ database: Database) throws -> [StoredUserDocument] {
-        try Row.fetchAll(database, sql: "SELECT * FROM \(name)").map { row in
+    func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredUserDocument] {
+        try selection.rows(of: name, database).map { row in
             let columns = Columns(table: name, row: row)
             return StoredUserDocument(
                 user: try columns.text("user"), deltaNumber: try columns.integer("delta_number"),
