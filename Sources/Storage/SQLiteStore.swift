@@ -71,7 +71,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
     private static func configuration(_ options: Options) -> Configuration {
         var configuration = Configuration()
         configuration.journalMode = .wal
-        // Commits block an event loop: another process's transaction may delay them by 0.25 s at most.
+        // For opening and for commits outside a StoreWorker, which has a patience of its own.
         configuration.busyMode = .timeout(0.25)
         configuration.label = "isthmus.store"
         configuration.prepareDatabase { database in
@@ -87,11 +87,25 @@ public final class SQLiteStore: GatewayStore, Sendable {
     // MARK: GatewayStore
 
     /// Applies all changes in one transaction, or none of them.
-    /// - Throws: `StoreFailure` with the path and SQLite's error code, for example when the store is full or locked for
-    ///   more than 0.25 s.
+    /// - Throws: `StoreFailure` with the path and SQLite's error code, for example when the store is full, or locked by another process for
+    ///   more than 0.25 s; of a store that a ``StoreWorker`` uses, for longer than the patience of the worker.
     public func commit(_ changes: [StoreChange]) throws(StoreFailure) {
+        do throws(TransactionFailure) { try apply(changes) } catch { throw error.failure }
+    }
+
+    /// Failure of a transaction.
+    struct TransactionFailure: Error {
+        /// false: another transaction would fail now for the same reason, such as the lock of another process.
+        var hasBegun: Bool
+        var failure: StoreFailure
+    }
+
+    /// Applies all changes in one transaction, or none of them.
+    func apply(_ changes: [StoreChange]) throws(TransactionFailure) {
+        var hasBegun = false
         do {
             try database.inTransaction(.immediate) { database in
+                hasBegun = true
                 for change in changes {
                     switch change {
                     case .put(let record): try put(record, database)
@@ -104,6 +118,15 @@ public final class SQLiteStore: GatewayStore, Sendable {
                 }
                 return .commit
             }
+        } catch {
+            throw TransactionFailure(hasBegun: hasBegun, failure: Self.failure(error, path))
+        }
+    }
+
+    /// Sets the longest wait of a transaction for another process that has locked the database, in whole milliseconds.
+    func setPatience(_ span: TimeSpan) throws(StoreFailure) {
+        do {
+            try database.inDatabase { try $0.execute(sql: "PRAGMA busy_timeout = \(max(1, span.nanoseconds / 1_000_000))") }
         } catch {
             throw Self.failure(error, path)
         }
