@@ -39,14 +39,14 @@ public final class SIPServer: Sendable {
     ///   - shardCount: Number of event loops and endpoints, at least 1.
     ///   - selector: Required when there is more than one shard.
     ///   - names: Answers DNS questions of endpoints; without it every question fails.
-    ///   - afterTick: Runs on the shard's loop after each tick, for example to drain logs.
+    ///   - afterTick: Runs on the shard's loop after each tick, for example to drain logs, with the endpoint and its shard.
     ///   - makeEndpoint: Creates the endpoint of a shard on that shard's loop; the endpoint never leaves it.
     /// - Throws: `TransportError` naming the listener or the capture collector that could not be opened.
     public static func start(
         listening addresses: [TransportAddress], shardCount: Int = 1, options: TransportOptions = TransportOptions(),
         logger: Logger, tls: TLSService? = nil, selector: ShardSelector? = nil,
         names: (any NameResolving)? = nil,
-        afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)? = nil,
+        afterTick: (@Sendable (any SansIOEndpoint, ShardHost) -> Void)? = nil,
         makeEndpoint: @escaping @Sendable (ShardContext) -> any SansIOEndpoint
     ) async throws -> SIPServer {
         precondition(shardCount == 1 || (shardCount > 1 && selector != nil), "several shards need a selector")

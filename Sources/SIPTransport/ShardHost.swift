@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import SIPCore
+import Synchronization
 
 /// Selects the shard of a framed message; a pure function, the same on every loop.
 public typealias ShardSelector = @Sendable (InboundMessage) -> Int
@@ -11,7 +12,7 @@ public typealias ShardSelector = @Sendable (InboundMessage) -> Int
 /// timers, takes the endpoint's output, writes each connection once and sends each other shard its messages in one hop. No task, lock or
 /// promise is allocated per message.
 ///
-/// Confined to `eventLoop`; only `perform`, `statistics`, `stop` and `waitingOctets` may be called from elsewhere.
+/// Confined to `eventLoop`; only `perform`, `submit`, `statistics`, `stop` and `waitingOctets` may be called from elsewhere.
 public final class ShardHost: @unchecked Sendable {
     /// Number of the shard, from 0.
     public let index: Int
@@ -35,12 +36,14 @@ public final class ShardHost: @unchecked Sendable {
     let scheduler: FairScheduler
 
     private var endpoint: (any SansIOEndpoint)?
-    private var afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
+    private var afterTick: (@Sendable (any SansIOEndpoint, ShardHost) -> Void)?
     private var selector: ShardSelector?
     private var shards: [ShardHost] = []
     private var mailboxes: [[Mail]] = []
     private var isPumpScheduled = false
     private var isStopped = false
+    /// Whether ``submit(_:)`` may still use the loop, which must not be used once it has ended.
+    private let takesSubmissions = Mutex(true)
     private var tick: Instant?
     private var timer: Scheduled<Void>?
     private var timerInstant: Instant?
@@ -74,7 +77,7 @@ public final class ShardHost: @unchecked Sendable {
     /// Sets the shard's endpoint and starts delivering messages; must run on the loop.
     func begin(
         _ endpoint: any SansIOEndpoint, among shards: [ShardHost], selector: ShardSelector?,
-        afterTick: (@Sendable (any SansIOEndpoint, Int) -> Void)?
+        afterTick: (@Sendable (any SansIOEndpoint, ShardHost) -> Void)?
     ) {
         eventLoop.preconditionInEventLoop()
         self.endpoint = endpoint
@@ -106,6 +109,20 @@ public final class ShardHost: @unchecked Sendable {
             self.lateness.excuse(self.clock.now() - began)
             self.schedulePump()
             return self.eventLoop.makeSucceededFuture(value)
+        }
+    }
+
+    /// Runs `body` with the endpoint on its loop, in the order of the calls, then sends the resulting output; dropped after a stop.
+    ///
+    /// Allocates no future and may be called from any thread, also while the server stops.
+    public func submit(_ body: @escaping @Sendable (any SansIOEndpoint, Instant) -> Void) {
+        takesSubmissions.withLock { isOpen in
+            guard isOpen else { return }
+            eventLoop.execute {
+                guard let endpoint = self.endpoint, !self.isStopped else { return }
+                body(endpoint, self.now())
+                self.schedulePump()
+            }
         }
     }
 
@@ -211,7 +228,7 @@ public final class ShardHost: @unchecked Sendable {
         connectionTable.flush()
         flushMailboxes()
         for question in endpoint.takeQuestions() { ask(question) }
-        afterTick?(endpoint, index)
+        afterTick?(endpoint, self)
         tick = nil
         armTimer(for: endpoint.nextDeadline)
         // While late, measure again after the sockets have been read, also without new input: a message that arrives after an idle period
@@ -235,11 +252,7 @@ public final class ShardHost: @unchecked Sendable {
     /// Asks a DNS question; the answer arrives on the loop in a later tick.
     private func ask(_ question: NameQuestion) {
         let answered: @Sendable (NameAnswer) -> Void = { answer in
-            self.eventLoop.execute {
-                guard let endpoint = self.endpoint, !self.isStopped else { return }
-                endpoint.receive(.answered(question, answer), at: self.now())
-                self.schedulePump()
-            }
+            self.submit { endpoint, now in endpoint.receive(.answered(question, answer), at: now) }
         }
         if let names { names.ask(question, answer: answered) } else { answered(NameAnswer(.failed(.serverFailure))) }
     }
@@ -255,6 +268,7 @@ public final class ShardHost: @unchecked Sendable {
         eventLoop.flatSubmit {
             self.pump()
             self.isStopped = true
+            self.takesSubmissions.withLock { $0 = false }
             self.timer?.cancel()
             self.timer = nil
             let closed = self.eventLoop.makePromise(of: Bool.self)
