@@ -7,6 +7,7 @@ import PresenceMapping
 import SIPCore
 import SIPSecurity
 import SIPTransport
+import Storage
 import Synchronization
 
 /// Gateway process of `serve` and `demo`: shards on event loops, their logs, the administration listeners, reload and stop.
@@ -19,11 +20,15 @@ package final class RunningGateway: Sendable {
     private let authenticator: Authenticator?
     let tls: TLSService?
     private let names: NameResolver
+    private let store: StoreWorker?
     let feed: DirectoryFeed
 
     /// Starts a gateway.
+    /// - Parameter storePatience: longest wait of a commit for another process that has locked the store.
     /// - Throws: `ServiceFailure` when a listener cannot be opened, a file cannot be read, or users could not sign in.
-    package static func start(_ written: ProgramConfiguration, logger: Logger) async throws -> RunningGateway {
+    package static func start(
+        _ written: ProgramConfiguration, logger: Logger, storePatience: TimeSpan = .seconds(5)
+    ) async throws -> RunningGateway {
         let configuration = try written.withPasswords()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let users = try configuration.loadDirectory()
@@ -36,6 +41,7 @@ package final class RunningGateway: Sendable {
         let restored = RestoredTotal()
         let names: NameResolver
         do { names = try NameResolver(options: configuration.names) } catch { throw ServiceFailure("dns: \(error)") }
+        let store = try opened?.work(patience: storePatience)
         let server: SIPServer
         do {
             server = try await SIPServer.start(
@@ -43,13 +49,17 @@ package final class RunningGateway: Sendable {
                 tls: tls,
                 selector: { [router] in router.shard(of: $0.bytes) },
                 names: names,
-                afterTick: { endpoint, shard in drainLogs(of: endpoint, shard: shard, to: logger) },
+                afterTick: { endpoint, shard in
+                    guard let gateway = endpoint as? Gateway else { return }
+                    store?.carryOut(requestsOf: gateway, on: shard)
+                    drainLogs(of: gateway, shard: shard.index, to: logger)
+                },
                 makeEndpoint: { context in
                     let gateway = Gateway(
                         configuration: configuration.gateway(listeners: context.listeners, logLevel: .init(logger.logLevel)),
                         mapper: mapper,
                         shard: context.index,
-                        shards: context.count, key: .system(), store: opened?.store,
+                        shards: context.count, key: .system(), store: opened?.store, defersCommits: true,
                         authenticator: authenticator, directory: users, localAddresses: RouteLookup())
                     if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
                     gateway.keepPartnersAlive(at: context.now)
@@ -57,17 +67,19 @@ package final class RunningGateway: Sendable {
                 })
         } catch let error as TransportError {
             names.stop()
+            await store?.stop()
             throw ServiceFailure(error.description)
         }
         let partners = PartnerStatus(server: server, routes: configuration.routingTable, tls: tls)
         let pages = StatusPages(
-            nodeName: configuration.nodeName, server: server, directory: directory, partners: partners, tls: tls)
+            nodeName: configuration.nodeName, server: server, directory: directory, partners: partners, tls: tls, store: store)
         let administration: [AdministrationServer]
         do throws(ServiceFailure) {
             administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
         } catch {
             names.stop()
             await server.stop()
+            await store?.stop()
             throw error
         }
         var metadata: Logger.Metadata = [
@@ -77,7 +89,7 @@ package final class RunningGateway: Sendable {
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
-            authenticator: authenticator, tls: tls, names: names, feed: DirectoryFeed(directory, logger: logger))
+            authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger))
         await node.followDirectory(configuration)
         return node
     }
@@ -123,7 +135,7 @@ package final class RunningGateway: Sendable {
 
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
-        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, feed: DirectoryFeed
+        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, store: StoreWorker?, feed: DirectoryFeed
     ) {
         self.server = server
         self.logger = logger
@@ -133,6 +145,7 @@ package final class RunningGateway: Sendable {
         self.authenticator = authenticator
         self.tls = tls
         self.names = names
+        self.store = store
         self.feed = feed
     }
 
@@ -196,6 +209,8 @@ package final class RunningGateway: Sendable {
                 guard let gateway = endpoint as? Gateway, !gateway.isDrained else { return .finished }
                 return gateway.answersMissing.map { .awaitingPeers($0) } ?? .busy
             })
+        // The last tick of a shard may have left commits to it.
+        await store?.stop()
         for listener in administration { await listener.stop() }
         logger.notice("stopped")
     }
@@ -208,8 +223,7 @@ package final class RunningGateway: Sendable {
         ]
     }
 
-    private static func drainLogs(of endpoint: any SansIOEndpoint, shard: Int, to logger: Logger) {
-        guard let gateway = endpoint as? Gateway else { return }
+    private static func drainLogs(of gateway: Gateway, shard: Int, to logger: Logger) {
         for record in gateway.takeLogs() {
             let level = record.level.loggerLevel
             guard level >= logger.logLevel else { continue }

@@ -3,6 +3,7 @@ import NIOCore
 import PresenceGateway
 import SIPCore
 import SIPTransport
+import Storage
 import Synchronization
 
 /// Status pages of the administration listener: figures and domain names, but no user names.
@@ -12,13 +13,18 @@ final class StatusPages: Sendable {
     private let startedAt: Instant
     private let directory: CurrentDirectory
     private let tls: TLSService?
+    private let store: StoreWorker?
     let partners: PartnerStatus
     private let isStopping = Atomic(false)
 
-    init(nodeName: String, server: SIPServer, directory: CurrentDirectory, partners: PartnerStatus, tls: TLSService? = nil) {
+    init(
+        nodeName: String, server: SIPServer, directory: CurrentDirectory, partners: PartnerStatus, tls: TLSService? = nil,
+        store: StoreWorker? = nil
+    ) {
         self.partners = partners
         self.directory = directory
         self.tls = tls
+        self.store = store
         self.nodeName = nodeName
         self.server = server
         startedAt = server.clock.now()
@@ -81,6 +87,7 @@ final class StatusPages: Sendable {
             metrics.append(
                 Metric("isthmus_transport_\(name)_total", .counter, help: "Since the start.", value: Double(sockets[keyPath: path])))
         }
+        if let store { metrics += Self.storeMetrics(store.statistics) }
         if let tls { metrics += Self.tlsMetrics(tls.statistics) }
         metrics += await partnerMetrics()
         return metrics

@@ -1,4 +1,5 @@
 import PresenceGateway
+import SIPCore
 import SIPTransport
 import Storage
 import Synchronization
@@ -17,6 +18,26 @@ struct OpenedStore: Sendable {
             records = try store.load(at: HostClock().now())
         } catch {
             throw ServiceFailure("store.sqlite: \(error.description)")
+        }
+    }
+
+    /// Starts the thread that carries out the requests of all shards.
+    /// - Parameter patience: longest wait of a transaction for another process that has locked the database.
+    func work(patience: TimeSpan) throws(ServiceFailure) -> StoreWorker {
+        do { return try StoreWorker(store, patience: patience) } catch { throw ServiceFailure("store.sqlite: \(error.description)") }
+    }
+}
+
+extension StoreWorker {
+    /// Takes the store requests of a tick, and gives their results to the gateway on its event loop.
+    func carryOut(requestsOf gateway: Gateway, on shard: ShardHost) {
+        let requests = gateway.takeStoreRequests()
+        guard !requests.isEmpty else { return }
+        submit(requests, of: shard.index) { results in
+            shard.submit { endpoint, now in
+                guard let gateway = endpoint as? Gateway else { return }
+                for result in results { gateway.receive(result, at: now) }
+            }
         }
     }
 }
