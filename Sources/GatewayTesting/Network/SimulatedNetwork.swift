@@ -39,6 +39,7 @@ public final class SimulatedNetwork {
     private enum Event {
         case arrival(InboundMessage, station: Int, from: String)
         case notice(TransportNotice, station: Int)
+        case action((Instant) -> Void)
     }
 
     private struct Link: Hashable {
@@ -189,7 +190,14 @@ public final class SimulatedNetwork {
         case .notice(let notice, let index):
             guard !stations[index].isDown else { return }
             stations[index].endpoint.receive(notice, at: now)
+        case .action(let action):
+            action(now)
         }
+    }
+
+    /// Runs an action at an instant, after the events already due then; an instant in the past is now.
+    public func schedule(at moment: Instant, _ action: @escaping (Instant) -> Void) {
+        events.add(.action(action), at: max(moment, now))
     }
 
     // MARK: Sending
