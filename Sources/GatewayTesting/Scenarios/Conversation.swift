@@ -30,6 +30,9 @@ public final class Conversation {
     public let transport: TransportProtocol
     private let configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
+    /// Carries out the commits; nil: the gateway does.
+    private let engine: SimulatedStore?
+    private var process: SimulatedProcess?
     private var crashes: UInt64 = 0
     private var peers: [SIPPeer]
     private var stationCount = 0
@@ -44,9 +47,10 @@ public final class Conversation {
     public static let dave = "sip:dave@hosted.example.net"
 
     /// Places the gateway and both presence servers on the stage; without a store the gateway keeps its state in memory only, and
-    /// `configure` changes the configuration before the gateway is created.
+    /// `configure` changes the configuration before the gateway is created. With an engine, which must be on the network of the stage, the
+    /// gateway defers its commits, and its records are in the table of the engine.
     public init(
-        on stage: any Stage, transport: TransportProtocol = .udp, store: (any GatewayStore)? = nil,
+        on stage: any Stage, transport: TransportProtocol = .udp, store: (any GatewayStore)? = nil, engine: SimulatedStore? = nil,
         configure: (inout GatewayConfiguration) -> Void = { _ in }
     ) async throws {
         self.stage = stage
@@ -72,12 +76,14 @@ public final class Conversation {
         // Every peer has its own address, different from its domain's server.
         configuration.trust(DomainTrust(peers: "192.0.0.0/16", "127.0.0.0/8"))
         self.configuration = configuration
-        self.store = store
-        gateway = Gateway(configuration: configuration, key: .seeded(stage.seed), store: store)
+        self.store = engine?.table ?? store
+        self.engine = engine
+        gateway = Gateway(configuration: configuration, key: .seeded(stage.seed), store: self.store, defersCommits: engine != nil)
         enterprise = EnhancedServer(name: "enterprise", address: enterpriseAddress, nextHop: gatewayAddress, seed: stage.seed)
         simple = SimplePresenceServer(name: "simple", address: simpleAddress, nextHop: gatewayAddress, seed: stage.seed)
         peers = [enterprise, simple]
-        try await stage.attach(gateway, name: "gateway", at: gatewayAddress)
+        process = engine.map { SimulatedProcess(gateway, link: $0.connect()) }
+        try await stage.attach(process ?? gateway, name: "gateway", at: gatewayAddress)
         try await stage.attach(enterprise, name: "enterprise", at: enterpriseAddress)
         try await stage.attach(simple, name: "simple", at: simpleAddress)
     }
@@ -172,11 +178,14 @@ public final class Conversation {
     @discardableResult
     public func crash(on network: SimulatedNetwork, awayFor span: TimeSpan) throws -> RestoredState {
         network.takeDown("gateway")
+        process?.kill()
         try network.run(for: span)
         crashes += 1
-        gateway = Gateway(configuration: configuration, key: .seeded(stage.seed &+ crashes), store: store)
+        engine?.settle()
+        gateway = Gateway(configuration: configuration, key: .seeded(stage.seed &+ crashes), store: store, defersCommits: engine != nil)
+        process = engine.map { SimulatedProcess(gateway, link: $0.connect()) }
         let restored = try gateway.restore(at: network.now)
-        network.bringUp("gateway", with: gateway)
+        network.bringUp("gateway", with: process ?? gateway)
         return restored
     }
 

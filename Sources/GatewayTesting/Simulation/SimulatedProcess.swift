@@ -7,27 +7,37 @@ final class SimulatedProcess: SansIOEndpoint {
     enum Death {
         /// After the input was processed, before the commit.
         case beforeCommit(inputs: Int)
-        /// After the commit, before its output was sent.
+        /// After the commit, before its output was sent; with deferred commits after the commit was sent to the store.
         case afterCommit(inputs: Int)
     }
 
     let gateway: Gateway
     /// Difference of the wall clock to network time at the start of the process; constant from then on.
     private let lead: TimeSpan
-    private let forger: SimulatedForger
-    private let sequences: SimulatedSequences
-    private(set) var isDead = false
+    private let forger: SimulatedForger?
+    private let sequences: SimulatedSequences?
+    /// Carries out the requests of the gateway to its store; nil: the gateway does.
+    private let link: (any StoreLink)?
+    private(set) var isDead = false {
+        didSet { if isDead { link?.end() } }
+    }
     private var death: Death?
     private var inputs = 0
 
     /// - Parameter forger: Observes all output, and is notified of its accepted responses.
     /// - Parameter sequences: Observes the output of this process and of its predecessors.
-    init(_ gateway: Gateway, lead: TimeSpan, forger: SimulatedForger, sequences: SimulatedSequences) {
+    /// - Parameter link: Carries out the store requests of a gateway that defers its commits.
+    init(
+        _ gateway: Gateway, lead: TimeSpan = .zero, forger: SimulatedForger? = nil, sequences: SimulatedSequences? = nil,
+        link: (any StoreLink)? = nil
+    ) {
         self.gateway = gateway
         self.lead = lead
         self.forger = forger
         self.sequences = sequences
-        sequences.beginProcess()
+        self.link = link
+        sequences?.beginProcess()
+        link?.receiver = { [weak self] result, now in self?.receive(result, at: now) }
     }
 
     func die(_ death: Death) {
@@ -59,7 +69,7 @@ final class SimulatedProcess: SansIOEndpoint {
         inputs += 1
         let answers = gateway.counters.responsesReceived
         gateway.receive(message, at: now + lead)
-        if SimulatedForger.sent(message), gateway.counters.responsesReceived != answers { forger.noteBelieved(message) }
+        if SimulatedForger.sent(message), gateway.counters.responsesReceived != answers { forger?.noteBelieved(message) }
     }
 
     func receive(_ notice: TransportNotice, at now: Instant) {
@@ -80,6 +90,15 @@ final class SimulatedProcess: SansIOEndpoint {
         gateway.advance(to: now + lead)
     }
 
+    private func receive(_ result: StoreResult, at now: Instant) {
+        guard !isDead else { return }
+        inputs += 1
+        gateway.receive(result, at: now + lead)
+    }
+
+    /// Whether the store knows by how much the wall clock was set since the start of the process.
+    func isStored(wallClock: TimeSpan, in store: MemoryStore) -> Bool { store.clock?.step == wallClock - lead }
+
     var nextDeadline: Instant? { isDead ? nil : gateway.nextDeadline.map { $0 - lead } }
 
     func takeQuestions() -> [NameQuestion] { isDead ? [] : gateway.takeQuestions() }
@@ -92,16 +111,23 @@ final class SimulatedProcess: SansIOEndpoint {
             return []
         case .afterCommit(let count) where inputs > count:
             _ = gateway.takeOutput()
+            sendStoreRequests()
             isDead = true
             return []
         default:
             _ = gateway.takeLogs()
             let output = gateway.takeOutput()
+            sendStoreRequests()
             for message in output {
-                forger.overhear(message)
-                sequences.note(message)
+                forger?.overhear(message)
+                sequences?.note(message)
             }
             return output
         }
+    }
+
+    private func sendStoreRequests() {
+        guard let link else { return }
+        for request in gateway.takeStoreRequests() { link.send(request) }
     }
 }
