@@ -62,6 +62,9 @@ final class GatewayKernel {
         self.clients = clients
     }
 
+    /// Forgets the flows; no input may follow.
+    func disconnect() { clients = [] }
+
     /// The flow of a ticket; nil: the kernel itself.
     func client(of ticket: Ticket) -> (any KernelClient)? {
         ticket.flow == .kernel ? nil : clients[Int(ticket.flow.rawValue) - 1]

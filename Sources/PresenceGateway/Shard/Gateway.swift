@@ -69,6 +69,9 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
         transactions.configuration.allow = flows.handlers.allow
     }
 
+    /// Ends the references of kernel and flows to each other, so that a stopped gateway frees its store.
+    deinit { kernel.disconnect() }
+
     /// Configuration in use; ``reconfigure(_:mapper:at:)`` replaces it.
     public var configuration: GatewayConfiguration { context.configuration }
 

@@ -268,6 +268,18 @@ struct DeferredCommitTests {
         #expect(changes.count == 13)
     }
 
+    @Test("a gateway that is gone frees its store, so that another one may open the file", arguments: [false, true])
+    func frees(isUsed: Bool) {
+        weak var freed: MemoryStore?
+        do {
+            let store = MemoryStore()
+            freed = store
+            let bench = Bench(store: store)
+            if isUsed { bench.send(bench.subscribe("ann@example.org", to: "rob@contoso.com", via: Bench.simple), from: Bench.simple) }
+        }
+        #expect(freed == nil)
+    }
+
     @Test("a stop waits for the commits in flight")
     func stop() throws {
         let bench = makeBench()
