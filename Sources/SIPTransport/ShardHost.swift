@@ -55,6 +55,8 @@ public final class ShardHost: @unchecked Sendable {
         /// - isUnnamed: Whether the sending shard does not know which connection carries the message.
         case outbound(OutboundMessage, shard: Int, isUnnamed: Bool)
         case notice(TransportNotice)
+        /// Value of the sending shard's endpoint.
+        case envelope(ShardEnvelope)
     }
 
     init(
@@ -193,6 +195,7 @@ public final class ShardHost: @unchecked Sendable {
             case .inbound(let message): endpoint?.receive(message, at: now())
             case .outbound(let message, let shard, let isUnnamed): connectionTable.send(message, for: shard, isUnnamed: isUnnamed)
             case .notice(let notice): endpoint?.receive(notice, at: now())
+            case .envelope(let envelope): endpoint?.receive(envelope, at: now())
             }
         }
         schedulePump()
@@ -226,6 +229,7 @@ public final class ShardHost: @unchecked Sendable {
             for message in output { connectionTable.send(message, for: index) }
         }
         connectionTable.flush()
+        for envelope in endpoint.takeEnvelopes() { post(.envelope(envelope), to: envelope.target) }
         flushMailboxes()
         for question in endpoint.takeQuestions() { ask(question) }
         afterTick?(endpoint, self)

@@ -24,6 +24,8 @@ final class GatewayKernel {
     /// Remaining cleanup after closed connections.
     var connectionCleanup: ArraySlice<ConnectionCleanup> = []
     let delivery: RequestDelivery
+    /// Values from and to other shards.
+    var mailboxes: Mailboxes
     /// The flows by number, from 1.
     private(set) var clients: [any KernelClient] = []
     /// The owner, which outlives it.
@@ -38,10 +40,11 @@ final class GatewayKernel {
     ///   - layer: settings of the transactions.
     ///   - key: source of all generated identifiers.
     ///   - prefix: prefix of all generated tokens, which names the shard.
+    ///   - shard: index of the shard.
     ///   - defersCommits: whether the owner carries out the requests to the store.
     init(
         _ configuration: GatewayConfiguration, _ layer: TransactionLayer.Configuration, key: TokenKey, prefix: String,
-        store: (any GatewayStore)?, defersCommits: Bool, localAddresses: (any LocalAddressLookup)?
+        shard: Int, store: (any GatewayStore)?, defersCommits: Bool, localAddresses: (any LocalAddressLookup)?
     ) {
         self.configuration = configuration
         self.key = key
@@ -53,6 +56,7 @@ final class GatewayKernel {
         delivery = RequestDelivery(
             addresses: OwnAddresses(configuration, lookup: localAddresses),
             hops: NextHopResolver(configuration.naming ?? NamingConfiguration(), random: TokenGenerator(key: key.derived(for: "hops"))))
+        mailboxes = Mailboxes(of: shard)
         delivery.kernel = self
     }
 

@@ -53,6 +53,9 @@ final class Flows {
         handlers.add(OptionsHandler(answers))
     }
 
+    /// Handles a value of another shard.
+    func receive(_ value: any Sendable, from shard: Int, at now: Instant) {}
+
     /// The stored record of a key; nil: nothing to store.
     func record(of key: StoreKey) -> StoreRecord? {
         switch key {

@@ -62,7 +62,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
         kernel = GatewayKernel(
-            configuration, layer, key: key, prefix: prefix, store: store, defersCommits: defersCommits, localAddresses: localAddresses)
+            configuration, layer, key: key, prefix: prefix, shard: shard, store: store, defersCommits: defersCommits, localAddresses: localAddresses)
         kernel.connect(to: self, flows.clients)
         flows.border.configure(before: nil)
         noteMappings()
@@ -106,6 +106,15 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
 
     /// Processes the result of a request to the store, in the order of the requests.
     public func receive(_ result: StoreResult, at now: Instant) { kernel.receive(result, at: now) }
+
+    /// Processes a value of another shard.
+    public func receive(_ envelope: ShardEnvelope, at now: Instant) {
+        commitLog.now = now
+        for value in kernel.mailboxes.receive(envelope) { flows.receive(value, from: envelope.source, at: now) }
+    }
+
+    /// The values for other shards since the last call, in order; take them after ``takeOutput()``.
+    public func takeEnvelopes() -> [ShardEnvelope] { kernel.mailboxes.takeOutgoing() }
 
     /// Returns the log records since the last call, oldest first.
     public func takeLogs() -> [GatewayLog] { kernel.takeLogs() }

@@ -153,6 +153,30 @@ public protocol SansIOEndpoint: AnyObject {
     func takeOutput() -> [OutboundMessage]
     /// Questions to the Domain Name System since the last call; each is answered by ``TransportNotice/answered(_:_:)``.
     func takeQuestions() -> [NameQuestion]
+    /// Processes a value of another shard.
+    func receive(_ envelope: ShardEnvelope, at now: Instant)
+    /// Values for other shards since the last call, in order; to be taken after ``takeOutput()``.
+    func takeEnvelopes() -> [ShardEnvelope]
+}
+
+/// A value that one shard sends to another. The transport carries those of a tick together; they arrive once each, in any order.
+public struct ShardEnvelope: Sendable {
+    /// Index of the sending shard.
+    public let source: Int
+    /// Index of the receiving shard.
+    public let target: Int
+    /// Number among the envelopes of the two shards in this direction, from 1, without gaps.
+    public let sequence: UInt64
+    /// What the endpoints say to each other.
+    public let content: any Sendable
+
+    /// Creates an envelope.
+    public init(from source: Int, to target: Int, sequence: UInt64, _ content: any Sendable) {
+        self.source = source
+        self.target = target
+        self.sequence = sequence
+        self.content = content
+    }
 }
 
 extension SansIOEndpoint {
@@ -161,4 +185,10 @@ extension SansIOEndpoint {
 
     /// Returns no questions, by default.
     public func takeQuestions() -> [NameQuestion] { [] }
+
+    /// Ignores other shards, by default.
+    public func receive(_ envelope: ShardEnvelope, at now: Instant) {}
+
+    /// Returns no values for other shards, by default.
+    public func takeEnvelopes() -> [ShardEnvelope] { [] }
 }

@@ -65,7 +65,7 @@ import Testing
 
         init(store: (any GatewayStore)? = nil, defersCommits: Bool = false) {
             kernel = GatewayKernel(
-                Bench.configuration(), TransactionLayer.Configuration(sentBy: [:]), key: .seeded(1), prefix: "", store: store,
+                Bench.configuration(), TransactionLayer.Configuration(sentBy: [:]), key: .seeded(1), prefix: "", shard: 0, store: store,
                 defersCommits: defersCommits, localAddresses: nil)
             host.client = client
             kernel.connect(to: host, [client])
