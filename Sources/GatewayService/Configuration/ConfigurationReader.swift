@@ -75,7 +75,6 @@ package struct ConfigurationReader {
         // Before the domains, which may override it.
         if let timing = fields["timing"] { readTiming(timing) }
         if let domains = fields["domains"] { readDomains(domains) } else { root.refuse("`domains` is missing: nobody could be reached") }
-        if let node = fields["node"] { checkShards(node) }
         // After the domains: listeners require sign-in only when a domain is hosted.
         if let listen = fields["listen"] {
             readListen(listen, hasDirectory: fields["directory"] != nil, hasTLSDSK: fields["tls-dsk"] != nil)
@@ -117,17 +116,6 @@ package struct ConfigurationReader {
             return server.refuse("is no sip: or sips: URI with a user; as in sip:lists@example.org")
         }
         configuration.listServer = uri
-        if configuration.shards > 1 {
-            server.refuse("goes with one shard in this version: the presentities of a list may be anywhere")
-        }
-    }
-
-    /// Refuses several shards with hosted enterprise domains: a batch is served by the user's shard, which does not know users of other
-    /// shards.
-    private func checkShards(_ node: ConfigurationNode) {
-        let homes = configuration.domains.filter { $0.value.hosted && $0.value.side == .enterprise }.keys.sorted()
-        guard configuration.shards > 1, let home = homes.first else { return }
-        node.refuse("more than one shard cannot be the home of \(home) in this version: its users subscribe to each other in batches")
     }
 
     /// Path relative to the configuration file's folder.

@@ -35,7 +35,8 @@ package final class RunningGateway: Sendable {
         let directory = CurrentDirectory(users)
         let authenticator = try authenticator(configuration, directory)
         let tls = try tlsService(configuration, logger)
-        var router = ShardRouter(shards: configuration.shards, identities: configuration.identities)
+        var router = ShardRouter(
+            shards: configuration.shards, for: configuration.gateway(listeners: [], logLevel: .init(logger.logLevel)))
         let opened = try OpenedStore(configuration.store)
         if let opened { router.adopt(opened.records) }
         let restored = RestoredTotal()

@@ -26,12 +26,12 @@ final class BorderFlow: ShardMember {
     /// Hosts with responses that were refused and logged lately.
     private var answerers = RecentNotes<String>(limit: 256)
 
-    init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any BorderPorts, shard: Int, of shards: Int) {
+    init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any BorderPorts) {
         self.kernel = kernel
         self.context = context
         self.ports = ports
         partners = PartnerRecords(kernel, context)
-        probes = PartnerProbes(kernel, context, ports, partners, shard: shard, of: shards)
+        probes = PartnerProbes(kernel, context, ports, partners)
         signIns = PartnerSignIns(kernel, context, partners)
         peers = PeerAdmission(context.configuration, routes: context.routes)
     }

@@ -22,9 +22,6 @@ final class PartnerProbes: ShardMember, KernelClient {
     /// The other flows, which outlive it.
     private unowned let ports: any BorderPorts
     private let partners: PartnerRecords
-    /// The shard among all shards; each configured domain is asked by one of them.
-    private let shard: Int
-    private let shards: Int
     /// The probed domains.
     private(set) var keepAlives: [String: KeepAlive] = [:]
     /// Whether domains are probed, by default those with an upstream subscription.
@@ -34,14 +31,12 @@ final class PartnerProbes: ShardMember, KernelClient {
     private var probes = Slab<Probe>()
 
     init(
-        _ kernel: GatewayKernel, _ context: ShardContext, _ ports: any BorderPorts, _ partners: PartnerRecords, shard: Int, of shards: Int
+        _ kernel: GatewayKernel, _ context: ShardContext, _ ports: any BorderPorts, _ partners: PartnerRecords
     ) {
         self.kernel = kernel
         self.context = context
         self.ports = ports
         self.partners = partners
-        self.shard = shard
-        self.shards = shards
     }
 
     /// Intervals without configuration while the partner is up and while it is down, and the most servers and domains asked.
@@ -79,7 +74,7 @@ final class PartnerProbes: ShardMember, KernelClient {
     /// Whether this shard asks the domain; one shard asks each.
     private func isAskedHere(_ name: String, _ domain: DomainConfiguration) -> Bool {
         name != RoutingTable.fallbackName && !domain.hosted && domain.refuse == nil
-            && ShardRouter(shards: shards).shard(ofKey: name) == shard
+            && place.has(name)
     }
 
     func advance(_ name: String, at now: Instant) {

@@ -69,6 +69,9 @@ public struct GatewayConfiguration: Hashable, Sendable {
         Set(domains.filter { $0.key != "*" && $0.value.hosted && $0.value.refuse == nil }.map { $0.key.lowercased() })
     }
 
+    /// Names of the hosted domains with endpoints (MS-PRES).
+    var enterpriseHomes: Set<String> { hostedDomains.filter { domain($0)?.side == .enterprise } }
+
     /// The entry for a host name or an alias, compared case-insensitively; nil if neither it nor `*` is configured.
     public func domain(_ host: String) -> DomainConfiguration? {
         domains[host] ?? domains[host.lowercased()] ?? domains[identities.domain(host)] ?? anonymousDomain(host) ?? domains["*"]

@@ -19,6 +19,8 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var carried: RelayedReport?
     /// Recent journal entries about the two, newest first.
     public var journal: [JournalEntry]
+    /// Derivations of views for subscriptions of other shards, until ``merged(_:journalLimit:)`` adds them to those.
+    var views: [String: ViewExplanation]?
 
     /// Creates an explanation.
     public init(
@@ -44,6 +46,12 @@ public struct Explanation: Codable, Hashable, Sendable {
             result.home = result.home ?? part.home
             result.carried = result.carried ?? part.carried
             result.journal += part.journal
+        }
+        let views = parts.reduce(into: [:]) { $0.merge($1.views ?? [:]) { first, _ in first } }
+        result.views = nil
+        for index in result.subscriptions.indices {
+            if let watch = result.subscriptions[index].watch, let view = views[watch] { result.subscriptions[index].view = view }
+            result.subscriptions[index].watch = nil
         }
         if result.subscriptions.contains(where: \.isPresence) { result.preview = nil }
         result.subscriptions.sort { $0.subscription.key < $1.subscription.key }
@@ -108,6 +116,8 @@ public struct SubscriptionExplanation: Codable, Hashable, Sendable {
     public var verdict: InstanceStateReport?
     /// The document that the watcher has; only on request.
     public var body: String?
+    /// Names the derivation among the views of the presentity's shard.
+    var watch: String?
 
     /// Whether it is a subscription to presence, which has a view.
     var isPresence: Bool { view.origin != .own }

@@ -19,8 +19,9 @@ extension ShardInspection {
         var explanation = Explanation(watcher: party(watcher), presentity: party(presentity), route: route)
         explanation.subscriptions = flows.subscriptions.explain(
             watcher: watcher.aorKey, presentity: key, includingBodies: includingBodies, at: now)
-        if ShardRouter(shards: shards).shard(ofKey: key) == shard, configuration.domain(presentity.domainKey)?.hosted == true {
+        if place.has(key), configuration.domain(presentity.domainKey)?.hosted == true {
             explanation.home = flows.presentities.record(key).map { report(home: $0) }
+            explanation.views = remoteViews(of: presentity, for: watcher, at: now)
             if !explanation.subscriptions.contains(where: \.isPresence) { explanation.preview = preview(watcher, of: presentity, at: now) }
         }
         explanation.carried = relayedReport(of: key, at: now)
@@ -44,6 +45,8 @@ extension ShardInspection {
     func trace(
         _ resource: WatchedResource, for dialog: WatcherDialog, at now: Instant
     ) -> (ViewExplanation, RenderedPresence) {
+        // The presentity's shard explains it.
+        if let received = resource.received { return (ViewExplanation(origin: .nothing), received) }
         let trace = MappingNotes()
         let translator = tracing(by: trace)
         var unused = GatewayCounters()
@@ -69,6 +72,22 @@ extension ShardInspection {
         var unused = GatewayCounters()
         _ = record.make(plan, by: tracing(by: trace), counters: &unused, at: now)
         return explanation(plan, record, identity, trace)
+    }
+
+    /// The views of a watcher with dialogs in other shards, by the tags of their watches; nil: it has none.
+    private func remoteViews(of presentity: SIPURI, for watcher: SIPURI, at now: Instant) -> [String: ViewExplanation]? {
+        guard let domain = configuration.domain(watcher.domainKey) else { return nil }
+        let identity = WatcherIdentity(watcher.addressOfRecord(), network: domain.network)
+        var views: [String: ViewExplanation] = [:]
+        for (watch, resource) in flows.presentities.remoteWatchers.watches(of: presentity.aorKey, by: identity) {
+            guard let record = flows.presentities.record(resource.hostedKey) else { continue }
+            let trace = MappingNotes()
+            let plan = record.plan(watch.format, watch.categories, for: watch.watcher)
+            var unused = GatewayCounters()
+            _ = record.make(plan, by: tracing(by: trace), counters: &unused, at: now)
+            views[watch.id.tag] = explanation(plan, record, watch.watcher, trace)
+        }
+        return views.isEmpty ? nil : views
     }
 
     private func tracing(by trace: MappingNotes) -> PresenceTranslator {
@@ -116,7 +135,8 @@ extension ShardInspection {
             documents: documents.map { DocumentReport(arrived: $0.arrived, until: $0.until) },
             published: all.filter { !$0.isComputed }.map { InstanceReport($0) },
             aggregationInputs: all.filter { !$0.isComputed && EnhancedPresentity.isAggregated($0.id.pair) }.map { InstanceReport($0) },
-            watchers: flows.presenceSubscriptions.dialogsOfPresentity[presentity.key] ?? 0,
+            watchers: (flows.presenceSubscriptions.dialogsOfPresentity[presentity.key] ?? 0)
+                + flows.presentities.remoteWatchers.count(of: presentity.key),
             endpoints: flows.homeServer.home.registrar.bindings(of: presentity.key).compactMap { $0.endpoint?.description })
     }
 }

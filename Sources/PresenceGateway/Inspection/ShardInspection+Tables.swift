@@ -15,7 +15,7 @@ extension ShardInspection {
             "lookups": hops.lookups.count, "deliveries": hops.deliveries.count, "questions": hops.asking.count,
             "undeliverable": hops.undeliverable.count,
             "watchedByPartners": flows.border.partners.table.watchedCount, "connectionCleanup": kernel.connectionCleanup.count,
-            "unanswered": unanswered.count,
+            "unanswered": unanswered.count, "mailboxes": kernel.mailboxes.count,
         ]
         let flowTables = [
             flows.subscriptions.sizes, flows.presenceSubscriptions.sizes, flows.presentities.sizes, flows.upstream.upstreams.sizes,

@@ -7,16 +7,12 @@ import SIPSecurity
 final class ShardInspection: FlowsMember {
     let kernel: GatewayKernel
     let context: ShardContext
-    let shard: Int
-    let shards: Int
     /// All flows, which own it.
     private unowned var all: Flows!
 
-    init(_ kernel: GatewayKernel, _ context: ShardContext, shard: Int, of shards: Int) {
+    init(_ kernel: GatewayKernel, _ context: ShardContext) {
         self.kernel = kernel
         self.context = context
-        self.shard = shard
-        self.shards = shards
     }
 
     var flows: Flows { all }
@@ -38,7 +34,7 @@ final class ShardInspection: FlowsMember {
         counts.watchedResources = flows.presenceSubscriptions.watchedResources
         counts.pendingOutput = kernel.output.count + commitLog.waitingMessages
         counts.latenessMilliseconds = Int(kernel.work.lateness.nanoseconds / 1_000_000)
-        if shard == 0, let authenticator {
+        if place.index == 0, let authenticator {
             counts.securityAssociations = authenticator.associationCount
             counts.tlsHandshakes = authenticator.handshakeCount
         }

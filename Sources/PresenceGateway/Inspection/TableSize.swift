@@ -34,7 +34,7 @@ extension ShardInspection {
             TableSize(name: "requests_waiting", entries: hops.waiting, limit: configuration.naming?.waiting ?? 0),
             TableSize(name: "journal_entries", entries: journal.count, limit: limits.journalEntries),
         ]
-        if shard == 0, let authenticator {
+        if place.index == 0, let authenticator {
             tables += [
                 TableSize(name: "security_associations", entries: counts.securityAssociations, limit: authenticator.limits.associations),
                 TableSize(name: "tls_handshakes", entries: counts.tlsHandshakes, limit: authenticator.limits.handshakes),

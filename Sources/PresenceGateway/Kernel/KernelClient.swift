@@ -19,6 +19,9 @@ protocol KernelClient: AnyObject {
     /// Handles a request that was not sent, because the changes that it depends on could not be stored.
     func notSent(_ origin: RequestOrigin, at now: Instant)
 
+    /// Handles a value for another shard that was not sent, because the changes that it depends on could not be stored.
+    func notSent(_ value: any Sendable, at now: Instant)
+
     /// Whether the response to a request is still awaited and no later request was created in its dialog: a request that follows one
     /// with a higher CSeq is refused (RFC 3261 12.2.2).
     func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool
@@ -67,6 +70,7 @@ extension KernelClient {
     }
 
     func notSent(_ origin: RequestOrigin, at now: Instant) {}
+    func notSent(_ value: any Sendable, at now: Instant) {}
     func isLatest(_ request: SIPRequest, of origin: RequestOrigin) -> Bool { false }
     func renumber(_ request: inout SIPRequest, of origin: RequestOrigin) -> Bool { false }
     func exists(_ ticket: Ticket) -> Bool { false }

@@ -16,11 +16,17 @@ final class ShardContext {
     private(set) var parser: XMLParser
     /// Shared by all shards; nil: no user is authenticated.
     let authenticator: Authenticator?
+    /// Which users belong to this shard.
+    let place: ShardPlace
     private(set) var isShuttingDown = false
     private var keptScreening: RequestScreening?
 
-    init(_ configuration: GatewayConfiguration, _ mapper: PresenceMapper, _ directory: DirectoryState, _ authenticator: Authenticator?) {
+    init(
+        _ configuration: GatewayConfiguration, _ mapper: PresenceMapper, _ directory: DirectoryState, _ authenticator: Authenticator?,
+        _ place: ShardPlace = ShardPlace()
+    ) {
         self.configuration = configuration
+        self.place = place
         routes = configuration.routes
         self.directory = HostedDirectory(directory)
         translator = PresenceTranslator(mapper: mapper)
@@ -67,6 +73,7 @@ extension ShardMember {
     var translator: PresenceTranslator { _read { yield context.translator } }
     var parser: XMLParser { context.parser }
     var screening: RequestScreening { context.screening }
+    var place: ShardPlace { context.place }
     var isShuttingDown: Bool { context.isShuttingDown }
     var authenticator: Authenticator? { context.authenticator }
 }

@@ -14,6 +14,8 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
     unowned let ports: any PresentitiesPorts
     let table: PresentityTable
     let blocking: PoliteBlocking
+    /// Watchers with dialogs in other shards.
+    private(set) lazy var remoteWatchers = RemoteWatchers(self)
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
     private var published: [String] = []
     /// Connections over which unregistered endpoints published, by presentity.
@@ -29,6 +31,10 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
         self.ports = ports
         table = PresentityTable(kernel, context)
         blocking = PoliteBlocking(table, ports)
+    }
+
+    func notSent(_ value: any Sendable, at now: Instant) {
+        if case .views(let view) = value as? WatchMessage { remoteWatchers.notSent(view) }
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
@@ -158,6 +164,7 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
     /// Number of entries of each table.
     var sizes: [String: Int] {
         ["presentities": table.count, "returning": returning.count, "publishingConnections": publishingConnections.count]
+            .merging(remoteWatchers.sizes) { $1 }
     }
 
     /// Number of true presentities and of their publications.

@@ -28,11 +28,11 @@ final class Flows {
     /// The flows that serve requests, in the order of Allow.
     var handlers = RequestHandlers()
 
-    init(_ kernel: GatewayKernel, _ context: ShardContext, shard: Int, of shards: Int) {
+    init(_ kernel: GatewayKernel, _ context: ShardContext) {
         let answers = PortAnswers(kernel, context)
         let sources = PresenceSources(kernel, context)
-        inspection = ShardInspection(kernel, context, shard: shard, of: shards)
-        border = BorderFlow(kernel, context, answers, shard: shard, of: shards)
+        inspection = ShardInspection(kernel, context)
+        border = BorderFlow(kernel, context, answers)
         subscriptions = SubscriptionsFlow(kernel, context, answers)
         presenceSubscriptions = PresenceSubscriptions(
             kernel, context, notifier: subscriptions, admission: sources, hosted: sources, remote: sources)
@@ -54,7 +54,16 @@ final class Flows {
     }
 
     /// Handles a value of another shard.
-    func receive(_ value: any Sendable, from shard: Int, at now: Instant) {}
+    func receive(_ value: any Sendable, at now: Instant) {
+        switch value as? WatchMessage {
+        case .watch(let watch): presentities.remoteWatchers.begin(watch, at: now)
+        case .unwatch(let watch): presentities.remoteWatchers.end(watch)
+        case .views(let view): presenceSubscriptions.views.receive(view, at: now)
+        case .refused(let watch, let refusal): presenceSubscriptions.views.refused(watch, refusal, at: now)
+        case .ended(let watch): presenceSubscriptions.views.ended(watch, at: now)
+        case nil: break
+        }
+    }
 
     /// The stored record of a key; nil: nothing to store.
     func record(of key: StoreKey) -> StoreRecord? {

@@ -12,6 +12,7 @@ extension Gateway: KernelHost {
     }
 
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
+        flows.presenceSubscriptions.views.connectionClosed(connection, at: now)
         flows.publications.endpointsClosed(connection, at: now)
         flows.presentities.endpointsClosed(connection, at: now)
         flows.homeServer.registrationConnectionEnded(connection, at: now)

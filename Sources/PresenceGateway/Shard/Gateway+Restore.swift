@@ -65,8 +65,8 @@ extension Gateway {
     @discardableResult
     public func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
         commitLog.now = now
-        let router = ShardRouter(shards: shards)
-        let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: $0.owner) == shard }
+        let router = ShardRouter(shards: shards, for: configuration)
+        let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: router.owner(of: $0)) == shard }
         var state = RestoredState()
         var publications: [StoredPublication] = []
         var stored: [StoredDialog] = []
@@ -129,16 +129,5 @@ extension Gateway {
     private func leaveOut(_ key: StoreKey, _ state: inout RestoredState) {
         state.unreadable += 1
         log(.warning, "a stored record is left out", ["key": key.kind])
-    }
-}
-
-extension StoreRecord {
-    /// Key that selects the shard of the record.
-    var owner: String {
-        switch self {
-        case .dialog(let stored): stored.owner
-        case .upstreamSubscription(let stored): stored.owner
-        default: key.user ?? ""
-        }
     }
 }

@@ -35,9 +35,9 @@ extension Gateway {
 
     /// Whether nothing is left to be sent, stored or awaited after ``shutdown(at:)``.
     public var isDrained: Bool {
-        guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive) else {
-            return false
-        }
+        guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive),
+            flows.presenceSubscriptions.views.parkedCount == 0
+        else { return false }
         return keepsDialogs || (flows.subscriptions.dialogs.isEmpty && flows.upstream.upstreams.isEmpty)
     }
 

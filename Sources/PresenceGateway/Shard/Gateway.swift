@@ -31,7 +31,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     let shards: Int
 
     /// The flows, by which timers and requests find their records.
-    private(set) lazy var flows = Flows(kernel, context, shard: shard, of: shards)
+    private(set) lazy var flows = Flows(kernel, context)
 
     /// Creates the gateway of one shard.
     /// - Parameters:
@@ -50,7 +50,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
         directory: DirectoryState = .none,
         localAddresses: (any LocalAddressLookup)? = nil
     ) {
-        context = ShardContext(configuration, mapper, directory, authenticator)
+        context = ShardContext(configuration, mapper, directory, authenticator, ShardPlace(index: shard, count: shards))
         self.shard = shard
         self.shards = shards
         let prefix = ShardRouter.prefix(of: shard, among: shards)
@@ -62,7 +62,8 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
             layer.finish = { authenticator.sign(&$1, to: $0, at: $2) }
         }
         kernel = GatewayKernel(
-            configuration, layer, key: key, prefix: prefix, shard: shard, store: store, defersCommits: defersCommits, localAddresses: localAddresses)
+            configuration, layer, key: key, prefix: prefix, shard: shard, store: store, defersCommits: defersCommits,
+            localAddresses: localAddresses)
         kernel.connect(to: self, flows.clients)
         flows.border.configure(before: nil)
         noteMappings()
@@ -98,7 +99,14 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     /// Notifies watchers of publications, submits the changes to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
         flows.presentities.notifyPublished(at: commitLog.now)
-        return kernel.takeOutput()
+        flows.presentities.remoteWatchers.sendViews(at: commitLog.now)
+        var output = kernel.takeOutput()
+        // Steps of a commit may change presentities; the rest waits for the next tick.
+        for _ in 0..<8 where flows.presentities.remoteWatchers.hasDue {
+            flows.presentities.remoteWatchers.sendViews(at: commitLog.now)
+            output += kernel.takeOutput()
+        }
+        return output
     }
 
     /// The requests to the store since the last call, if the caller carries them out; take them after ``takeOutput()``.
@@ -110,7 +118,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     /// Processes a value of another shard.
     public func receive(_ envelope: ShardEnvelope, at now: Instant) {
         commitLog.now = now
-        for value in kernel.mailboxes.receive(envelope) { flows.receive(value, from: envelope.source, at: now) }
+        for value in kernel.mailboxes.receive(envelope) { flows.receive(value, at: now) }
     }
 
     /// The values for other shards since the last call, in order; take them after ``takeOutput()``.

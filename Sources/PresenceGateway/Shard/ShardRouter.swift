@@ -1,26 +1,44 @@
-import ByteCoding
 import FederationRouting
 import SIPCore
+import SIPEvents
 
 /// Finds the shard of a framed message from its octets; pure, so that any event loop may call it.
 ///
-/// In-dialog requests and responses carry the shard in a token made by the gateway (To tag, or branch of the top Via); other requests
-/// are assigned by presentity, so that all publications and watchers of a hosted user meet on one shard.
+/// Tags of the gateway name the ``Partition`` of a dialog, and branches the shard of a request. Other requests are assigned by the user
+/// that they are about, so that all publications and watchers of a hosted presentity meet on one shard; a SUBSCRIBE for presence by
+/// a user of a hosted enterprise domain, and one with a list, by the watcher, so that all dialogs of its endpoints are with its
+/// registration.
 public struct ShardRouter: Hashable, Sendable {
     /// Number of shards, 1 to 1,296.
     public let shards: Int
     private let identities: IdentityTable
+    /// Keys of the hosted enterprise domains.
+    private let homes: Set<String>
+    private let listServer: String?
     /// Shards of restored dialogs with tags that name another shard.
     private var adopted: [String: Int] = [:]
 
     /// Creates a router; `shards` is limited to 1 to 1,296.
-    /// - Parameter identities: maps the URIs of one user to one key, so that requests for the user meet on one shard.
-    public init(shards: Int, identities: IdentityTable = IdentityTable()) {
+    /// - Parameters:
+    ///   - identities: maps the URIs of one user to one key, so that requests for the user meet on one shard.
+    ///   - homes: keys of the hosted enterprise domains.
+    ///   - listServer: URI of the list server; nil: there is none.
+    public init(shards: Int, identities: IdentityTable = IdentityTable(), homes: Set<String> = [], listServer: SIPURI? = nil) {
         self.identities = identities
+        self.homes = homes
+        self.listServer = listServer?.aorKey
         self.shards = max(1, min(shards, 36 * 36))
     }
 
-    /// Notes the shards of stored dialogs that were created under another number of shards.
+    /// Creates the router of a configuration.
+    public init(shards: Int, for configuration: GatewayConfiguration) {
+        self.init(
+            shards: shards, identities: configuration.identities, homes: configuration.enterpriseHomes, listServer: configuration.listServer
+        )
+    }
+
+    /// Notes the shards of stored dialogs with tags that do not name the partition of their user, because an earlier version, or another
+    /// configuration, created them.
     public mutating func adopt(_ records: some Sequence<StoreRecord>) {
         for record in records {
             let tag: String
@@ -28,8 +46,8 @@ public struct ShardRouter: Hashable, Sendable {
             case .dialog(let name), .upstreamSubscription(let name): tag = name
             default: continue
             }
-            let shard = shard(ofKey: record.owner)
-            adopted[tag] = shard == index(in: Substring(tag)) ?? 0 ? nil : shard
+            let shard = shard(ofKey: owner(of: record))
+            adopted[tag] = shard == index(inTag: tag) ? nil : shard
         }
     }
 
@@ -46,24 +64,59 @@ public struct ShardRouter: Hashable, Sendable {
         switch parsed {
         case .response(let response):
             guard let branch = response.headers.topVia?.branch, branch.hasPrefix("z9hG4bK") else { return 0 }
-            return index(in: branch.dropFirst(7)) ?? 0
+            return index(inBranch: branch.dropFirst(7)) ?? 0
         case .request(let request):
-            if let tag = request.headers.toTag { return adopted[tag] ?? index(in: Substring(tag)) ?? 0 }
-            // Batches, SERVICE and REGISTER name the user in To, others in the Request-URI.
-            let isByTo = request.method == .service || request.method == .register || CategoryRequest.isBatch(request.headers)
-            let address = isByTo ? request.headers.to?.uri ?? request.uri : request.uri
-            return shard(ofKey: identities.identity(of: address).key)
+            if let tag = request.headers.toTag { return adopted[tag] ?? index(inTag: tag) }
+            return shard(ofKey: owner(of: request))
         }
     }
 
-    /// Index of the shard for a presentity's key.
-    public func shard(ofKey key: String) -> Int {
-        var hash = FNV1a(of: key.utf8).value
-        hash ^= hash >> 32
-        return Int(hash % UInt64(shards))
+    /// Index of the shard of a user's key.
+    public func shard(ofKey key: String) -> Int { Partition(ofKey: key).shard(of: shards) }
+
+    // MARK: owners
+
+    /// Key of the user that a request outside a dialog is assigned by.
+    private func owner(of request: SIPRequest) -> String {
+        let headers = request.headers
+        if request.method == .subscribe, headers.event?.package == EventToken.presence, let from = headers.from?.uri {
+            let watcher = identities.identity(of: from)
+            if homes.contains(watcher.uri.domainKey) || request.uri.aorKey == listServer { return watcher.key }
+        }
+        // Batches, SERVICE and REGISTER name the user in To, others in the Request-URI.
+        let isByTo = request.method == .service || request.method == .register || CategoryRequest.isBatch(headers)
+        return identities.identity(of: isByTo ? headers.to?.uri ?? request.uri : request.uri).key
     }
 
-    private func index(in token: Substring) -> Int? {
+    /// Key of the user that a stored record is assigned by. Versions before partitions stored dialogs of hosted watchers and lists by
+    /// the presentity.
+    func owner(of record: StoreRecord) -> String {
+        switch record {
+        case .dialog(let stored):
+            let isList = stored.details[StoredDialog.listDetail] != nil
+            return isList ? key(ofWatcher: stored.watcher) ?? stored.owner : homeKey(ofWatcher: stored.watcher) ?? stored.owner
+        case .upstreamSubscription(let stored):
+            return homeKey(ofWatcher: stored.watcher) ?? stored.owner
+        default:
+            return record.key.user ?? ""
+        }
+    }
+
+    private func key(ofWatcher uri: String) -> String? { SIPURI(uri).map { identities.identity(of: $0).key } }
+
+    /// The key of a watcher of a hosted enterprise domain; nil: it belongs to another domain.
+    private func homeKey(ofWatcher uri: String) -> String? {
+        guard !homes.isEmpty, let watcher = SIPURI(uri).map({ identities.identity(of: $0) }) else { return nil }
+        return homes.contains(watcher.uri.domainKey) ? watcher.key : nil
+    }
+
+    // MARK: tokens
+
+    private func index(inTag tag: String) -> Int {
+        Partition(tag: tag)?.shard(of: shards) ?? index(inBranch: Substring(tag)) ?? 0
+    }
+
+    private func index(inBranch token: Substring) -> Int? {
         guard token.utf8.first == UInt8(ascii: "s"), token.utf8.count > 3 else { return nil }
         guard let value = Int(token.dropFirst().prefix(2), radix: 36), value < shards else { return nil }
         return value

@@ -54,6 +54,13 @@ extension EventPackage {
 struct OpenedSubscription {
     let parties: RequestScreening.Parties
     let subscription: any PackageSubscription
+
+    /// Key of the user by which the dialog is assigned to a shard: the watcher, if its endpoints are registered here or if it watches
+    /// several presentities; otherwise the presentity.
+    var owner: String {
+        let domain = parties.watcherDomain
+        return domain.hosted && domain.side == .enterprise || subscription.presentity.isEmpty ? parties.watcherKey : parties.presentityKey
+    }
 }
 
 /// The part of a dialog that belongs to its event package: the subscribed state, and the changes that were not notified.
@@ -83,6 +90,10 @@ protocol PackageSubscription: AnyObject {
     /// Whether the 200 may have the state, if the watcher offers that (MS-SIP 3.4.5.1).
     func allowsPiggyback(isPoll: Bool) -> Bool
 
+    /// What a SUBSCRIBE outside a dialog needs of other shards before it is served.
+    func neededViews(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool) -> [WatchDraft]
+    /// What a SUBSCRIBE in the dialog needs of other shards before it is served.
+    func neededViews(changedBy request: SIPRequest, of dialog: WatcherDialog) -> [WatchDraft]
     /// Checks that need no dialog but may change state, such as the presentity's list of subscribers.
     func admit(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant)
         throws(Refusal)
@@ -159,6 +170,8 @@ extension PackageSubscription {
     var isAuthorized: Bool { true }
     var nextChange: Instant? { nil }
     func hasDueChange(at now: Instant) -> Bool { false }
+    func neededViews(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool) -> [WatchDraft] { [] }
+    func neededViews(changedBy request: SIPRequest, of dialog: WatcherDialog) -> [WatchDraft] { [] }
     func allowsPiggyback(isPoll: Bool) -> Bool { true }
 
     func admit(

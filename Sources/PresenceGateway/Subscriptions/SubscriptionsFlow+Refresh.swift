@@ -10,6 +10,8 @@ extension SubscriptionsFlow {
         guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
             watcher.notifier.isRefreshable, ports.isRemoteEnd(watcher.watcherKey, request, flow)
         else { throw .noSuchDialog }
+        let needed = watcher.subscription.neededViews(changedBy: request, of: watcher)
+        if ports.park(request, transaction, flow, needing: needed, inDialog: tag, at: now) { return }
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }

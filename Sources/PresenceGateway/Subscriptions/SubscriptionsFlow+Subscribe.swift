@@ -15,6 +15,15 @@ extension SubscriptionsFlow {
         }
     }
 
+    /// Serves a SUBSCRIBE that waited for views of other shards, or refuses it.
+    func serve(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
+        do throws(Refusal) {
+            try receiveSubscribe(request, transaction, flow, at: now)
+        } catch {
+            ports.refuse(request, transaction, error, at: now)
+        }
+    }
+
     private func receiveInitial(
         _ request: SIPRequest, _ package: any EventPackage, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow,
         at now: Instant
@@ -35,6 +44,8 @@ extension SubscriptionsFlow {
         let policy = notifierConfiguration(package, parties.watcherDomain, bestEffort: takesBenotify(request, opened, flow))
         var requestedExpires = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
+        let needed = subscription.neededViews(request, parties, isPoll: requestedExpires == 0)
+        if ports.park(request, transaction, flow, needing: needed, inDialog: nil, at: now) { return }
         try subscription.admit(request, parties, isPoll: requestedExpires == 0, at: now)
         let watcher = WatcherDialog(
             dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, package, opened, flow: flow,

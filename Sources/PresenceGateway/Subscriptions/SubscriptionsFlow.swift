@@ -158,6 +158,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     func reload(_ stored: StoredRecords, at now: Instant) { reloaded.reload(stored, at: now) }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
+        if WatchedViews.isTicket(ticket) { return ports.parkedTimerDue(ticket, at: now) }
         guard let watcher = records[ticket.key] else { return }
         watcher.fired()
         advance(watcher, at: now)

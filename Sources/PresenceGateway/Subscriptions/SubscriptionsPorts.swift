@@ -8,6 +8,17 @@ protocol SubscriptionsPorts: AnyObject {
     /// Refuses a request, which is logged and added to the journal.
     func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant)
 
+    /// Orders the views that a SUBSCRIBE needs of other shards, and keeps it until they are there; it is served again then.
+    /// - Parameter dialog: local tag of its dialog; nil: it is outside a dialog.
+    /// - Returns: false: it can be served now.
+    func park(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: [WatchDraft], inDialog dialog: String?,
+        at now: Instant
+    ) -> Bool
+
+    /// Handles the timer of a kept SUBSCRIBE.
+    func parkedTimerDue(_ ticket: Ticket, at now: Instant)
+
     // MARK: peers
 
     /// Checks that the Record-Route of a request names servers of its sender only.

@@ -64,7 +64,7 @@ final class WatcherDialog {
     let watcher: SIPURI
     let watcherKey: String
     let network: DomainNetwork
-    /// Key by which the first SUBSCRIBE was assigned to this shard.
+    /// Key of the user by which the dialog is assigned to this shard (``ShardRouter``).
     let owner: String
     /// Endpoint that subscribed, if it is named and matters: its user is hosted, or it has only one dialog of the package.
     let endpoint: EndpointKey?
@@ -110,7 +110,7 @@ final class WatcherDialog {
         watcher = parties.watcher
         watcherKey = parties.watcherKey
         network = parties.watcherDomain.network
-        owner = parties.presentityKey
+        owner = opened.owner
         self.flow = flow
         self.endpoint = endpoint
         self.hidesIdentity = hidesIdentity

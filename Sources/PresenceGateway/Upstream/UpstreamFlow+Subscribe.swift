@@ -47,7 +47,8 @@ extension UpstreamFlow {
     private func subscribe(_ upstream: UpstreamSubscription, expires: Int, at now: Instant) {
         verifier.sampleLost(upstream, at: now)
         keep(upstream)
-        upstreams.begin(upstream, localTag: tokens.tag(), callID: tokens.callID())
+        let label = place.label(for: upstream.sinks.first?.watcher.owner ?? upstream.watcher.aorKey)
+        upstreams.begin(upstream, localTag: tokens.tag(labelled: label), callID: tokens.callID(labelled: label))
         let transport = upstream.domain.hop.transport
         var request = SIPRequest(.subscribe, uri: upstream.target)
         request.headers.maxForwards = upstream.maxForwards

@@ -42,6 +42,13 @@ public struct TokenGenerator: Sendable {
     /// From or To tag (RFC 3261 19.3).
     public mutating func tag() -> String { text(tags.next(), tags.next()) }
 
+    /// From or To tag that begins with a label instead of ``prefix``.
+    /// - Parameter label: Characters of a token.
+    public mutating func tag(labelled label: String) -> String { label + digits(tags.next(), tags.next()) }
+
+    /// Call-ID that begins with a label instead of ``prefix``.
+    public mutating func callID(labelled label: String) -> String { label + digits(callIDs.next(), callIDs.next()) }
+
     /// Via branch with the cookie of RFC 3261 8.1.1.7.
     public mutating func branch() -> String { "z9hG4bK" + text(branches.next(), branches.next()) }
 
@@ -67,8 +74,10 @@ public struct TokenGenerator: Sendable {
         repeatable.derived(for: "number").mixed(with: text.utf8).words.0
     }
 
-    /// Prefix and 26 characters of 0-9, a-v: 128 bits.
-    private func text(_ first: UInt64, _ second: UInt64) -> String {
+    private func text(_ first: UInt64, _ second: UInt64) -> String { prefix + digits(first, second) }
+
+    /// 26 characters of 0-9, a-v: 128 bits.
+    private func digits(_ first: UInt64, _ second: UInt64) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(26)
         for var word in [first, second] {
@@ -78,7 +87,7 @@ public struct TokenGenerator: Sendable {
                 word >>= 5
             }
         }
-        return prefix + String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -16,7 +16,9 @@ final class Bench {
     /// One fake peer speaks for users of many domains.
     static let oneNetwork = DomainTrust(peers: "192.0.2.0/24")
 
-    private(set) var gateway: Gateway
+    /// The shards of the node; most tests have one.
+    private(set) var gateways: [Gateway] = []
+    private var router: ShardRouter
     private var configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
     /// Whether the test carries out the requests to the store, by ``takeStoreRequests()`` and ``receive(_:)``.
@@ -47,8 +49,11 @@ final class Bench {
         return configuration
     }
 
+    /// The only shard, or the first one.
+    var gateway: Gateway { gateways[0] }
+
     init(
-        store: (any GatewayStore)? = nil, defersCommits: Bool = false, authenticator: Authenticator? = nil,
+        shards: Int = 1, store: (any GatewayStore)? = nil, defersCommits: Bool = false, authenticator: Authenticator? = nil,
         directory: DirectoryState = .none, _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) {
         var configuration = Self.configuration()
@@ -57,31 +62,45 @@ final class Bench {
         self.configuration = configuration
         self.store = store
         self.defersCommits = defersCommits
-        gateway = Gateway(
-            configuration: configuration, key: .seeded(42), store: store, defersCommits: defersCommits, authenticator: authenticator,
-            directory: directory)
+        router = ShardRouter(shards: shards, for: configuration)
+        gateways = (0..<shards).map {
+            Gateway(
+                configuration: configuration, shard: $0, shards: shards, key: .seeded(42 + UInt64($0) << 32), store: store,
+                defersCommits: defersCommits, authenticator: authenticator, directory: directory)
+        }
     }
+
+    /// The shard of a user.
+    func shard(of user: String) -> Int { router.shard(ofKey: "sip:" + user) }
 
     /// Prepares the gateway, and each one after a restart, before its first message.
     func prepare(_ work: @escaping (Gateway) -> Void) {
         preparation = work
-        work(gateway)
+        gateways.forEach(work)
     }
 
     /// The gateway is gone from one moment to the next; later another one starts on what the store has.
     @discardableResult
-    func restart(after away: TimeSpan = .seconds(1), _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws -> RestoredState {
+    func restart(
+        after away: TimeSpan = .seconds(1), shards: Int? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }
+    ) throws -> RestoredState {
         now = now + away
         change(&configuration)
         restarts += 1
-        gateway = Gateway(
-            configuration: configuration, key: .seeded(42 + restarts), store: store, defersCommits: defersCommits,
-            directory: gateway.directoryState)
-        preparation(gateway)
+        let directory = gateway.directoryState
+        let count = shards ?? gateways.count
+        gateways = (0..<count).map {
+            Gateway(
+                configuration: configuration, shard: $0, shards: count, key: .seeded(42 + restarts + UInt64($0) << 32), store: store,
+                defersCommits: defersCommits, directory: directory)
+        }
+        gateways.forEach(preparation)
+        router = ShardRouter(shards: count, for: configuration)
+        if let store { router.adopt(try store.load(at: now)) }
         // What another process writes is no copy, even if it is the same.
         seen = [:]
         defer { sort() }
-        return try gateway.restore(at: now)
+        return try gateways.reduce(into: RestoredState()) { $0 = $0 + (try $1.restore(at: now)) }
     }
 
     /// The requests of the gateway to the store since the last call.
@@ -94,14 +113,14 @@ final class Bench {
     }
 
     func use(_ mapper: PresenceMapper) {
-        gateway.use(mapper: mapper, at: now)
+        for gateway in gateways { gateway.use(mapper: mapper, at: now) }
         sort()
     }
 
     func reconfigure(_ mapper: PresenceMapper? = nil, _ change: (inout GatewayConfiguration) -> Void) {
         var changed = gateway.configuration
         change(&changed)
-        gateway.reconfigure(changed, mapper: mapper, at: now)
+        for gateway in gateways { gateway.reconfigure(changed, mapper: mapper, at: now) }
         sort()
     }
 
@@ -111,14 +130,14 @@ final class Bench {
     func pass(_ span: TimeSpan) {
         let end = now + span
         var turns = 0
-        while let due = gateway.nextDeadline, due <= end {
+        while let due = gateways.compactMap(\.nextDeadline).min(), due <= end {
             if due <= now { turns += 1 } else { turns = 0 }
             guard turns <= 100_000 else {
                 Issue.record("time stands still")
                 return
             }
             now = max(now, due)
-            gateway.advance(to: now)
+            for gateway in gateways where gateway.nextDeadline.map({ $0 <= now }) == true { gateway.advance(to: now) }
             sort()
         }
         now = end
@@ -135,7 +154,8 @@ final class Bench {
 
     func send(octets: [UInt8], from peer: TransportAddress, connection: ConnectionID? = nil, proving identity: PeerIdentity? = nil) {
         let local = peer.transport == .udp ? Self.local : Self.localTCP
-        gateway.receive(InboundMessage(bytes: octets, local: local, remote: peer, connection: connection, peer: identity), at: now)
+        let shard = router.shard(of: octets)
+        gateways[shard].receive(InboundMessage(bytes: octets, local: local, remote: peer, connection: connection, peer: identity), at: now)
         sort()
     }
 
@@ -146,7 +166,7 @@ final class Bench {
     }
 
     /// Notes the connection of a request, over which its answer comes back, and says by which it went.
-    private func carry(_ message: SIPMessage, _ token: UInt64, by connection: ConnectionID) {
+    private func carry(_ message: SIPMessage, _ token: UInt64, by connection: ConnectionID, for gateway: Gateway) {
         guard case .request(let request) = message, let branch = request.headers.topVia?.branch else { return }
         carriers[branch] = connection
         gateway.receive(.carried(token: token, by: .connection(connection)), at: now)
@@ -168,7 +188,21 @@ final class Bench {
     /// Sorts what the gateway has to send into the peers' inboxes.
     func sort() {
         if isTickOpen { return }
-        for outbound in gateway.takeOutput() {
+        repeat {
+            for gateway in gateways { sort(gateway.takeOutput(), of: gateway) }
+        } while exchange()
+    }
+
+    /// Carries the envelopes between the shards.
+    /// - Returns: whether there were any.
+    private func exchange() -> Bool {
+        let envelopes = gateways.flatMap { $0.takeEnvelopes() }
+        for envelope in envelopes { gateways[envelope.target].receive(envelope, at: now) }
+        return !envelopes.isEmpty
+    }
+
+    private func sort(_ output: [OutboundMessage], of gateway: Gateway) {
+        for outbound in output {
             guard case .success(let message) = SIPParser.parse(outbound.bytes) else {
                 Issue.record("the gateway wrote a message that cannot be read: \(String(decoding: outbound.bytes, as: UTF8.self))")
                 continue
@@ -177,10 +211,10 @@ final class Bench {
             switch outbound.destination {
             case .address(let address, _):
                 place = address
-                if address.transport.isReliable { carry(message, outbound.token, by: Self.connection(to: address)) }
+                if address.transport.isReliable { carry(message, outbound.token, by: Self.connection(to: address), for: gateway) }
             case .connection(let connection, let fallback):
                 place = fallback ?? TransportAddress(.tcp, "connection", 0)
-                carry(message, outbound.token, by: connection)
+                carry(message, outbound.token, by: connection, for: gateway)
             }
             // A copy that a retransmission timer sent tells a test nothing.
             guard seen[place, default: []].insert(outbound.bytes).inserted else { continue }

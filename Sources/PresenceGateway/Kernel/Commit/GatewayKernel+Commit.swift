@@ -41,6 +41,13 @@ extension GatewayKernel {
 
     // MARK: messages
 
+    /// Sends a value to another shard, once the changes that it depends on are stored.
+    /// - Parameter flow: the flow that is told if it is not sent.
+    func post(_ value: any Sendable, to shard: Int, in scope: CommitScope, from flow: FlowID) {
+        guard commitLog.store != nil else { return mailboxes.post(value, to: shard) }
+        commitLog.round.append(WaitingMessage(content: .value(value, shard: shard, flow), scope: scope))
+    }
+
     /// Number of the newest commit that changes a record of one of the users and is not stored; 0: none.
     func dependency(on keys: some Sequence<String>) -> UInt64 {
         guard commitLog.hasUnstored else { return 0 }
@@ -78,6 +85,8 @@ extension GatewayKernel {
             delivery.begin(request, by: requestRoute, for: origin, at: now)
         case .unanswered(let request, let requestRoute, let origin):
             delivery.emit(request, by: requestRoute, for: origin, at: now)
+        case .value(let value, let shard, _):
+            mailboxes.post(value, to: shard)
         }
     }
 
@@ -94,6 +103,8 @@ extension GatewayKernel {
             deliver(refused, transaction, at: now)
         case .request(_, _, let origin), .unanswered(_, _, let origin):
             client(of: origin.ticket)?.notSent(origin, at: now)
+        case .value(let value, _, let flow):
+            clients[Int(flow.rawValue) - 1].notSent(value, at: now)
         }
     }
 

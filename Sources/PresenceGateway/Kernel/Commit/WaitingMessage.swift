@@ -9,6 +9,8 @@ struct WaitingMessage {
         case request(SIPRequest, RequestRoute, RequestOrigin)
         /// BENOTIFY (MS-SIP 3.5).
         case unanswered(SIPRequest, RequestRoute, RequestOrigin)
+        /// Value of a flow for another shard.
+        case value(any Sendable, shard: Int, FlowID)
     }
 
     let content: Content
@@ -46,6 +48,7 @@ extension WaitingMessage {
         switch content {
         case .answer(let response, _): CommitScope(response.headers, ofDialog: response.headers.toTag)
         case .request(let request, _, _), .unanswered(let request, _, _): CommitScope(request.headers, ofDialog: request.headers.fromTag)
+        case .value: CommitScope("", "", ofDialog: nil)
         }
     }
 }

@@ -49,18 +49,13 @@ extension PortAnswers {
     private func userEnded(_ record: HostedPresentity, at now: Instant) {
         record.userEnded()
         for (tag, resource) in record.watchersInOrder {
-            guard let watcher = flows.subscriptions.dialogs[tag] else { continue }
-            guard watcher.namesResources else {
-                flows.subscriptions.perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
+            guard let watcher = flows.subscriptions.dialogs[tag] else {
+                record.removeWatcher(tag)
+                flows.presentities.remoteWatchers.userEnded(tag)
                 continue
             }
-            record.removeWatcher(tag)
-            flows.presenceSubscriptions.reject(resource, of: watcher, state: "resubscribe")
-            if watcher.isBatch, watcher.resources.isEmpty {
-                flows.subscriptions.perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
-            } else {
-                flows.subscriptions.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
-            }
+            if watcher.namesResources { record.removeWatcher(tag) }
+            flows.presenceSubscriptions.userEnded(resource, of: watcher, at: now)
         }
         flows.presentities.settle(record)
     }

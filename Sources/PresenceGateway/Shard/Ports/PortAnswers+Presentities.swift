@@ -6,15 +6,23 @@ import SIPEvents
 /// Answers to the hosted presentities; the requirements that are missing here are answers to other flows.
 extension PortAnswers: PresentitiesPorts {
     func sourceChanged(_ resource: WatchedResource, inDialog tag: String, at now: Instant) {
-        if let watcher = flows.subscriptions.dialogs[tag] { flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now) }
+        guard let watcher = flows.subscriptions.dialogs[tag] else { return flows.presentities.remoteWatchers.changed(tag) }
+        flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now)
     }
 
-    func identity(ofDialog tag: String) -> WatcherIdentity? { flows.subscriptions.dialogs[tag]?.identity }
+    func isKnown(_ user: String) -> Bool {
+        flows.homeServer.knows(user) || !flows.subscriptions.dialogs.about(user).isEmpty
+    }
+
+    func identity(ofDialog tag: String) -> WatcherIdentity? {
+        flows.subscriptions.dialogs[tag]?.identity ?? flows.presentities.remoteWatchers.identity(of: tag)
+    }
 
     func hideChange(of resource: WatchedResource, inDialog tag: String, at now: Instant) {
-        if let watcher = flows.subscriptions.dialogs[tag] {
-            flows.presenceSubscriptions.hideChange(of: resource, from: watcher, at: now)
+        guard let watcher = flows.subscriptions.dialogs[tag] else {
+            return flows.presentities.remoteWatchers.changed(tag, isHidden: true)
         }
+        flows.presenceSubscriptions.hideChange(of: resource, from: watcher, at: now)
     }
 
     func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant) {

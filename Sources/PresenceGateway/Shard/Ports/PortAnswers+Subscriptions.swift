@@ -7,4 +7,13 @@ extension PortAnswers: SubscriptionsPorts {
     func binding(of user: String, endpoint: EndpointID) -> Binding? {
         flows.homeServer.home.registrar.binding(of: user, endpoint: endpoint)
     }
+
+    func park(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: [WatchDraft], inDialog dialog: String?,
+        at now: Instant
+    ) -> Bool {
+        flows.presenceSubscriptions.views.park(request, transaction, flow, needing: drafts, inDialog: dialog, at: now)
+    }
+
+    func parkedTimerDue(_ ticket: Ticket, at now: Instant) { flows.presenceSubscriptions.views.timerDue(ticket, at: now) }
 }

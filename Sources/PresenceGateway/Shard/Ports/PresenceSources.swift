@@ -35,19 +35,25 @@ extension PresenceSources: WatchAdmission {
     func unwatch(_ presentity: String, by partner: String) { flows.border.partners.unwatch(presentity, by: partner) }
 }
 
-/// Presentities of hosted domains.
+/// Presentities of hosted domains: those of this shard by their records, those of others by what their shards show.
 extension PresenceSources: HostedSources {
-    func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool {
-        !flows.presentities.isFull(for: watcher, of: presentity)
+    func isElsewhere(_ presentity: SIPURI, _ key: String) -> Bool {
+        !place.has(key) && configuration.domain(presentity.domainKey).map { $0.hosted && $0.refuse == nil } ?? false
     }
 
-    func hasRecord(at key: String) -> Bool { flows.presentities.record(key) != nil }
+    func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool {
+        !place.has(presentity) || !flows.presentities.isFull(for: watcher, of: presentity)
+    }
+
+    func hasRecord(at key: String) -> Bool { !place.has(key) || flows.presentities.record(key) != nil }
 
     func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        guard place.has(resource.key) else { return flows.presenceSubscriptions.views.attach(resource, of: watcher) }
         flows.presentities.attach(resource, ofDialog: watcher.localTag, for: watcher.identity, at: now)
     }
 
     func detachHosted(_ resource: WatchedResource, from watcher: WatcherDialog) {
+        guard resource.watch == nil else { return flows.presenceSubscriptions.views.detach(resource) }
         flows.presentities.detach(resource, ofDialog: watcher.localTag)
     }
 
@@ -56,10 +62,13 @@ extension PresenceSources: HostedSources {
     func view(
         of resource: WatchedResource, for watcher: WatcherDialog, at now: Instant
     ) -> (presence: RenderedPresence, isOwn: Bool)? {
-        flows.presentities.rendered(resource, as: watcher.format, for: watcher.identity, at: now)
+        // The presentity's shard has recorded what it shows.
+        if let received = resource.received { return (received, false) }
+        return flows.presentities.rendered(resource, as: watcher.format, for: watcher.identity, at: now)
     }
 
     func noteShown(_ rendered: RenderedPresence, of resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
+        guard resource.watch == nil else { return }
         flows.presentities.blocking.noteShown(rendered, of: resource, as: watcher.format, to: watcher.identity, at: now)
     }
 

@@ -34,6 +34,7 @@ extension PresenceSubscription: PackageSubscription {
     ) throws(Refusal) {
         try flow.admission.checkUsers(wanted.map(\.uri), isBatch: namesResources)
         guard !namesResources, let only = wanted.first else { return }
+        if let refusal = flow.views.refusal(of: only.key) { throw refusal }
         try flow.admission.noteSubscriber(request, parties, only, format, isPoll: isPoll, at: now)
     }
 

@@ -10,7 +10,7 @@ extension PresenceSubscriptions {
     func apply(
         _ change: CategoryRequest, to presence: PresenceSubscription, of watcher: WatcherDialog, _ request: SIPRequest, at now: Instant
     ) throws(Refusal) {
-        let before = presence.resources.map { CategoryRequest.Resource(uri: $0.uri, key: $0.key, categories: $0.categories, context: nil) }
+        let before = presence.resources.map(\.asWanted)
         let after = try change.applied(to: before, limits: configuration.limits)
         if !presence.isBatch, !after.allSatisfy({ wanted in before.contains { $0.key == wanted.key } }) {
             throw .badRequest("MS-PRES 3.4.5.3: the resource differs from the dialog's")
@@ -33,6 +33,7 @@ extension PresenceSubscriptions {
             if let resource = known[wanted.key] {
                 guard resource.categories != wanted.categories else { continue }
                 resource.request(wanted.categories)
+                if resource.watch != nil { views.attachAgain(resource, of: watcher) }
                 whenKept(at: now) { [unowned self] now in remote.widenUpstream(of: resource, at: now) }
                 continue
             }
@@ -67,7 +68,10 @@ extension PresenceSubscriptions {
                 resume(resource, of: watcher, hopMarks: hopMarks, fedBy: RestoredUpstreamSubscriptions(), at: now)
                 continue
             }
-            if resource.categories != one.categories { resource.request(one.categories) }
+            if resource.categories != one.categories {
+                resource.request(one.categories)
+                if resource.watch != nil { views.attachAgain(resource, of: watcher) }
+            }
             guard leaving.contains(where: { $0 === resource }) else { continue }
             countWatched(resource, by: watcher)
             if resource.upstream == nil, configuration.domain(resource.uri.domainKey)?.hosted == true {

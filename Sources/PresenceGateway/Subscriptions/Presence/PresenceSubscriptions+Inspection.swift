@@ -4,7 +4,9 @@ import SIPCore
 /// The watched presentities, for operators.
 extension PresenceSubscriptions {
     /// Number of entries by table.
-    var sizes: [String: Int] { ["dialogsOfPresentity": dialogsOfPresentity.count, "watchedResources": watchedResources] }
+    var sizes: [String: Int] {
+        ["dialogsOfPresentity": dialogsOfPresentity.count, "watchedResources": watchedResources].merging(views.sizes) { $1 }
+    }
 
     /// Explains the watcher's view of one resource; changes nothing.
     func explain(
@@ -14,10 +16,11 @@ extension PresenceSubscriptions {
         var explanation = SubscriptionExplanation(
             subscription: dialog.report(SubscriptionRow(presentity: resource.key, resource: resource), at: now), delivery: .nothing,
             view: view)
+        explanation.watch = resource.watch?.tag
         if let spacedUntil = resource.spacedUntil, spacedUntil > now { explanation.spacedUntil = DateTime(spacedUntil) }
         if resource.isNotified { explanation.delivery = resource.isKnown(fresh) ? .current : .waiting }
         // Some documents are kept as a digest only; with an equal digest the fresh view is identical.
-        let delivered = resource.delivered ?? (resource.deliveredDigest != nil && resource.isKnown(fresh) ? fresh : nil)
+        let delivered = resource.delivered ?? (resource.isDigestKept && resource.isKnown(fresh) ? fresh : nil)
         if includingBodies, let delivered { explanation.body = delivered.text(of: resource.categories) }
         return explanation
     }

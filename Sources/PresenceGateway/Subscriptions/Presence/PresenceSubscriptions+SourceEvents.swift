@@ -16,6 +16,19 @@ extension PresenceSubscriptions {
         }
     }
 
+    /// Ends what a watcher has of a removed or disabled user, which never existed to others (MS-PRES 3.4.5.3).
+    func userEnded(_ resource: WatchedResource, of watcher: WatcherDialog, at now: Instant) {
+        guard watcher.namesResources else {
+            return notifier.perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
+        }
+        reject(resource, of: watcher, state: "resubscribe")
+        if watcher.isBatch, watcher.resources.isEmpty {
+            notifier.perform(watcher.notifier.terminate(.noresource, at: now), on: watcher, at: now)
+        } else {
+            notifier.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+        }
+    }
+
     /// Notifies one watcher whether its authorization for a presentity is pending.
     func authorizationChanged(isPending: Bool, of watched: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         if watcher.namesResources { return authorizationChanged(isPending: isPending, of: watched, in: watcher, at: now) }

@@ -89,6 +89,9 @@ extension PresenceSubscriptions {
             return
         }
         if watcher.namesResources, !mayWatch(resource, watcher) { return }
+        if watcher.namesResources, let refusal = views.refusal(of: resource.key) {
+            return reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: refusal.status.rawValue)
+        }
         if let domain, domain.refuse == nil {
             if domain.hosted {
                 if watcher.namesResources, domain.side == .enterprise, directory.has(resource.key) != true {
@@ -149,6 +152,7 @@ extension PresenceSubscriptions {
         for resource in wanted {
             guard let watched = watcher.resources.first(where: { $0.key == resource.key }) else { continue }
             do throws(Refusal) {
+                if let refusal = views.refusal(of: resource.key) { throw refusal }
                 try admission.noteSubscriber(request, parties, resource, watcher.format, isPoll: isPoll, at: now)
             } catch {
                 reject(watched, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: error.status.rawValue)

@@ -9,6 +9,8 @@ final class PresenceSubscriptions: ShardMember {
     unowned let admission: any WatchAdmission
     unowned let hosted: any HostedSources
     unowned let remote: any RemoteSources
+    /// Presentities of other shards.
+    private(set) lazy var views = WatchedViews(self)
     /// Number of dialogs by watched presentity.
     private(set) var dialogsOfPresentity: [String: Int] = [:]
     /// Number of resources of all dialogs.

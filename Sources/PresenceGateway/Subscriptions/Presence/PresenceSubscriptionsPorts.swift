@@ -21,6 +21,12 @@ protocol WatchAdmission: AnyObject {
         isPoll: Bool, at now: Instant
     ) throws(Refusal)
 
+    /// The watcher's entry for the resource's subscriber list; nil: none.
+    func newSubscriber(
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, _ resource: CategoryRequest.Resource, _ format: WatcherFormat,
+        isPoll: Bool
+    ) -> NewSubscriber?
+
     /// Counts a presentity that a partner watches.
     func watch(_ presentity: String, by partner: String)
 
@@ -30,6 +36,9 @@ protocol WatchAdmission: AnyObject {
 
 /// Presentities of hosted domains as sources of watched resources.
 protocol HostedSources: AnyObject {
+    /// Whether a presentity is hosted on this node, but in another shard.
+    func isElsewhere(_ presentity: SIPURI, _ key: String) -> Bool
+
     /// Whether the table of presentities has an entry, or room for one, as the watcher sees it.
     func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool
 

@@ -6,55 +6,61 @@ import SIPEvents
 
 /// One presentity in one dialog.
 final class WatchedResource {
+    /// What feeds it.
+    enum Feed {
+        case none
+        /// A record of a hosted presentity in this shard; its key differs from the presentity's while the watcher is blocked.
+        case record(String)
+        /// A hosted presentity of another shard, and what it shows; nil: nothing was received yet.
+        case view(WatchID, RenderedPresence?)
+        case upstream(UpstreamSubscription)
+    }
+
+    /// State that the watcher has received.
+    enum Delivered {
+        case none
+        case presence(RenderedPresence)
+        /// Digest of a document that is not shared with other watchers.
+        case digest(UInt64)
+        /// Digests of the state delivered before a restart.
+        case remembered([String: UInt64])
+    }
+
+    /// Whether the remote domain grants the presence; only in dialogs about several presentities.
+    enum Authorization: Equatable {
+        case granted
+        /// - Parameter isNotified: whether the watcher was notified that it is pending.
+        case pending(isNotified: Bool)
+    }
+
     /// Partner of the watcher; nil: the watcher's domain is hosted here.
     private(set) var partner: String?
     /// Canonical URI.
     let uri: SIPURI
     let key: String
-    /// Key of the record shown of a hosted presentity; differs from ``key`` while the watcher is blocked.
-    private(set) var hostedKey: String
     /// The URI as the watcher wrote it, used in its documents.
     let entity: SIPURI
     /// Requested categories, for watchers of categories.
     private(set) var categories: [CategoryName]
-    /// The upstream subscription; nil: the presentity is hosted here.
-    private(set) var upstream: UpstreamSubscription?
+    private(set) var feed = Feed.none
     /// Known state of the presentity, limited to what the watcher may see.
     private(set) var source = PresenceSource.unknown
-    /// `source` in the watcher's format; nil: not rendered yet.
-    private(set) var rendered: RenderedPresence?
-    /// Whether ``rendered`` has content that is not published for every user.
-    private(set) var isRenderedOwn = false
-    /// State that the watcher has received; nil: none, or only a digest is kept.
-    private(set) var delivered: RenderedPresence? {
-        didSet {
-            remembered = [:]
-            deliveredDigest = nil
-        }
-    }
-    /// Digest of a delivered document that is not shared with other watchers.
-    private(set) var deliveredDigest: UInt64?
-    /// Whether the remote domain has not granted it, or withdrawn it; only in dialogs about several presentities.
-    private(set) var isPending = false {
-        didSet { if isPending != oldValue { isPendingNotified = false } }
-    }
-    /// Whether the watcher was notified that it is pending.
-    private(set) var isPendingNotified = false
+    /// `source` in the watcher's format, and whether it has content that is not published for every user; nil: not rendered yet.
+    private var view: (presence: RenderedPresence, isOwn: Bool)?
+    private var deliveredState = Delivered.none
+    private var authorization = Authorization.granted
     /// Version of the last partial document; continues over refreshes (RFC 5263 4.4).
     private(set) var partialVersion: UInt32 = 0
     /// Whether it is in the changes of its dialog.
     private(set) var isWaiting = false
     /// Time from which the next change may be notified (RFC 3856 6.10); nil: no known state was notified yet.
     private(set) var spacedUntil: Instant?
-    /// Digests of the state delivered before a restart; cleared by the next delivery.
-    private(set) var remembered: [String: UInt64] = [:]
     /// Whether the dialog is from an earlier process.
     private(set) var isRestored = false
 
     init(uri: SIPURI, key: String, categories: [CategoryName], entity: SIPURI? = nil) {
         self.uri = uri
         self.key = key
-        hostedKey = key
         self.categories = categories
         self.entity = entity ?? uri
     }
@@ -72,35 +78,60 @@ final class WatchedResource {
     ) {
         self.init(uri: uri, key: key, categories: categories, entity: entity)
         isRestored = true
-        self.remembered = remembered
+        deliveredState = remembered.isEmpty ? .none : .remembered(remembered)
         partialVersion = version
     }
 
     // MARK: source
 
+    /// The upstream subscription; nil: the presentity is hosted on this node.
+    var upstream: UpstreamSubscription? { if case .upstream(let upstream) = feed { upstream } else { nil } }
+
+    /// Key of the record shown of a hosted presentity; differs from ``key`` while the watcher is blocked.
+    var hostedKey: String { if case .record(let key) = feed { key } else { key } }
+
+    /// What a presentity of another shard shows; nil: nothing was received, or it is not one.
+    var received: RenderedPresence? { if case .view(_, let received) = feed { received } else { nil } }
+
+    /// The watch of a presentity of another shard; nil: it is not one.
+    var watch: WatchID? { if case .view(let watch, _) = feed { watch } else { nil } }
+
     /// Sets the subscription that feeds the resource; nil: none.
-    func feed(from upstream: UpstreamSubscription?) { self.upstream = upstream }
+    func feed(from upstream: UpstreamSubscription?) { feed = upstream.map { .upstream($0) } ?? .none }
 
     /// Sets the known state.
     func show(_ source: PresenceSource) {
         self.source = source
-        rendered = nil
+        view = nil
     }
 
     /// Sets the record that is shown of a hosted presentity.
     func place(at hostedKey: String) {
-        self.hostedKey = hostedKey
-        rendered = nil
+        feed = .record(hostedKey)
+        view = nil
+    }
+
+    /// Sets the watch of a presentity of another shard, and what it shows; nil: nothing was received yet.
+    func watch(by watch: WatchID, showing received: RenderedPresence?) {
+        feed = .view(watch, received)
+        show(received == nil ? .unknown : .offline)
     }
 
     /// Sets the requested categories.
     func request(_ categories: [CategoryName]) {
         self.categories = categories
-        rendered = nil
+        view = nil
     }
 
+    /// Whether the remote domain has not granted it, or withdrawn it.
+    var isPending: Bool { authorization != .granted }
+    /// Whether the watcher was notified that it is pending.
+    var isPendingNotified: Bool { authorization == .pending(isNotified: true) }
+
     /// Sets whether the remote domain grants the presence.
-    func authorize(isPending: Bool) { self.isPending = isPending }
+    func authorize(isPending: Bool) {
+        if isPending != self.isPending { authorization = isPending ? .pending(isNotified: false) : .granted }
+    }
 
     /// Sets the partner for which the resource is counted.
     func count(for partner: String?) { self.partner = partner }
@@ -110,30 +141,29 @@ final class WatchedResource {
 
     // MARK: views
 
+    /// The state in the watcher's format; nil: not rendered yet.
+    var rendered: RenderedPresence? { view?.presence }
+    /// Whether ``rendered`` has content that is not published for every user.
+    var isRenderedOwn: Bool { view?.isOwn ?? false }
+
     /// Drops the rendered state, because its source or time changed.
-    func dropRendered() { rendered = nil }
+    func dropRendered() { view = nil }
 
     /// Keeps the rendered state.
     /// - Parameter isOwn: whether it has content that is not published for every user.
-    func keep(_ rendered: RenderedPresence, isOwn: Bool) {
-        self.rendered = rendered
-        isRenderedOwn = isOwn
-    }
-
-    /// Keeps the rendered state of a presentity that is not hosted here.
-    func keep(_ rendered: RenderedPresence) { self.rendered = rendered }
+    func keep(_ rendered: RenderedPresence, isOwn: Bool = false) { view = (rendered, isOwn) }
 
     // MARK: delivery
 
     /// Keeps the delivered state.
-    func deliver(_ rendered: RenderedPresence) { delivered = rendered }
+    func deliver(_ rendered: RenderedPresence) { deliveredState = .presence(rendered) }
 
     /// Delays the next change; nil: it is not delayed.
     func space(until moment: Instant?) { spacedUntil = moment }
 
     /// Forgets the delivered state after a lost notification.
     func forgetDelivered() {
-        delivered = nil
+        deliveredState = .none
         spacedUntil = nil
     }
 
@@ -148,36 +178,43 @@ final class WatchedResource {
 
     /// Notes that the watcher was notified of pending; the delivered state is no longer valid.
     func notePendingNotified() {
-        isPendingNotified = true
-        delivered = nil
+        if isPending { authorization = .pending(isNotified: true) }
+        deliveredState = .none
     }
 
     /// Restores a pending state from before a restart.
-    func restorePending(isNotified: Bool) {
-        isPending = true
-        isPendingNotified = isNotified
-    }
+    func restorePending(isNotified: Bool) { authorization = .pending(isNotified: isNotified) }
 
     /// Whether any state was delivered to the watcher.
-    var isNotified: Bool { delivered != nil || deliveredDigest != nil || !remembered.isEmpty }
+    var isNotified: Bool { if case .none = deliveredState { false } else { true } }
+
+    /// The delivered state; nil: none, or only a digest is kept.
+    var delivered: RenderedPresence? { if case .presence(let presence) = deliveredState { presence } else { nil } }
+
+    /// Whether only the digest of the delivered document is kept.
+    var isDigestKept: Bool { if case .digest = deliveredState { true } else { false } }
 
     /// Keeps only the digest of the delivered document, which is not shared and can be made again.
     func deliver(digest: UInt64) {
-        delivered = nil
-        deliveredDigest = digest
-        rendered = nil
+        deliveredState = .digest(digest)
+        view = nil
     }
 
     /// Whether the watcher has this state already.
     func isKnown(_ rendered: RenderedPresence) -> Bool {
-        if let deliveredDigest, case .document(let view) = rendered { return view.digest == deliveredDigest }
-        return delivered == nil && !remembered.isEmpty
-            ? rendered.digests(of: categories) == remembered : rendered.changesNothing(after: delivered, among: categories)
+        switch deliveredState {
+        case .none: return rendered.changesNothing(after: nil, among: categories)
+        case .presence(let delivered): return rendered.changesNothing(after: delivered, among: categories)
+        case .digest(let digest):
+            if case .document(let view) = rendered { return view.digest == digest }
+            return rendered.changesNothing(after: nil, among: categories)
+        case .remembered(let digests): return rendered.digests(of: categories) == digests
+        }
     }
 
     /// Categories that differ from the delivered state.
     func changedCategories(in rendered: RenderedPresence) -> [CategoryName] {
-        guard delivered == nil, !remembered.isEmpty else {
+        guard case .remembered(let remembered) = deliveredState else {
             return rendered.changedCategories(since: delivered, among: categories) ?? []
         }
         let digests = rendered.digests(of: categories)
@@ -186,7 +223,11 @@ final class WatchedResource {
 
     /// Digests of the delivered state, for the store.
     var deliveredDigests: [String: UInt64] {
-        if let deliveredDigest { return [PresenceDigest.whole: deliveredDigest] }
-        return delivered?.digests(of: categories) ?? remembered
+        switch deliveredState {
+        case .none: [:]
+        case .presence(let presence): presence.digests(of: categories)
+        case .digest(let digest): [PresenceDigest.whole: digest]
+        case .remembered(let digests): digests
+        }
     }
 }

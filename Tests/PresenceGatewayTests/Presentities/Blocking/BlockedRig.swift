@@ -23,7 +23,9 @@ struct SplitMix: RandomNumberGenerator {
 final class BlockedRig {
     static let start = Instant(secondsSince1970: 1_700_000_000)
 
-    private(set) var gateway: Gateway
+    /// The shards of the node.
+    private var gateways: [Gateway] = []
+    private var router: ShardRouter
     private(set) var now = BlockedRig.start
     private let store: MemoryStore?
     private var configuration = Bench.configuration()
@@ -32,11 +34,20 @@ final class BlockedRig {
     private var order = 0
     private var receivers: [TransportAddress: (SIPMessage) -> Void] = [:]
 
-    init(isKept: Bool, directory: DirectoryState, _ change: (inout GatewayConfiguration) -> Void) {
+    init(shards: Int, isKept: Bool, directory: DirectoryState, _ change: (inout GatewayConfiguration) -> Void) {
         change(&configuration)
         configuration.trust(Bench.oneNetwork)
         store = isKept ? MemoryStore() : nil
-        gateway = Gateway(configuration: configuration, key: .seeded(7), store: store, directory: directory)
+        router = ShardRouter(shards: shards, for: configuration)
+        start(shards, directory)
+    }
+
+    private func start(_ shards: Int, _ directory: DirectoryState) {
+        gateways = (0..<shards).map {
+            Gateway(
+                configuration: configuration, shard: $0, shards: shards, key: .seeded(7 + restarts + UInt64($0) << 32), store: store,
+                directory: directory)
+        }
     }
 
     func join(_ address: TransportAddress, _ receive: @escaping (SIPMessage) -> Void) { receivers[address] = receive }
@@ -61,45 +72,46 @@ final class BlockedRig {
     /// Gives the gateway a message whose tick goes on.
     func give(_ text: String, from address: TransportAddress, connection: ConnectionID? = nil) {
         let local = address.transport == .udp ? Bench.local : Bench.localTCP
-        gateway.receive(InboundMessage(bytes: Array(text.utf8), local: local, remote: address, connection: connection), at: now)
+        let message = InboundMessage(bytes: Array(text.utf8), local: local, remote: address, connection: connection)
+        gateways[router.shard(of: message.bytes)].receive(message, at: now)
     }
 
     func close(_ connection: ConnectionID) {
-        gateway.receive(.closed(connection), at: now)
+        for gateway in gateways { gateway.receive(.closed(connection), at: now) }
         deliver()
     }
 
     func use(_ directory: DirectoryState) {
-        gateway.use(directory: directory, at: now)
+        for gateway in gateways { gateway.use(directory: directory, at: now) }
         deliver()
     }
 
     /// Changes what concerns no watcher, and reads all of the configuration anew.
     func reload() {
         configuration.domains["reloaded.example.net"] = .refused(403)
-        gateway.reconfigure(configuration, at: now)
+        for gateway in gateways { gateway.reconfigure(configuration, at: now) }
         deliver()
     }
 
     /// The process ends, and the next one starts on what the store has.
     func restart() {
         restarts += 1
-        gateway = Gateway(configuration: configuration, key: .seeded(7 + restarts), store: store, directory: gateway.directoryState)
-        #expect(throws: Never.self) { try gateway.restore(at: now) }
+        start(gateways.count, gateways[0].directoryState)
+        for gateway in gateways { #expect(throws: Never.self) { try gateway.restore(at: now) } }
         deliver()
     }
 
     func run(milliseconds: Int) {
         let end = Self.start + .milliseconds(milliseconds)
         while true {
-            let due = gateway.nextDeadline ?? end
+            let due = gateways.compactMap(\.nextDeadline).min() ?? end
             if let event = events.first, event.at <= due, event.at <= end {
                 now = max(now, event.at)
                 events.removeFirst()
                 event.act()
             } else if due < end {
                 now = max(now, due)
-                gateway.advance(to: now)
+                for gateway in gateways where gateway.nextDeadline.map({ $0 <= now }) == true { gateway.advance(to: now) }
                 deliver()
             } else {
                 break
@@ -108,8 +120,18 @@ final class BlockedRig {
         now = end
     }
 
+    /// Delivers what the shards send, and carries the envelopes between them, until nothing is left.
     private func deliver() {
-        for outbound in gateway.takeOutput() {
+        var envelopes: [ShardEnvelope]
+        repeat {
+            for gateway in gateways { deliver(gateway.takeOutput()) }
+            envelopes = gateways.flatMap { $0.takeEnvelopes() }
+            for envelope in envelopes { gateways[envelope.target].receive(envelope, at: now) }
+        } while !envelopes.isEmpty
+    }
+
+    private func deliver(_ output: [OutboundMessage]) {
+        for outbound in output {
             guard case .success(let message) = SIPParser.parse(outbound.bytes) else {
                 Issue.record("the gateway wrote a message that cannot be read")
                 continue

@@ -1,0 +1,91 @@
+import EnhancedPresence
+import PresenceDocuments
+import SIPCore
+
+/// What the shard of a watcher and the shard of a hosted presentity say to each other. Values only, which name things by keys and ids.
+///
+///     watcher's shard  --watch--> presentity's shard --views, refused--> watcher's shard
+///                                        |             (a change: one view for all watches of a shard that see it)
+///                      --unwatch-------->+--ended-->
+enum WatchMessage: Sendable {
+    case watch(Watch)
+    case unwatch(WatchID)
+    case views(SharedView)
+    /// The watch is refused, and does not exist.
+    case refused(WatchID, Refusal)
+    /// The presentity does not exist any more; nor does the watch.
+    case ended(WatchID)
+}
+
+/// Names a watch of a presentity by a dialog of another shard; not used twice, so that a late view of an earlier watch finds nothing.
+struct WatchID: Hashable, Sendable {
+    /// Shard of the watcher.
+    let shard: Int
+    let number: UInt64
+
+    /// The id among the dialogs of a presentity's watchers; no tag contains a space.
+    var tag: String { "\(shard) \(number)" }
+}
+
+/// A watcher's order: what it wants to see of a presentity of another shard.
+struct Watch: Sendable {
+    let id: WatchID
+    /// Canonical URI of the presentity.
+    let presentity: SIPURI
+    let key: String
+    /// The URI as the watcher wrote it, used in its documents.
+    let entity: SIPURI
+    let categories: [CategoryName]
+    let format: WatcherFormat
+    let watcher: WatcherIdentity
+    /// Entry for the presentity's subscriber list; nil: none.
+    let subscriber: NewSubscriber?
+    /// Whether a SUBSCRIBE waits for the answer, so that it can be refused.
+    let isRequest: Bool
+    /// Whether the SUBSCRIBE is a poll.
+    let isPoll: Bool
+}
+
+/// A watcher that is added to a presentity's subscriber list (MS-PRES 1.3.1.4).
+struct NewSubscriber: Sendable {
+    let watcher: WatcherIdentity
+    let displayName: String?
+    let subscription: SubscriberList.Subscription
+}
+
+/// One view of a presentity, for all watches of one shard that see it.
+struct SharedView: Sendable {
+    /// The view without the caches of ``CategoryView`` and ``DocumentView``, which belong to one shard.
+    enum Content: Sendable {
+        case categories(uri: String, CategoryMerge)
+        case document([UInt8])
+    }
+
+    struct Addressee: Sendable {
+        let watch: WatchID
+        /// Number among the views of the watch, from 1; a view with a lower number is older.
+        let sequence: UInt64
+        /// Whether the view hides a change from a watcher that was never shown presence (``BlockLook/neverPublished``).
+        let isHidden: Bool
+    }
+
+    let content: Content
+    var addressees: [Addressee]
+}
+
+extension SharedView.Content {
+    init(_ presence: RenderedPresence) {
+        switch presence {
+        case .categories(let view): self = .categories(uri: view.uri, view.merge)
+        case .document(let view): self = .document(view.bytes)
+        }
+    }
+
+    /// The view with caches of its own.
+    var presence: RenderedPresence {
+        switch self {
+        case .categories(let uri, let merge): .categories(CategoryView(uri: uri, merge))
+        case .document(let bytes): .document(DocumentView(bytes))
+        }
+    }
+}

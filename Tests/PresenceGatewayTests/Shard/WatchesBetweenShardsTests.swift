@@ -1,0 +1,335 @@
+import FederationRouting
+import PresenceDocuments
+import SIPCore
+import Testing
+import UserDirectory
+
+@testable import PresenceGateway
+
+/// Watchers and hosted presentities on different event loops.
+@Suite("Watches between shards")
+struct WatchesBetweenShardsTests {
+    /// Users of the hosted domain; three shards have some of them each.
+    static let users = (1...9).map { "user\($0)@fabrikam.com" }
+
+    private func bench(shards: Int = 3, store: (any GatewayStore)? = nil) -> Bench {
+        Bench(shards: shards, store: store) { $0.listServer = SIPURI("sip:lists@example.com") }
+    }
+
+    private func publishAll(_ bench: Bench, availability: Int = 3_500) throws {
+        for user in Self.users { try bench.publish(user, .state(availability, in: 0)) }
+    }
+
+    private func watcher(_ bench: Bench) -> String { Self.users[0] }
+
+    private func subscribe(_ bench: Bench, _ watcher: String, to users: [String] = users, expires: Int = 3_600) throws -> SIPResponse {
+        bench.send(
+            bench.batch(watcher, Bench.Action(resources: users.filter { $0 != watcher }), expires: expires), from: Bench.enterprise)
+        return try bench.nextResponse(200, at: Bench.enterprise)
+    }
+
+    /// Number of users whose state is in a body.
+    private func states(_ body: [UInt8], _ availability: Int) -> Int {
+        String(decoding: body, as: UTF8.self).ranges(of: "<availability>\(availability)<").count
+    }
+
+    @Test("MS-PRES 4.5 the 200 to a batch has the states of the presentities of all shards")
+    func batch() throws {
+        let bench = bench()
+        #expect(Set(Self.users.map(bench.shard)).count == 3)
+        try publishAll(bench)
+        let answer = try subscribe(bench, watcher(bench))
+        #expect(states(answer.body, 3_500) == Self.users.count - 1)
+        #expect(bench.isQuiet(at: Bench.enterprise), "nothing follows")
+    }
+
+    @Test("MS-PRES 3.4.5.1.2 a poll is answered with the states of all shards, and leaves no watch")
+    func poll() throws {
+        let bench = bench()
+        try publishAll(bench)
+        let answer = try subscribe(bench, watcher(bench), expires: 0)
+        #expect(states(answer.body, 3_500) == Self.users.count - 1)
+        bench.pass(.seconds(64))
+        for gateway in bench.gateways {
+            #expect(gateway.tableSizes["watchedViews"] == 0 && gateway.tableSizes["remoteWatchers"] == 0)
+            #expect(gateway.tableSizes["parkedRequests"] == 0 && gateway.tableSizes["mailboxes"] == 0)
+        }
+    }
+
+    @Test("a change reaches the watchers of all shards, and is sent once to each shard")
+    func change() throws {
+        let bench = bench()
+        try publishAll(bench)
+        for user in Self.users { _ = try subscribe(bench, user) }
+        let changed = Self.users[4]
+        bench.inOneTick { bench.service(changed, body: Bench.publishBody(changed, [.state(6_500, in: 0, version: 1)])) }
+        let notified = try bench.takeNotifies()
+        #expect(notified.filter { states($0.body, 6_500) == 1 }.count == Self.users.count - 1)
+        let home = bench.gateways[bench.shard(of: changed)]
+        #expect(home.tableSizes["remoteWatchers"] != 0)
+    }
+
+    @Test("equal views of one presentity are one value for each shard")
+    func sharedView() throws {
+        let bench = bench(shards: 2)
+        try publishAll(bench)
+        for user in Self.users { _ = try subscribe(bench, user) }
+        let changed = Self.users[4]
+        let home = bench.gateways[bench.shard(of: changed)]
+        let elsewhere = Self.users.filter { bench.shard(of: $0) != bench.shard(of: changed) }
+        #expect(elsewhere.count > 1)
+        var envelopes: [ShardEnvelope] = []
+        let text = Bench.publishBody(changed, [.state(6_500, in: 0, version: 1)])
+        bench.inOneTick {
+            bench.service(changed, body: text)
+            _ = home.takeOutput()
+            envelopes = home.takeEnvelopes()
+        }
+        #expect(envelopes.count == 1)
+        guard case .views(let view)? = envelopes.first?.content as? WatchMessage else {
+            Issue.record("no view")
+            return
+        }
+        #expect(view.addressees.count == elsewhere.count)
+    }
+
+    @Test("MS-PRES 3.4.5.1.3 resources and categories that a SUBSCRIBE adds are in its 200, wherever they live")
+    func refresh() throws {
+        let bench = bench()
+        try publishAll(bench)
+        let me = watcher(bench)
+        let answer = try subscribe(bench, me, to: [Self.users[1]])
+        bench.send(
+            bench.change(answer, cSeq: 2, Bench.Action(resources: Array(Self.users[2...6]))), from: Bench.enterprise)
+        let second = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(states(second.body, 3_500) == 5)
+        bench.send(
+            bench.change(answer, cSeq: 3, .unsubscribe(Self.users[2]), .unsubscribe(Self.users[3])), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        _ = try bench.takeNotifies()
+        for user in Self.users[1...6] { try bench.publish(user, .state(6_500, in: 0, version: 1)) }
+        let notified = try bench.takeNotifies()
+        #expect(notified.filter { states($0.body, 6_500) == 1 }.count == 4)
+    }
+
+    @Test("RFC 3261 12.2.2 requests of a dialog are served in order, also if the first waits for another shard")
+    func order() throws {
+        let bench = bench()
+        try publishAll(bench)
+        let me = watcher(bench)
+        let answer = try subscribe(bench, me, to: [Self.users[1]])
+        let other = try #require(Self.users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        bench.inOneTick {
+            bench.send(bench.change(answer, cSeq: 2, .subscribe(other)), from: Bench.enterprise)
+            bench.send(bench.inDialog(answer, cSeq: 3, expires: 600, via: Bench.enterprise), from: Bench.enterprise)
+        }
+        #expect(try bench.nextResponse(200, at: Bench.enterprise).headers.cSeq?.number == 2)
+        #expect(try bench.nextResponse(200, at: Bench.enterprise).headers.cSeq?.number == 3)
+    }
+
+    @Test("MS-PRES 3.2.5.3 containers decide for watchers of other shards, and a change of members moves them")
+    func containers() throws {
+        let bench = bench()
+        let me = watcher(bench)
+        let other = try #require(Self.users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        try bench.publish(other, .state(3_500, in: 0), .state(6_500, in: 300))
+        #expect(states(try subscribe(bench, me, to: [other]).body, 3_500) == 1)
+        try bench.setMembers(other, 300, "user:\(me)")
+        #expect(states(try #require(try bench.takeNotifies().first).body, 6_500) == 1)
+    }
+
+    @Test("RFC 5367 the entries of a list may belong to all shards")
+    func list() throws {
+        let bench = bench()
+        try publishAll(bench)
+        let entries = Self.users.map { "<entry uri=\"sip:\($0)\"/>" }.joined()
+        bench.send(
+            bench.subscribe(
+                "ann@example.org", to: "lists@example.com",
+                accept: "application/pidf+xml, application/rlmi+xml, multipart/related",
+                extra: "Require: recipient-list-subscribe\r\nSupported: eventlist\r\n",
+                body:
+                    "<?xml version=\"1.0\"?><resource-lists xmlns=\"urn:ietf:params:xml:ns:resource-lists\"><list>\(entries)</list></resource-lists>",
+                contentType: "application/resource-lists+xml", via: Bench.simple), from: Bench.simple)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        let notify = try #require(try bench.takeNotifies(at: Bench.simple).first)
+        let body = String(decoding: notify.body, as: UTF8.self)
+        #expect(body.ranges(of: "state=\"active\"").count == Self.users.count)
+        #expect(body.ranges(of: "<basic>open<").count == Self.users.count)
+    }
+
+    @Test(
+        "after a restart with another number of shards dialogs go on, and only watchers that miss something are notified",
+        arguments: [1, 2, 5])
+    func restart(shards: Int) throws {
+        let store = MemoryStore()
+        let bench = bench(store: store)
+        try publishAll(bench)
+        let me = watcher(bench)
+        let answer = try subscribe(bench, me)
+        try bench.restart(shards: shards)
+        #expect(try bench.takeNotifies().isEmpty)
+        try bench.publish(Self.users[5], .state(6_500, in: 0, version: 1))
+        #expect(try bench.takeNotifies().map { states($0.body, 6_500) } == [1])
+        bench.send(bench.inDialog(answer, cSeq: 2, expires: 600, via: Bench.enterprise), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+    }
+
+    @Test("dialogs of a version with one shard and without partitions are taken over")
+    func takenOver() throws {
+        let store = MemoryStore()
+        let bench = bench(shards: 1, store: store)
+        try publishAll(bench)
+        let me = watcher(bench)
+        let other = Self.users[3]
+        bench.send(
+            bench.categorySubscribe(me, to: other), from: Bench.enterprise)
+        let answer = try bench.nextResponse(200, at: Bench.enterprise)
+        _ = try bench.takeNotifies()
+        // The version before assigned a single subscription by the presentity, and wrote no partition into tags.
+        let records = try store.load(at: bench.now)
+        let dialogs = records.compactMap { if case .dialog(let dialog) = $0 { dialog } else { nil } }
+        var old = try #require(dialogs.first)
+        #expect(Partition(tag: old.dialog.localTag) == Partition(ofKey: "sip:" + me))
+        old.owner = "sip:" + other
+        try store.commit([.put(.dialog(old))])
+        try bench.restart(shards: 3)
+        try bench.publish(other, .state(6_500, in: 0, version: 1))
+        #expect(try bench.takeNotifies().map { states($0.body, 6_500) } == [1])
+        bench.send(bench.inDialog(answer, cSeq: 2, expires: 600, via: Bench.enterprise), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+    }
+
+    @Test("MS-PRES 3.4.5.3 a user who is removed from the directory ends for the watchers of other shards")
+    func removedUser() throws {
+        let bench = bench()
+        let me = watcher(bench)
+        let other = try #require(Self.users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        func directory(_ names: [String]) throws -> DirectoryState {
+            let users = try names.map { try Fabrikam.user(String($0.prefix { $0 != "@" }), [:]) }
+            return .known(try UserDirectory(users, asOf: DateTime(nanosecondsSince1970: 1_690_000_000_000_000_000)))
+        }
+        let everybody = try directory(Self.users)
+        for gateway in bench.gateways { gateway.use(directory: everybody, at: bench.now) }
+        bench.sort()
+        try publishAll(bench)
+        _ = try subscribe(bench, me)
+        let rest = try directory(Self.users.filter { $0 != other })
+        for gateway in bench.gateways { gateway.use(directory: rest, at: bench.now) }
+        bench.sort()
+        let notified = try bench.takeNotifies().map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(notified.contains { $0.contains(other) && $0.contains("resubscribe") })
+        let home = bench.gateways[bench.shard(of: other)]
+        #expect(home.explain(watcher: SIPURI("sip:\(me)")!, presentity: SIPURI("sip:\(other)")!, at: bench.now).home == nil)
+    }
+
+    @Test("a SUBSCRIBE is refused with 503 while the presentity's shard cannot keep changes, and nothing of it is left")
+    func failingStore() throws {
+        let store = MemoryStore()
+        let bench = bench(store: store)
+        try publishAll(bench)
+        let me = watcher(bench)
+        let other = try #require(Self.users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        store.failure = StoreFailure("the disk is full")
+        bench.send(
+            bench.batch(me, Bench.Action(resources: ["<resource uri=\"sip:\(other)\"><context>x</context></resource>"])),
+            from: Bench.enterprise)
+        let status = try bench.next(at: Bench.enterprise)
+        guard case .response(let response) = status else {
+            Issue.record("no response")
+            return
+        }
+        #expect(response.status.rawValue == 503 || states(response.body, 3_500) == 0)
+        store.failure = nil
+        bench.pass(.seconds(5))
+        bench.clear()
+        #expect(states(try subscribe(bench, me, to: [other]).body, 3_500) == 1)
+    }
+
+    @Test("explain shows the derivation of a view for a dialog of another shard")
+    func explanation() throws {
+        let bench = bench()
+        try publishAll(bench)
+        let me = watcher(bench)
+        let other = try #require(Self.users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        _ = try subscribe(bench, me)
+        let (one, two) = (try #require(SIPURI("sip:\(me)")), try #require(SIPURI("sip:\(other)")))
+        let merged = try #require(
+            Explanation.merged(bench.gateways.map { $0.explain(watcher: one, presentity: two, at: bench.now) }))
+        #expect(merged.subscriptions.count == 1 && merged.preview == nil)
+        #expect(merged.subscriptions.first?.view.origin == .categories)
+        #expect(merged.subscriptions.first?.view.containers.contains { $0.category == "state" && $0.container == 0 } == true)
+        #expect(merged.home?.watchers == 1)
+    }
+}
+
+/// What the shard of a watcher takes of late and repeated answers.
+@Suite("Views of other shards")
+struct WatchedViewsTests {
+    @Test("a view is taken by its watch and its number: late ones show nothing")
+    func late() throws {
+        let bench = Bench(shards: 2)
+        let users = WatchesBetweenShardsTests.users
+        let me = users[0]
+        let other = try #require(users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        try bench.publish(other, .state(3_500, in: 0))
+        bench.send(bench.batch(me, .subscribe(other)), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        let (mine, home) = (bench.gateways[bench.shard(of: me)], bench.gateways[bench.shard(of: other)])
+        let views = mine.flows.presenceSubscriptions.views
+        var sent: [SharedView] = []
+        for (version, availability) in [6_500, 15_500].enumerated() {
+            bench.inOneTick {
+                bench.service(other, body: Bench.publishBody(other, [.state(availability, in: 0, version: version + 1)]))
+                _ = home.takeOutput()
+                for envelope in home.takeEnvelopes() {
+                    if case .views(let view)? = envelope.content as? WatchMessage { sent.append(view) }
+                }
+            }
+        }
+        #expect(sent.count == 2)
+        views.receive(sent[1], at: bench.now)
+        bench.sort()
+        let first = try bench.takeNotifies()
+        #expect(first.count == 1 && String(decoding: first[0].body, as: UTF8.self).contains("15500"))
+        for late in [sent[0], sent[1]] { views.receive(late, at: bench.now) }
+        bench.sort()
+        #expect(try bench.takeNotifies().isEmpty)
+        // The same numbers for another watch are not for this dialog.
+        let stranger = WatchID(shard: bench.shard(of: me), number: 999)
+        let addressee = SharedView.Addressee(watch: stranger, sequence: 9, isHidden: false)
+        views.receive(SharedView(content: sent[0].content, addressees: [addressee]), at: bench.now)
+        bench.sort()
+        #expect(try bench.takeNotifies().isEmpty)
+    }
+}
+
+@Suite struct PartitionTests {
+    @Test("a tag names the partition of its user, whatever the number of shards")
+    func tags() {
+        for shards in [1, 2, 7] {
+            let key = "sip:alice@fabrikam.com"
+            let place = ShardPlace(index: Partition(ofKey: key).shard(of: shards), count: shards)
+            #expect(Partition(tag: place.label(for: key) + "0123456789") == Partition(ofKey: key))
+        }
+        #expect(Partition(tag: "s0abcdef") == nil && Partition(tag: "pzzzabc") == nil && Partition(tag: "p00") == nil)
+    }
+
+    @Test("users spread evenly over the partitions of every number of shards")
+    func spread() {
+        for shards in [2, 3, 8] {
+            var numbers = [Int](repeating: 0, count: shards)
+            for user in 0..<8_000 { numbers[Partition(ofKey: "sip:user\(user)@fabrikam.com").shard(of: shards)] += 1 }
+            let fair = 8_000 / shards
+            #expect(numbers.allSatisfy { (fair * 8 / 10...fair * 12 / 10).contains($0) }, "\(numbers)")
+        }
+    }
+
+    @Test("a dialog that a foreign shard serves has a tag of that shard")
+    func foreign() {
+        for index in 0..<5 {
+            let partition = Partition(ofKey: "sip:alice@fabrikam.com", at: index, of: 5)
+            #expect(partition.shard(of: 5) == index && (0..<Partition.count).contains(partition.rawValue))
+        }
+    }
+}
