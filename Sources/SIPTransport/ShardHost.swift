@@ -3,8 +3,8 @@ import NIOCore
 import SIPCore
 import Synchronization
 
-/// Selects the shard of a framed message; a pure function, the same on every loop.
-public typealias ShardSelector = @Sendable (InboundMessage) -> Int
+/// Selects the shard of a framed message, and may keep its parse in it; a pure function, the same on every loop.
+public typealias ShardSelector = @Sendable (inout InboundMessage) -> Int
 
 /// Drives one `SansIOEndpoint` on one event loop; endpoint and loop together are a shard.
 ///
@@ -138,11 +138,12 @@ public final class ShardHost: @unchecked Sendable {
 
     // MARK: In
 
-    func receive(_ message: InboundMessage) {
+    func receive(_ received: InboundMessage) {
         counters.messagesReceived &+= 1
-        tap?.copy(message.bytes, from: message.remote, to: message.local, at: now())
+        tap?.copy(received.bytes, from: received.remote, to: received.local, at: now())
+        var message = received
         if let selector {
-            let target = selector(message)
+            let target = selector(&message)
             if target != index, shards.indices.contains(target) {
                 counters.handedToOtherShards &+= 1
                 post(.inbound(message), to: target)

@@ -140,4 +140,19 @@ import Testing
         #expect(await echo.server.statistics().counters.handedToOtherShards > 0)
         await echo.server.stop()
     }
+
+    @Test("a message keeps the parse by which its shard was selected, also on the way to another loop") func parsed() async throws {
+        let echo = try await EchoServer(["tcp"], shards: 2) { message in
+            guard case .success(let parsed) = message.parse() else { return 0 }
+            return parsed.body == Array("1".utf8) ? 1 : 0
+        }
+        let client = try PlainSocket(.tcp, peer: echo.port(.tcp))
+        for shard in 0...1 {
+            client.send(request(body: "\(shard)"))
+            #expect(try client.receive(until: "Content-Length: 0").contains("X-Shard: \(shard)"))
+            #expect(try await echo.look(shard: shard) { endpoint, _ in endpoint.received.map(\.isParsed) } == [true])
+        }
+        #expect(await echo.server.statistics().counters.handedToOtherShards == 1)
+        await echo.server.stop()
+    }
 }

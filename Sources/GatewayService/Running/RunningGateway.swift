@@ -48,7 +48,7 @@ package final class RunningGateway: Sendable {
             server = try await SIPServer.start(
                 listening: configuration.listeners, shardCount: configuration.shards, options: configuration.transport, logger: logger,
                 tls: tls,
-                selector: { [router] in router.shard(of: $0.bytes) },
+                selector: { [router] in router.shard(of: &$0) },
                 names: names,
                 afterTick: { endpoint, shard in
                     guard let gateway = endpoint as? Gateway else { return }

@@ -58,13 +58,17 @@ public struct ShardRouter: Hashable, Sendable {
         return "s" + (digits.utf8.count < 2 ? "0" : "") + digits
     }
 
-    /// Index of the message's shard, from 0. An unreadable message goes to shard 0, which refuses it.
-    public func shard(of message: [UInt8]) -> Int {
-        guard shards > 1, case .success(let parsed) = SIPParser.parse(message) else { return 0 }
+    /// Index of the message's shard, from 0. An unreadable request goes to shard 0, which refuses it.
+    ///
+    /// A request is parsed here and keeps the result for its shard. A response goes by its branch and is left to its shard, which finds
+    /// the transactions of most without parsing.
+    public func shard(of message: inout InboundMessage) -> Int {
+        guard shards > 1 else { return 0 }
+        if let branch = SIPParser.branch(ofResponse: message.bytes) { return shard(ofBranch: branch) }
+        guard case .success(let parsed) = message.parse() else { return 0 }
         switch parsed {
         case .response(let response):
-            guard let branch = response.headers.topVia?.branch, branch.hasPrefix("z9hG4bK") else { return 0 }
-            return index(inBranch: branch.dropFirst(7)) ?? 0
+            return response.headers.topVia?.branch.map(shard(ofBranch:)) ?? 0
         case .request(let request):
             if let tag = request.headers.toTag { return adopted[tag] ?? index(inTag: tag) }
             return shard(ofKey: owner(of: request))
@@ -113,10 +117,14 @@ public struct ShardRouter: Hashable, Sendable {
     // MARK: tokens
 
     private func index(inTag tag: String) -> Int {
-        Partition(tag: tag)?.shard(of: shards) ?? index(inBranch: Substring(tag)) ?? 0
+        Partition(tag: tag)?.shard(of: shards) ?? index(inPrefix: Substring(tag)) ?? 0
     }
 
-    private func index(inBranch token: Substring) -> Int? {
+    private func shard(ofBranch branch: String) -> Int {
+        branch.hasPrefix("z9hG4bK") ? index(inPrefix: branch.dropFirst(7)) ?? 0 : 0
+    }
+
+    private func index(inPrefix token: Substring) -> Int? {
         guard token.utf8.first == UInt8(ascii: "s"), token.utf8.count > 3 else { return nil }
         guard let value = Int(token.dropFirst().prefix(2), radix: 36), value < shards else { return nil }
         return value

@@ -1,7 +1,7 @@
 /// Seam between the pure modules and the transport: NIO sockets in production, the simulated network in tests.
 ///
 /// Bytes and `now` go in, bytes and destinations come out. The transport frames messages (RFC 3261 18.3), so that each
-/// `InboundMessage` is exactly one SIP message; the core parses them.
+/// `InboundMessage` is exactly one SIP message; the core parses them, once each.
 
 /// Transport of a message (RFC 3261 18; the token of Via is the upper-case raw value).
 public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
@@ -56,9 +56,9 @@ public struct ConnectionID: Hashable, Sendable {
 }
 
 /// Framed SIP message as received.
-public struct InboundMessage: Hashable, Sendable {
+public struct InboundMessage: Sendable {
     /// Octets of exactly one message.
-    public var bytes: [UInt8]
+    public let bytes: [UInt8]
     /// Listener, or local end of an outgoing connection.
     public var local: TransportAddress
     /// Source of the packet, or remote end of the connection.
@@ -67,6 +67,18 @@ public struct InboundMessage: Hashable, Sendable {
     public var connection: ConnectionID?
     /// Identity that the remote end of a TLS connection proved; nil without one.
     public var peer: PeerIdentity?
+    private var kept: KeptParse?
+
+    /// Result of parsing the octets, shared by the copies of a message.
+    private final class KeptParse: Sendable {
+        let limits: SIPLimits
+        let result: Result<SIPMessage, SIPParseError>
+
+        init(_ result: Result<SIPMessage, SIPParseError>, limits: SIPLimits) {
+            self.limits = limits
+            self.result = result
+        }
+    }
 
     public init(
         bytes: [UInt8], local: TransportAddress, remote: TransportAddress, connection: ConnectionID? = nil, peer: PeerIdentity? = nil
@@ -76,6 +88,38 @@ public struct InboundMessage: Hashable, Sendable {
         self.remote = remote
         self.connection = connection
         self.peer = peer
+    }
+
+    /// Whether ``parse(limits:)`` has kept its result.
+    public var isParsed: Bool { kept != nil }
+
+    /// Parses the message and keeps the result in it, so that the endpoint does not parse the message again.
+    public mutating func parse(limits: SIPLimits = .standard) -> Result<SIPMessage, SIPParseError> {
+        let result = parsed(limits: limits)
+        if kept?.limits != limits { kept = KeptParse(result, limits: limits) }
+        return result
+    }
+
+    /// Message by the framing rule of its transport; parsed here, unless a result with these limits was kept.
+    func parsed(limits: SIPLimits) -> Result<SIPMessage, SIPParseError> {
+        if let kept, kept.limits == limits { return kept.result }
+        return SIPParser.parse(bytes, framing: remote.transport.isReliable ? .stream : .datagram, limits: limits)
+    }
+}
+
+/// Equality of messages is that of what was received; a kept parse is no part of it.
+extension InboundMessage: Hashable {
+    public static func == (one: Self, other: Self) -> Bool {
+        one.bytes == other.bytes && one.local == other.local && one.remote == other.remote && one.connection == other.connection
+            && one.peer == other.peer
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytes)
+        hasher.combine(local)
+        hasher.combine(remote)
+        hasher.combine(connection)
+        hasher.combine(peer)
     }
 }
 

@@ -23,8 +23,7 @@ extension TransactionLayer {
     ) -> [TransactionAction] {
         let source = MessageSource(inbound)
         if let actions = receiveQuickly(inbound, source, at: now, believing: judge) { return actions }
-        let framing: SIPParser.Framing = inbound.remote.transport.isReliable ? .stream : .datagram
-        switch SIPParser.parse(inbound.bytes, framing: framing, limits: configuration.limits) {
+        switch inbound.parsed(limits: configuration.limits) {
         case .success(let message):
             return receive(message, from: source, at: now, asking: admissionPolicy, believing: judge)
         case .failure(var error):

@@ -38,4 +38,51 @@ import Testing
             #expect(checked == 2)
         }
     }
+
+    @Test("with several shards a request is parsed for its shard, and a response is left to it; with one shard neither is parsed")
+    func parses() throws {
+        let request = bench.subscribe("ann@example.org", to: "bob@contoso.com", via: Bench.simple)
+        guard case .request(let subscribe) = try SIPParser.parse(Array(request.utf8)).get() else {
+            Issue.record("not a request")
+            return
+        }
+        let answer = SIPSerializer.serialize(SIPResponse(to: subscribe, status: .ok, toTag: "x"))
+        for (shards, isParsed) in [(1, false), (8, true)] {
+            var inbound = InboundMessage(bytes: Array(request.utf8), local: Bench.local, remote: Bench.simple)
+            _ = ShardRouter(shards: shards).shard(of: &inbound)
+            #expect(inbound.isParsed == isParsed)
+            var response = InboundMessage(bytes: answer, local: Bench.local, remote: Bench.simple)
+            _ = ShardRouter(shards: shards).shard(of: &response)
+            #expect(!response.isParsed)
+        }
+    }
+
+    @Test(
+        "an unreadable request is refused in the same words, whether its shard was selected or not",
+        arguments: [
+            ("CSeq: 1", "CSeq: one"), ("Call-ID", "X-Call-ID"), ("Max-Forwards: 70", "Max-Forwards: x"), ("Content-Length: 0", "l: x"),
+        ])
+    func unreadable(field: String, flaw: String) throws {
+        let text = bench.subscribe("ann@example.org", to: "bob@contoso.com", via: Bench.simple)
+        let broken = text.replacing(field, with: flaw)
+        #expect(broken != text)
+        let plain = InboundMessage(bytes: Array(broken.utf8), local: Bench.local, remote: Bench.simple)
+        var routed = plain
+        #expect(ShardRouter(shards: 8).shard(of: &routed) == 0)
+        let answers = [plain, routed].map { message in
+            let gateway = Gateway(configuration: Bench.configuration(), shard: 0, shards: 8, key: .seeded(1))
+            gateway.receive(message, at: Instant(secondsSince1970: 1_000_000))
+            return gateway.takeOutput().map { String(decoding: $0.bytes, as: UTF8.self) }
+        }
+        #expect(answers[0] == answers[1])
+        #expect(answers[0].first?.hasPrefix("SIP/2.0 400") == true)
+    }
+}
+
+extension ShardRouter {
+    /// Shard of a message from `Bench.simple`.
+    func shard(of bytes: [UInt8]) -> Int {
+        var message = InboundMessage(bytes: bytes, local: Bench.local, remote: Bench.simple)
+        return shard(of: &message)
+    }
 }

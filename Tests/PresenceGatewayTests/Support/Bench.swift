@@ -154,8 +154,9 @@ final class Bench {
 
     func send(octets: [UInt8], from peer: TransportAddress, connection: ConnectionID? = nil, proving identity: PeerIdentity? = nil) {
         let local = peer.transport == .udp ? Self.local : Self.localTCP
-        let shard = router.shard(of: octets)
-        gateways[shard].receive(InboundMessage(bytes: octets, local: local, remote: peer, connection: connection, peer: identity), at: now)
+        var message = InboundMessage(bytes: octets, local: local, remote: peer, connection: connection, peer: identity)
+        let shard = router.shard(of: &message)
+        gateways[shard].receive(message, at: now)
         sort()
     }
 

@@ -72,8 +72,8 @@ final class BlockedRig {
     /// Gives the gateway a message whose tick goes on.
     func give(_ text: String, from address: TransportAddress, connection: ConnectionID? = nil) {
         let local = address.transport == .udp ? Bench.local : Bench.localTCP
-        let message = InboundMessage(bytes: Array(text.utf8), local: local, remote: address, connection: connection)
-        gateways[router.shard(of: message.bytes)].receive(message, at: now)
+        var message = InboundMessage(bytes: Array(text.utf8), local: local, remote: address, connection: connection)
+        gateways[router.shard(of: &message)].receive(message, at: now)
     }
 
     func close(_ connection: ConnectionID) {
