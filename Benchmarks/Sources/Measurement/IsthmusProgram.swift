@@ -14,11 +14,12 @@ public final class IsthmusProgram {
     /// Starts it and waits until it is ready; nil, with a printed message, when it does not become ready.
     /// - Parameters:
     ///   - arguments: Arguments besides the configuration.
+    ///   - shards: Number of event loops.
     ///   - settings: Lines of the configuration besides `node` and `listen`; its argument is the directory for other files.
-    public init?(_ program: String, arguments: [String] = [], settings: (_ directory: String) -> String) {
+    public init?(_ program: String, arguments: [String] = [], shards: Int = 1, settings: (_ directory: String) -> String) {
         guard let directory = PeerDirectory() else { return nil }
         let text = """
-            node: { name: edge1.example.net }
+            node: { name: edge1.example.net, shards: \(shards) }
             listen: [ { address: "tcp:127.0.0.1:0", authentication: none }, { address: "udp:127.0.0.1:0", authentication: none } ]
             \(settings(directory.path))
 

@@ -4,7 +4,13 @@ public struct Table {
 
     public init(_ head: String...) { rows = [head] }
 
+    /// Creates a table with this head.
+    public init(head: [String]) { rows = [head] }
+
     public mutating func add(_ cells: String...) { rows.append(cells) }
+
+    /// Adds a row of these cells.
+    public mutating func add(row cells: [String]) { rows.append(cells) }
 
     public func show(title: String) {
         let columns = rows.map(\.count).max() ?? 0

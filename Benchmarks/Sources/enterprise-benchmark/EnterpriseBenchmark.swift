@@ -1,7 +1,8 @@
 import Glibc
 import Measurement
 
-/// `enterprise-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--ramp SECONDS] [--model SECONDS] [--store] [--no-list]`
+/// `enterprise-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--ramp SECONDS] [--model SECONDS] [--store] [--no-list]`,
+/// or with `--shards LIST [--rounds N]` in place of `--ramp` and `--model`: see ``ShardComparison``.
 ///
 /// Users of one hosted enterprise domain sign in one after the other, each over its own connection (REGISTER, contact list, own data,
 /// members, first publication, one batch subscription to all contacts in four categories), then follow Microsoft's user model: per user and
@@ -20,6 +21,9 @@ struct EnterpriseBenchmark {
             print(
                 "usage: enterprise-benchmark ISTHMUS [--quick] [--users N] [--contacts N] [--ramp SECONDS] [--model SECONDS] [--store] [--no-list]"
             )
+            print(
+                "       enterprise-benchmark ISTHMUS --shards LIST [--rounds N] [--quick] [--users N] [--contacts N] [--store] [--no-list]"
+            )
             exit(2)
         }
         let users = value("--users", isQuick ? 500 : 10_000)
@@ -27,13 +31,19 @@ struct EnterpriseBenchmark {
         let ramp = value("--ramp", isQuick ? 10 : 240)
         let model = value("--model", isQuick ? 10 : 120)
         let isStoring = arguments.contains("--store")
+        if let place = arguments.firstIndex(of: "--shards") {
+            let shards = place + 1 < arguments.count ? arguments[place + 1].split(separator: ",").map { Int($0) ?? 0 } : []
+            guard shards.count > 1, shards.allSatisfy({ $0 > 0 }) else {
+                print("enterprise-benchmark: --shards needs two or more numbers of shards, such as 1,2")
+                exit(2)
+            }
+            let comparison = ShardComparison(
+                users: users, contacts: contacts, rounds: max(1, value("--rounds", isQuick ? 3 : 9)), isStoring: isStoring,
+                isStoringContacts: !arguments.contains("--no-list"))
+            exit(comparison.run(program, shards) ? 0 : 1)
+        }
         let started = IsthmusProgram(program) { directory in
-            """
-            timing: { notify-spacing-ms: 0 }
-            domains:
-              contoso.com: { side: enterprise, hosted: true }
-            \(isStoring ? "store: { sqlite: \(directory)/isthmus.db }" : "")
-            """
+            settings(isStoring: isStoring, in: directory)
         }
         guard let gateway = started else {
             print("enterprise-benchmark: \(program) does not start")
@@ -101,6 +111,16 @@ struct EnterpriseBenchmark {
         if load.outstanding > 0 { print("error: \(load.outstanding) requests have no answer") }
         gateway.stop()
         exit(failures > 0 || load.signedIn < users || load.watching < users || load.outstanding > 0 ? 1 : 0)
+    }
+
+    /// Configuration of a home server of one domain.
+    static func settings(isStoring: Bool, in directory: String) -> String {
+        """
+        timing: { notify-spacing-ms: 0 }
+        domains:
+          contoso.com: { side: enterprise, hosted: true }
+        \(isStoring ? "store: { sqlite: \(directory)/isthmus.db }" : "")
+        """
     }
 
     /// Starts one action per user, evenly over the time, and waits for the rest for at most 60 s.

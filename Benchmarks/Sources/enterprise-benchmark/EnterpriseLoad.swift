@@ -21,6 +21,8 @@ final class EnterpriseLoad {
     private(set) var errors: [String: Int] = [:]
     private(set) var notifications = 0
     private(set) var octets = 0
+    /// Presentities shown, in notifications and in the responses that carry one.
+    private(set) var shown = 0
     /// Whether sign-in includes the batch subscription to the contacts; otherwise ``watch(_:)`` makes it.
     var isWatchingAtSignIn = true
 
@@ -55,6 +57,13 @@ final class EnterpriseLoad {
     func watch(_ index: Int) {
         guard let client = clients[index] else { return }
         client.watch(contacts(of: index), at: clockNow())
+        flush(client)
+    }
+
+    /// Publishes another user state than before.
+    func publishChange(_ index: Int) {
+        guard let client = clients[index], client.isSignedIn else { return fail("publish: not signed in") }
+        client.publish([3500, 6500, 9500, 15500][client.stateVersion % 4], isFirst: false, at: clockNow())
         flush(client)
     }
 
@@ -110,6 +119,7 @@ final class EnterpriseLoad {
     }
 
     private func receive(_ message: [UInt8], _ client: Client) {
+        shown += Self.presentities(in: message)
         if message.starts(with: Array("BENOTIFY".utf8)) {
             notifications += 1
             return
@@ -155,6 +165,22 @@ final class EnterpriseLoad {
         client.isSignedIn = true
         signedIn += 1
         signIn.add(now - client.began)
+    }
+
+    /// Number of documents of categories in a message, one for each presentity.
+    private static func presentities(in message: [UInt8]) -> Int {
+        let mark = Array("<categories ".utf8)
+        return message.withUnsafeBytes { octets in
+            guard let start = octets.baseAddress else { return 0 }
+            var (position, count) = (0, 0)
+            while let found = memchr(start + position, Int32(UInt8(ascii: "<")), octets.count - position) {
+                position = UnsafeRawPointer(found) - start
+                guard octets.count - position >= mark.count else { break }
+                if memcmp(found, mark, mark.count) == 0 { count += 1 }
+                position += 1
+            }
+            return count
+        }
     }
 
     private func fail(_ what: String) { errors[what, default: 0] += 1 }

@@ -1,6 +1,6 @@
 import Measurement
 import Glibc
-import SIPCore
+@_spi(TokenSource) import SIPCore
 
 /// Measures SIP messages per second on one core, in memory.
 @main
@@ -39,6 +39,25 @@ struct MessageBenchmark {
         return head + [UInt8](repeating: UInt8(ascii: "x"), count: body)
     }
 
+    /// The message as BENOTIFY, which needs no transaction.
+    private static func unanswered(_ message: [UInt8]) -> InboundMessage {
+        let text = String(decoding: message, as: UTF8.self).replacing("NOTIFY sip:", with: "BENOTIFY sip:")
+        return InboundMessage(
+            bytes: Array(text.replacing("20 NOTIFY", with: "20 BENOTIFY").utf8), local: TransportAddress(.tcp, "192.0.2.10", 5060),
+            remote: TransportAddress(.tcp, "192.0.2.20", 40_000), connection: ConnectionID(rawValue: 1))
+    }
+
+    /// Receives a message as an endpoint does, with or without a parse before it that selects the shard.
+    private static func receive(_ message: InboundMessage, count: Int, isSelected: Bool) {
+        var layer = TransactionLayer(configuration: .init(sentBy: [:]), tokens: TokenGenerator(key: TokenKey(7, 0, 0, 0)))
+        for _ in 0..<count {
+            var message = message
+            if isSelected { keep(message.parse()) }
+            let actions = layer.receive(message, at: Instant(secondsSince1970: 1_800_000_000))
+            guard case .deliverUnanswered? = actions.first else { exit(1) }
+        }
+    }
+
     /// Frames input in reads of 64 KiB, parses and answers it; returns the number of octets of the responses.
     private static func answer(_ stream: [UInt8], _ framer: inout StreamFramer) -> Int {
         var written = 0
@@ -59,6 +78,7 @@ struct MessageBenchmark {
             print("message-benchmark: the message cannot be read")
             exit(1)
         }
+        let unanswered = Self.unanswered(message)
         return [
             Contest.Entry("sip-\(size)/frame+parse+answer") { count in
                 var framer = StreamFramer()
@@ -86,17 +106,20 @@ struct MessageBenchmark {
             Contest.Entry("sip-\(size)/serialise") { count in
                 for _ in 0..<count { keep(request.serialized()) }
             },
+            Contest.Entry("sip-\(size)/receive") { Self.receive(unanswered, count: $0, isSelected: false) },
+            Contest.Entry("sip-\(size)/select+receive") { Self.receive(unanswered, count: $0, isSelected: true) },
         ]
     }
 
     func run(quick: Bool) {
-        var table = Table("body octets", "frame+parse+answer", "of 400 k", "frame", "parse", "answer", "serialise")
+        var table = Table(
+            "body octets", "frame+parse+answer", "of 400 k", "frame", "parse", "answer", "serialise", "receive", "select+receive")
         for size in Self.bodySizes {
             let results = Contest(entries(size)).run(quick: quick)
             table.add(
                 String(size), perSecond(results[0].nanoseconds), text(1e9 / results[0].nanoseconds / 400_000) + "x",
                 perSecond(results[1].nanoseconds), perSecond(results[2].nanoseconds), perSecond(results[3].nanoseconds),
-                perSecond(results[4].nanoseconds))
+                perSecond(results[4].nanoseconds), perSecond(results[5].nanoseconds), perSecond(results[6].nanoseconds))
         }
         table.show(title: "SIP messages per CPU second (NOTIFY, 15 header lines, 612 octets and a body)")
     }
