@@ -16,6 +16,10 @@ struct EnterpriseBenchmark {
             guard let place = arguments.firstIndex(of: name), place + 1 < arguments.count else { return standard }
             return Int(arguments[place + 1]) ?? standard
         }
+        if arguments.first == "--slices" {
+            ShardLoad(arguments.dropFirst())?.serve()
+            return
+        }
         let isQuick = arguments.contains("--quick")
         guard let program = arguments.first(where: { !$0.hasPrefix("-") }) else {
             print(
@@ -117,6 +121,7 @@ struct EnterpriseBenchmark {
     static func settings(isStoring: Bool, in directory: String) -> String {
         """
         timing: { notify-spacing-ms: 0 }
+        transport: { connections-per-address: 0 }
         domains:
           contoso.com: { side: enterprise, hosted: true }
         \(isStoring ? "store: { sqlite: \(directory)/isthmus.db }" : "")
