@@ -14,6 +14,8 @@ public final class PIDFPublisher: SIPPeer {
     /// Time at which the last unanswered PUBLISH failed; the server may hold a publication with an unknown entity-tag since then. nil when
     /// all were answered.
     public private(set) var lastUnanswered: Instant?
+    /// Time of the last 503; nil without one.
+    public private(set) var lastUnavailable: Instant?
     private var number: UInt32 = 0
     private var waiting: (() -> Void)?
     /// Whether a response is awaited.
@@ -59,6 +61,7 @@ public final class PIDFPublisher: SIPPeer {
             isBusy = false
             lastAnswer = answer
             if answer.status == nil { lastUnanswered = now }
+            if answer.status == .serviceUnavailable { lastUnavailable = now }
             if case .response(let response) = answer {
                 if response.status.isSuccess {
                     entityTag = expires == 0 ? nil : response.headers.sipETag
@@ -111,7 +114,7 @@ public final class CategoryPublisher: SIPPeer {
     public let presentity: String
     /// Outcome of the last request; nil before the first.
     public private(set) var lastAnswer: PeerAnswer?
-    /// Response to the last change of container members; nil while there is none.
+    /// Response to the last change of container members; nil before it arrives.
     public private(set) var lastMembersAnswer: PeerAnswer?
     /// Number of 409 responses.
     public private(set) var conflicts = 0
@@ -184,6 +187,7 @@ public final class CategoryPublisher: SIPPeer {
 
     /// Adds users to a container with this version (MS-PRES 3.5.4).
     public func setMembers(container: Int, version: UInt32, adding users: [String], at now: Instant) {
+        lastMembersAnswer = nil
         var text =
             "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"\(container)\" "
             + "version=\"\(version)\">"

@@ -2,7 +2,8 @@ import Foundation
 import GatewayTesting
 import Testing
 
-/// A thousand small worlds in which everything fails that can. `ISTHMUS_SEED=n` plays one, `ISTHMUS_SEEDS=n` the first n.
+/// A thousand small worlds in which everything fails that can; in every second one a store engine carries out the commits, and fails too.
+/// `ISTHMUS_SEED=n` plays one, `ISTHMUS_SEEDS=n` the first n.
 @Suite("A simulated world") struct SimulationTests {
     private static let shards = 16
 
@@ -16,7 +17,8 @@ import Testing
         "after loss, forged answers, restarts of peers, flawed documents, clock steps and kill -9 every live watcher sees what is so, and nothing is left",
         arguments: 0..<shards)
     func seeds(shard: Int) async {
-        var (kills, live, clockSteps, forged) = (0, 0, 0, UInt64(0))
+        var (kills, live, clockSteps, forged, blocks) = (0, 0, 0, UInt64(0), 0)
+        var store = SimulatedStore.Counts()
         for seed in Self.seeds where Int(seed % UInt64(Self.shards)) == shard {
             // The other tests want their turn too.
             await Task.yield()
@@ -26,11 +28,17 @@ import Testing
                 live += summary.live
                 forged += summary.forged
                 clockSteps += summary.clockSteps
+                blocks += summary.blocks
+                store += summary.store
             } catch {
                 Issue.record("\(error)")
             }
         }
         // Of few seeds nothing is promised.
-        if Self.seeds.count >= 1000 { #expect(kills > 0 && live > 0 && forged > 0 && clockSteps > 0) }
+        guard Self.seeds.count >= 1000 else { return }
+        #expect(kills > 0 && live > 0 && forged > 0 && clockSteps > 0)
+        // An odd number selects seeds without an engine.
+        guard shard % 2 == 0 else { return }
+        #expect(blocks > 0 && store.reconnections > 0 && store.storedUnknown > 0 && store.lost > 0 && store.storedAfterEnd > 0)
     }
 }

@@ -20,8 +20,12 @@ final class SimulatedPresentity {
     let isRelayed: Bool
     /// Whether notes reach watchers: an enterprise server with only PIDF writes none.
     let hasNotes: Bool
-    /// Watchers that are politely blocked.
-    var blocked: Set<String> = []
+    /// Politely blocked watchers, each with the number of the newest publication that it may have seen before; -1: none.
+    var blocked: [String: Int] = [:]
+    /// Watchers with a block that is not acknowledged yet: they see the presentity, or that it has signed off.
+    var blocking: Set<String> = []
+    /// Whether the store of the gateway may hold a publication that was refused with 503, since the outcome of its commit is unknown.
+    var hasUnknownOutcomes = false
     /// Number of the last publication.
     private(set) var number = 0
     /// Presence by publication number; entry 0 is the presence before the first.
@@ -93,7 +97,10 @@ final class SimulatedPresentity {
     func mayBeHaunted(at now: Instant) -> Bool {
         // A refused publication may have been visible before the gateway withdrew it.
         if isRelayed, number > 0, !isTaken { return true }
-        if case .source(let publisher) = home, let last = publisher.lastUnanswered, now < last + Self.haunting { return true }
+        if case .source(let publisher) = home {
+            let moments = [publisher.lastUnanswered, hasUnknownOutcomes ? publisher.lastUnavailable : nil]
+            if moments.contains(where: { $0.map { now < $0 + Self.haunting } ?? false }) { return true }
+        }
         return hauntedUntil.map { now < $0 } ?? false
     }
 

@@ -9,6 +9,7 @@ extension SimulatedWorld {
         network.remark("quiet")
         network.conditions = .perfect
         store.failure = nil
+        storeTrouble?.heal()
         process.spare()
         pair.heal(network)
         try live(for: .seconds(1))
@@ -88,13 +89,16 @@ extension SimulatedWorld {
         if counts.presentities > presentities.filter(\.isHosted).count { wrong.append("\(counts.presentities) presentities are left") }
         counts.presentities = 0
         // Presence for blocked watchers is static.
-        if presentities.contains(where: { !$0.blocked.isEmpty }), counts.publications == 3 { counts.publications = 0 }
+        let hasBlocks = !blocks.isEmpty || presentities.contains { !$0.blocked.isEmpty }
+        if hasBlocks, counts.publications == 3 { counts.publications = 0 }
+        // A watcher that is blocked later sees the publications of then until they expire.
+        counts.timers = max(0, counts.timers - blocks.count)
         if counts != GatewayCounts() { wrong.append("left behind: \(counts)") }
         for server in living where server.dialogCount > 0 {
             wrong.append("\(server.name) has \(server.dialogCount) dialogs left")
         }
         // Watchers that have seen presence are remembered for a later block; sign-offs only exist where there is a block.
-        let remembered = presentities.contains { !$0.blocked.isEmpty } ? ["shown_watchers", "sign_offs"] : ["shown_watchers"]
+        let remembered = hasBlocks ? ["shown_watchers", "sign_offs", "timers"] : ["shown_watchers"]
         let sizes = gateway.tableSizes.filter { $0.value > 0 && $0.key != "presentities" && !remembered.contains($0.key) }
         if !sizes.isEmpty { wrong.append("not empty: \(sizes.sorted { $0.key < $1.key })") }
         let records = store.records.keys.filter { key in

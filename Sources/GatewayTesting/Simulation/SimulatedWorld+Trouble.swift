@@ -21,6 +21,7 @@ extension SimulatedWorld {
             if try network.run(atMost: step - network.now, until: { process.isDead }) { try revive(after: anyDowntime()) }
             for presentity in presentities { presentity.refresh(at: network.now) }
             for follower in followers { follower.pursue(at: network.now, random: &random) }
+            for block in blocks { block.pursue(at: network.now) }
         } while network.now < end
     }
 
@@ -45,22 +46,27 @@ extension SimulatedWorld {
             guard presentity.isHosted, case .endpoint(let publisher) = presentity.home,
                 let follower = followers.filter({ $0.presentities.contains { $0 === presentity } }).randomElement(using: &random)
             else { continue }
-            presentity.blocked = [follower.watcher.watcher]
+            presentity.blocked = [follower.watcher.watcher: -1]
             network.remark("\(presentity.uri) blocks \(follower.watcher.watcher)")
             publisher.setMembers(container: 32_000, version: 0, adding: [follower.watcher.watcher], at: network.now)
-            let plausible: [CategoryPublisher.Publication] = [
-                .init(
-                    "state", instance: 0, container: 32_000, expireType: "static", body: EnhancedDocuments.aggregateState(18_500)),
-                .init(
-                    "note", instance: 0, container: 32_000, expireType: "static",
-                    body: "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"/>"),
-                .init(
-                    "legacyInterop", instance: 1, container: 32_000, expireType: "static",
-                    body: "<legacyInterop xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" availability=\"18500\"/>"),
-            ]
-            publisher.publish(plausible, at: network.now)
+            publisher.publish(SimulatedBlock.offline, at: network.now)
         }
         try live(for: .seconds(1))
+    }
+
+    /// With a store engine, causes one of its failures at random, and has a hosted user block a watcher that may have seen its presence.
+    func strikeStore() {
+        guard let storeTrouble else { return }
+        storeTrouble.maybeStrike()
+        guard blocks.isEmpty, storeTrouble.random.chance(0.1) else { return }
+        for presentity in presentities where presentity.blocked.isEmpty {
+            let candidates = followers.filter { $0.presentities.contains { $0 === presentity } }
+            guard let follower = candidates.randomElement(using: &storeTrouble.random),
+                let block = SimulatedBlock(of: follower.watcher.watcher, by: presentity)
+            else { continue }
+            network.remark("\(presentity.uri) blocks \(block.watcher)")
+            blocks.append(block)
+        }
     }
 
     // MARK: Events

@@ -13,7 +13,10 @@ import ScriptedPeers
 final class SimulatedWorld {
     let seed: UInt64
     let network: SimulatedNetwork
+    /// The stored records.
     let store = MemoryStore()
+    /// Failures of the engine that carries out the commits; nil: the gateway carries them out itself.
+    let storeTrouble: SimulatedStoreTrouble?
     var random: SeededRandom
     let clock: SimulatedWallClock
     var configuration: GatewayConfiguration
@@ -27,6 +30,8 @@ final class SimulatedWorld {
     private(set) var standard: SimplePresenceServer
     var presentities: [SimulatedPresentity] = []
     var followers: [SimulatedFollower] = []
+    /// Blocks that began during the run.
+    var blocks: [SimulatedBlock] = []
     private(set) var peers: [SIPPeer] = []
     private var starts: UInt64 = 0
     private var hosts = 0
@@ -36,6 +41,9 @@ final class SimulatedWorld {
     /// URIs of the list servers: the gateway's, and that of example.org below.
     static let listServer = "sip:lists@example.com"
     private static let remoteLists = "sip:lists@example.org"
+
+    /// Whether an engine carries out the commits beside the event loop: for every second seed.
+    private static func hasEngine(_ seed: UInt64) -> Bool { seed % 2 == 0 }
 
     init(seed: UInt64, isRecorded: Bool) {
         self.seed = seed
@@ -80,9 +88,11 @@ final class SimulatedWorld {
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.remoteLists) }
         let hop = gatewayAddress
         forger = SimulatedForger(target: hop, seed: seed)
+        let engine = Self.hasEngine(seed) ? SimulatedStore(table: store, on: network, seed: seed) : nil
+        storeTrouble = engine.map { SimulatedStoreTrouble($0, seed: seed) }
         process = SimulatedProcess(
-            Gateway(configuration: configuration, key: .seeded(seed), store: store), lead: clock.lead, forger: forger,
-            sequences: sequences)
+            Gateway(configuration: configuration, key: .seeded(seed), store: store, defersCommits: storeTrouble != nil), lead: clock.lead,
+            forger: forger, sequences: sequences, link: storeTrouble?.engine.connect())
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerAddress, nextHop: stream, seed: seed)
         inside = EnhancedServer(name: "inside", address: insideAddress, nextHop: stream, seed: seed)
@@ -109,6 +119,7 @@ final class SimulatedWorld {
         }
         makePresentities()
         if carries { makeRelayedPresentities() }
+        for presentity in presentities { presentity.hasUnknownOutcomes = storeTrouble != nil }
         makeFollowers()
         process.keepPartnersAlive(at: network.now)
     }
@@ -145,8 +156,11 @@ final class SimulatedWorld {
         starts += 1
         // An unreadable store prevents the start; assume that an operator repaired it.
         store.failure = nil
-        let gateway = Gateway(configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store)
-        let process = SimulatedProcess(gateway, lead: clock.lead, forger: forger, sequences: sequences)
+        storeTrouble?.engine.settle()
+        let gateway = Gateway(
+            configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store, defersCommits: storeTrouble != nil)
+        let process = SimulatedProcess(
+            gateway, lead: clock.lead, forger: forger, sequences: sequences, link: storeTrouble?.engine.connect())
         let restored = try process.restore(at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }

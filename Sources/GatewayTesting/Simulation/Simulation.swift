@@ -22,6 +22,10 @@ public struct Simulation {
         public var commits = 0
         /// Number of forged responses; none was accepted.
         public var forged: UInt64 = 0
+        /// Troubles of the store engine.
+        public var store = SimulatedStore.Counts()
+        /// Number of blocks that were acknowledged during the run.
+        public var blocks = 0
         /// Number of times the gateway's wall clock was set.
         public var clockSteps = 0
         /// Duration of the run in virtual time.
@@ -40,7 +44,6 @@ public struct Simulation {
         begin = world.network.now
     }
 
-    /// Plays one seed.
     /// Plays one seed; equal seeds give equal runs.
     /// - Throws: ``SimulationFailure`` with the seed, the faults and the transcript of a second, recorded run.
     @discardableResult
@@ -70,7 +73,8 @@ public struct Simulation {
         try world.begin()
         for _ in 0..<Int.random(in: 15...45, using: &world.random) {
             kills += try world.disturb()
-            world.setClock()
+            try world.setClock()
+            world.strikeStore()
             world.pair.maybeStrike(world.network)
             try world.live(for: Self.pause(&world.random))
         }
@@ -84,6 +88,8 @@ public struct Simulation {
         summary.kills = kills
         summary.live = live
         summary.commits = world.store.commits
+        summary.store = world.storeTrouble?.engine.counts ?? SimulatedStore.Counts()
+        summary.blocks = world.blocks.count(where: \.isAcknowledged)
         summary.forged = world.forger.forged
         summary.clockSteps = world.clock.steps
         summary.virtualTime = world.network.now - begin
