@@ -9,12 +9,26 @@ final class SimulatedStoreTrouble {
     let engine: SimulatedStore
     private var network: SimulatedNetwork { engine.network }
     var random: SeededRandom
+    private let missingRule: SimulatedRule?
     /// Number of stalls and other changes so far.
     private var strikes = 0
 
-    init(_ engine: SimulatedStore, seed: UInt64) {
+    /// - Parameter rule: rule that is switched off; nil: none.
+    init(_ engine: SimulatedStore, seed: UInt64, without rule: SimulatedRule? = nil) {
         self.engine = engine
+        missingRule = rule
+        engine.fencesConnections = rule != .fencedConnections
         random = SeededRandom(seed: seed &* 0x94D0_49BB_1331_11EB &+ 5)
+    }
+
+    /// Path to the engine for a new process.
+    func connect() -> any StoreLink {
+        let connection = engine.connect()
+        return switch missingRule {
+        case .commitBeforeAnswer: HastyStoreLink(connection, on: network)
+        case .readAfterUnknownOutcome: ForgetfulStoreLink(connection, on: network, engine.table.records)
+        case .fencedConnections, nil: connection
+        }
     }
 
     /// With a probability of 30 %, changes the delays and losses, stalls the engine for up to 20 s, or ends its connections.

@@ -42,10 +42,10 @@ final class SimulatedWorld {
     static let listServer = "sip:lists@example.com"
     private static let remoteLists = "sip:lists@example.org"
 
-    /// Whether an engine carries out the commits beside the event loop: for every second seed.
-    private static func hasEngine(_ seed: UInt64) -> Bool { seed % 2 == 0 }
-
-    init(seed: UInt64, isRecorded: Bool) {
+    /// - Parameters:
+    ///   - hasEngine: whether an engine carries out the commits beside the event loop.
+    ///   - rule: rule of the store that is switched off; nil: none.
+    init(seed: UInt64, isRecorded: Bool, hasEngine: Bool, without rule: SimulatedRule? = nil) {
         self.seed = seed
         random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
         clock = SimulatedWallClock(seed: seed)
@@ -88,11 +88,11 @@ final class SimulatedWorld {
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.remoteLists) }
         let hop = gatewayAddress
         forger = SimulatedForger(target: hop, seed: seed)
-        let engine = Self.hasEngine(seed) ? SimulatedStore(table: store, on: network, seed: seed) : nil
-        storeTrouble = engine.map { SimulatedStoreTrouble($0, seed: seed) }
+        let engine = hasEngine ? SimulatedStore(table: store, on: network, seed: seed) : nil
+        storeTrouble = engine.map { SimulatedStoreTrouble($0, seed: seed, without: rule) }
         process = SimulatedProcess(
             Gateway(configuration: configuration, key: .seeded(seed), store: store, defersCommits: storeTrouble != nil), lead: clock.lead,
-            forger: forger, sequences: sequences, link: storeTrouble?.engine.connect())
+            forger: forger, sequences: sequences, link: storeTrouble?.connect())
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerAddress, nextHop: stream, seed: seed)
         inside = EnhancedServer(name: "inside", address: insideAddress, nextHop: stream, seed: seed)
@@ -160,7 +160,7 @@ final class SimulatedWorld {
         let gateway = Gateway(
             configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store, defersCommits: storeTrouble != nil)
         let process = SimulatedProcess(
-            gateway, lead: clock.lead, forger: forger, sequences: sequences, link: storeTrouble?.engine.connect())
+            gateway, lead: clock.lead, forger: forger, sequences: sequences, link: storeTrouble?.connect())
         let restored = try process.restore(at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }

@@ -38,9 +38,10 @@ public struct Simulation {
     private var kills = 0
     private let begin: Instant
 
-    private init(seed: UInt64, isRecorded: Bool) {
+    private init(seed: UInt64, isRecorded: Bool, hasEngine: Bool? = nil, without rule: SimulatedRule? = nil) {
         self.seed = seed
-        world = SimulatedWorld(seed: seed, isRecorded: isRecorded)
+        // Every second seed has an engine.
+        world = SimulatedWorld(seed: seed, isRecorded: isRecorded, hasEngine: hasEngine ?? (seed % 2 == 0), without: rule)
         begin = world.network.now
     }
 
@@ -67,6 +68,19 @@ public struct Simulation {
     private static func attempt(seed: UInt64, isRecorded: Bool) throws -> Summary {
         var simulation = Simulation(seed: seed, isRecorded: isRecorded)
         return try simulation.run()
+    }
+
+    /// Plays one seed, always with a store engine, without one of its rules.
+    /// - Parameter rule: The rule that is switched off; nil: none.
+    /// - Returns: The faults; nil when none was found.
+    public static func violation(seed: UInt64, without rule: SimulatedRule?) -> String? {
+        var simulation = Simulation(seed: seed, isRecorded: false, hasEngine: true, without: rule)
+        do {
+            _ = try simulation.run()
+            return nil
+        } catch {
+            return "\(error)"
+        }
     }
 
     private mutating func run() throws -> Summary {

@@ -83,7 +83,7 @@ public final class SimulatedStore {
     public var isStalled = false {
         didSet { if !isStalled { for connection in connections { connection.work() } } }
     }
-    /// Whether the commits under way end with their connection. false breaks a rule: they may be carried out up to 10 s later, beside those
+    /// Whether the commits under way end with their connection. false breaks a rule: they may be carried out up to 30 s later, beside those
     /// of the new connection.
     public var fencesConnections = true
     /// Troubles so far.

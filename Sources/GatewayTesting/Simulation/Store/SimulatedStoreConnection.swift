@@ -121,7 +121,7 @@ public final class SimulatedStoreConnection: StoreLink {
     /// Carries out a commit of a connection that was given up.
     private func performLate(_ request: StoreRequest) {
         guard case .commit(_, _, let changes) = request else { return }
-        let delay = TimeSpan.milliseconds(Int.random(in: 0...10_000, using: &store.random))
+        let delay = TimeSpan.milliseconds(Int.random(in: 0...30_000, using: &store.random))
         store.network.schedule(at: store.network.now + delay) { [table = store.table] _ in try? table.commit(changes) }
     }
 
