@@ -156,7 +156,7 @@ extension RealSockets {
             defer { scratch.remove() }
             let slapd = try await Slapd(in: scratch, entries: Slapd.entry("bob"))
             let text = """
-                node: { name: test.example.net }
+                node: { name: test.example.net, shards: 2 }
                 listen: [ "tcp:127.0.0.1:0" ]
                 domains: { contoso.com: { side: enterprise, hosted: true }, example.org: { side: simple, route: "udp:127.0.0.1:9" } }
                 directory:

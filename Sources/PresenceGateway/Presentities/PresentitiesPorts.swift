@@ -10,6 +10,9 @@ protocol PresentitiesPorts: AnyObject {
     /// Handles new state of a resource of a dialog: notifies the watcher unless it has that state.
     func sourceChanged(_ resource: WatchedResource, inDialog tag: String, at now: Instant)
 
+    /// Number of dialogs of this shard that watch a presentity.
+    func dialogCount(of presentity: String) -> Int
+
     /// Whether a hosted user is known apart from its presence: in the directory, by its lists or endpoints, or by dialogs about its data.
     func isKnown(_ user: String) -> Bool
 

@@ -69,7 +69,7 @@ final class RemoteWatchers: ShardMember {
         try kernel.checkStore(changesNothing: watch.isPoll && watch.subscriber == nil, at: now)
         let isTooMany =
             presentities.isFull(for: watch.watcher, of: watch.key)
-            || count(of: watch.key) >= configuration.limits.subscriptionsPerPresentity
+            || count(of: watch.key) + presentities.ports.dialogCount(of: watch.key) >= configuration.limits.subscriptionsPerPresentity
         guard isTooMany else { return }
         counters.limitsReached += 1
         throw Refusal(.requestEntityTooLarge, "too many subscriptions to this presentity", errorID: 2011)

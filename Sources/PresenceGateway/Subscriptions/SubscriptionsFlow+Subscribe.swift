@@ -18,6 +18,9 @@ extension SubscriptionsFlow {
     /// Serves a SUBSCRIBE that waited for views of other shards, or refuses it.
     func serve(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         do throws(Refusal) {
+            // The store may have failed meanwhile.
+            let isPoll = request.headers.toTag == nil && request.headers.expires == 0 && request.body.isEmpty
+            try kernel.checkStore(changesNothing: isPoll, at: now)
             try receiveSubscribe(request, transaction, flow, at: now)
         } catch {
             ports.refuse(request, transaction, error, at: now)
@@ -37,7 +40,7 @@ extension SubscriptionsFlow {
         let opened = try package.open(request, to: to, over: flow, by: screening, at: now)
         let (parties, subscription) = (opened.parties, opened.subscription)
         try checkDialogLimits(parties)
-        guard let dialog = Dialog(accepting: request, localTag: tokens.tag()) else {
+        guard let dialog = Dialog(accepting: request, localTag: tokens.tag(labelled: place.label(for: opened.owner))) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
         try ports.checkPath(request, of: parties.watcher, flow)

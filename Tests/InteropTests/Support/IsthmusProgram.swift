@@ -1,6 +1,6 @@
 import Foundation
 
-/// The built program, run as `isthmus serve` with a configuration file.
+/// The built program, run as `isthmus serve` with a configuration file, on two event loops.
 final class IsthmusProgram: Sendable {
     let port: Int
     /// Port for TLS; unused without TLS.
@@ -35,7 +35,7 @@ final class IsthmusProgram: Sendable {
             "{ address: \"\(transport):\(host):\(port)\", authentication: \(authentication) }"
         }
         let text = """
-            node: { name: \(node) }
+            node: { name: \(node), shards: 2 }
             listen: [ \(listeners.joined(separator: ", ")) ]
             store: \(store)
             timing: { notify-spacing-ms: 0 }

@@ -178,9 +178,9 @@ struct UncommittedSubscribeTests {
         #expect(try bench.takeNotifies().count == 1)
     }
 
-    @Test("two changes of a batch in one commit are both undone, or both kept", arguments: [true, false])
-    func twoChanges(isKept: Bool) throws {
-        let bench = Bench(store: store)
+    @Test("two changes of a batch in one commit are both undone, or both kept", arguments: [true, false], [1, 3])
+    func twoChanges(isKept: Bool, shards: Int) throws {
+        let bench = Bench(shards: shards, store: store)
         let accepted = try watch(bench, bench.batch("ulla@fabrikam.com", .subscribe("rob@fabrikam.com")), at: Bench.enterprise)
         if !isKept { store.failure = Self.full }
         bench.inOneTick {

@@ -10,6 +10,8 @@ extension PortAnswers: PresentitiesPorts {
         flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now)
     }
 
+    func dialogCount(of presentity: String) -> Int { flows.presenceSubscriptions.dialogsOfPresentity[presentity] ?? 0 }
+
     func isKnown(_ user: String) -> Bool {
         flows.homeServer.knows(user) || !flows.subscriptions.dialogs.about(user).isEmpty
     }

@@ -45,6 +45,8 @@ extension PresenceSources: HostedSources {
         !place.has(presentity) || !flows.presentities.isFull(for: watcher, of: presentity)
     }
 
+    func remoteWatcherCount(of presentity: String) -> Int { flows.presentities.remoteWatchers.count(of: presentity) }
+
     func hasRecord(at key: String) -> Bool { !place.has(key) || flows.presentities.record(key) != nil }
 
     func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {

@@ -59,9 +59,14 @@ extension PresenceSubscriptions {
         for resource in wanted where isCrowdedOut(resource.uri, resource.key, for: identity) {
             throw notifier.tooMany("too many presentities on this node")
         }
-        for resource in wanted where dialogsOfPresentity[resource.key, default: 0] >= limits.subscriptionsPerPresentity {
+        for resource in wanted where watcherCount(of: resource) >= limits.subscriptionsPerPresentity {
             throw notifier.tooMany("too many subscriptions to this presentity", of: parties.watcherDomain, errorID: 2011)
         }
+    }
+
+    /// Number of watchers of a presentity, as far as this shard knows.
+    private func watcherCount(of resource: CategoryRequest.Resource) -> Int {
+        dialogsOfPresentity[resource.key, default: 0] + hosted.remoteWatcherCount(of: resource.key)
     }
 
     /// Whether a presentity cannot be watched because the table that it would need an entry in is full.
@@ -80,7 +85,8 @@ extension PresenceSubscriptions {
     ) {
         let domain = configuration.domain(resource.uri.domainKey)
         if watcher.namesResources,
-            dialogsOfPresentity[resource.key, default: 0] > configuration.limits.subscriptionsPerPresentity
+            dialogsOfPresentity[resource.key, default: 0] + hosted.remoteWatcherCount(of: resource.key)
+                > configuration.limits.subscriptionsPerPresentity
                 || watchedResources > configuration.limits.watchedResources
                 || isCrowdedOut(resource.uri, resource.key, for: watcher.identity)
         {

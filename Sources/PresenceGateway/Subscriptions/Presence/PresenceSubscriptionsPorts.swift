@@ -42,6 +42,9 @@ protocol HostedSources: AnyObject {
     /// Whether the table of presentities has an entry, or room for one, as the watcher sees it.
     func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool
 
+    /// Number of watchers of a presentity of this shard with dialogs in other shards.
+    func remoteWatcherCount(of presentity: String) -> Int
+
     /// Whether there is a record of the key.
     func hasRecord(at key: String) -> Bool
 
