@@ -56,6 +56,9 @@ extension Notifier {
     /// Whether state is due because a NOTIFY was not delivered.
     public var isRedelivering: Bool { phase == .live && failures != nil && due != .nothing }
 
+    /// Whether the live dialog is to get the whole state, so that a restored one must not begin with changes.
+    public var owesWholeState: Bool { phase == .live && due == .full }
+
     /// The retries of a failed NOTIFY; nil when none failed, or when no state is due.
     public var redelivery: Redelivery? {
         guard let failures, isOutstanding || due != .nothing else { return nil }

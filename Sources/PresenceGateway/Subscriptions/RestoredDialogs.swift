@@ -99,7 +99,7 @@ extension WatcherDialog {
             kind: package.storedKind, dialog: dialog.snapshot, owner: owner, event: event.description,
             contentType: subscription.contentType, watcher: watcher.description, isBestEffort: notifier.configuration.bestEffort,
             expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasNotifiedActive: wasNotifiedActive,
-            isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering)
+            isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering || notifier.owesWholeState)
         stored.details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
         if followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
         if hidesIdentity { stored.details[StoredDialog.privacyDetail] = "id" }

@@ -1,3 +1,4 @@
+import PresenceDocuments
 import PresenceGateway
 import SIPCore
 import Testing
@@ -246,6 +247,27 @@ struct DeferredCommitTests {
         words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
         carryOut(bench)
         _ = try bench.nextResponse(200, at: Self.client)
+    }
+
+    @Test("RFC 4662 5.2 after a notification with an unknown outcome, and a restart before the next one, the list is whole")
+    func wholeListAfterUnknownOutcome() throws {
+        let bench = Bench(store: store, defersCommits: true) { $0.listServer = SIPURI("sip:\(ListWatcherTests.server)") }
+        ListWatcherTests.subscribe(bench, ["alice@example.com"])
+        carryOut(bench)
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        carryOut(bench)
+        words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
+        for request in bench.takeStoreRequests() { try loseAnswer(request, bench) }
+        carryOut(bench)
+        // The process ends when the records are stored again, before the notification is repeated.
+        bench.pass(.seconds(1))
+        for request in bench.takeStoreRequests() { _ = engine.perform(request) }
+        #expect(bench.isQuiet(at: Bench.simple))
+        try bench.restart()
+        carryOut(bench)
+        let notified = try #require(try ListWatcherTests.notified(bench).first)
+        #expect(notified.meta.fullState && notified.document("sip:alice@example.com")?.contains("<basic>open</basic>") == true)
     }
 
     @Test("RFC 3261 21.5.4 a store that does not answer: beyond the limit of waiting messages requests are refused with 503")
