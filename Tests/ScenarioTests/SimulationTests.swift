@@ -2,8 +2,8 @@ import Foundation
 import GatewayTesting
 import Testing
 
-/// A thousand small worlds in which everything fails that can; in every second one a store engine carries out the commits, and fails too.
-/// `ISTHMUS_SEED=n` plays one, `ISTHMUS_SEEDS=n` the first n.
+/// A thousand small worlds in which everything fails that can; in every second one a store engine carries out the commits, and fails too;
+/// every fourth has two or three event loops. `ISTHMUS_SEED=n` plays one, `ISTHMUS_SEEDS=n` the first n.
 @Suite("A simulated world") struct SimulationTests {
     private static let shards = 16
 
@@ -37,8 +37,9 @@ import Testing
         // Of few seeds nothing is promised.
         guard Self.seeds.count >= 1000 else { return }
         #expect(kills > 0 && live > 0 && forged > 0 && clockSteps > 0)
-        // An odd number selects seeds without an engine.
+        // An odd number selects seeds without an engine, and a multiple of 4 those with several loops, where no endpoint is hosted yet.
         guard shard % 2 == 0 else { return }
-        #expect(blocks > 0 && store.reconnections > 0 && store.storedUnknown > 0 && store.lost > 0 && store.storedAfterEnd > 0)
+        if shard % 4 == 2 { #expect(blocks > 0) }
+        #expect(store.reconnections > 0 && store.storedUnknown > 0 && store.lost > 0 && store.storedAfterEnd > 0)
     }
 }

@@ -82,7 +82,7 @@ public final class Conversation {
         enterprise = EnhancedServer(name: "enterprise", address: enterpriseAddress, nextHop: gatewayAddress, seed: stage.seed)
         simple = SimplePresenceServer(name: "simple", address: simpleAddress, nextHop: gatewayAddress, seed: stage.seed)
         peers = [enterprise, simple]
-        process = engine.map { SimulatedProcess(gateway, link: $0.connect()) }
+        process = engine.map { SimulatedProcess(ShardedGateway { _ in gateway }, links: [$0.connect()]) }
         try await stage.attach(process ?? gateway, name: "gateway", at: gatewayAddress)
         try await stage.attach(enterprise, name: "enterprise", at: enterpriseAddress)
         try await stage.attach(simple, name: "simple", at: simpleAddress)
@@ -183,7 +183,7 @@ public final class Conversation {
         crashes += 1
         engine?.settle()
         gateway = Gateway(configuration: configuration, key: .seeded(stage.seed &+ crashes), store: store, defersCommits: engine != nil)
-        process = engine.map { SimulatedProcess(gateway, link: $0.connect()) }
+        process = engine.map { SimulatedProcess(ShardedGateway { _ in gateway }, links: [$0.connect()]) }
         let restored = try gateway.restore(at: network.now)
         network.bringUp("gateway", with: process ?? gateway)
         return restored

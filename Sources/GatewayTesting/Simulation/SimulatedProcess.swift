@@ -11,33 +11,39 @@ final class SimulatedProcess: SansIOEndpoint {
         case afterCommit(inputs: Int)
     }
 
-    let gateway: Gateway
+    let gateway: ShardedGateway
     /// Difference of the wall clock to network time at the start of the process; constant from then on.
     private let lead: TimeSpan
     private let forger: SimulatedForger?
     private let sequences: SimulatedSequences?
-    /// Carries out the requests of the gateway to its store; nil: the gateway does.
-    private let link: (any StoreLink)?
+    /// Carry out the requests of each shard to its store; empty: the shards do.
+    private let links: [any StoreLink]
+    /// Carries the envelopes between shards; nil: there is only one.
+    private let mailboxes: SimulatedMailboxes?
     private(set) var isDead = false {
-        didSet { if isDead { link?.end() } }
+        didSet { if isDead { for link in links { link.end() } } }
     }
     private var death: Death?
     private var inputs = 0
 
     /// - Parameter forger: Observes all output, and is notified of its accepted responses.
     /// - Parameter sequences: Observes the output of this process and of its predecessors.
-    /// - Parameter link: Carries out the store requests of a gateway that defers its commits.
+    /// - Parameter links: Carry out the store requests of a gateway that defers its commits, one for each shard.
+    /// - Parameter mailboxes: Carries the envelopes between several shards.
     init(
-        _ gateway: Gateway, lead: TimeSpan = .zero, forger: SimulatedForger? = nil, sequences: SimulatedSequences? = nil,
-        link: (any StoreLink)? = nil
+        _ gateway: ShardedGateway, lead: TimeSpan = .zero, forger: SimulatedForger? = nil, sequences: SimulatedSequences? = nil,
+        links: [any StoreLink] = [], mailboxes: SimulatedMailboxes? = nil
     ) {
         self.gateway = gateway
         self.lead = lead
         self.forger = forger
         self.sequences = sequences
-        self.link = link
+        self.links = links
+        self.mailboxes = mailboxes
         sequences?.beginProcess()
-        link?.receiver = { [weak self] result, now in self?.receive(result, at: now) }
+        for (link, shard) in zip(links, gateway.shards) {
+            link.receiver = { [weak self] result, now in self?.receive(result, for: shard, at: now) }
+        }
     }
 
     func die(_ death: Death) {
@@ -62,14 +68,16 @@ final class SimulatedProcess: SansIOEndpoint {
     func keepPartnersAlive(at now: Instant) { gateway.keepPartnersAlive(at: now + lead) }
 
     /// - Returns: State restored from the store.
-    func restore(at now: Instant) throws -> RestoredState { try gateway.restore(at: now + lead) }
+    func restore(from store: any GatewayStore, at now: Instant) throws -> RestoredState {
+        try gateway.restore(from: store, at: now + lead)
+    }
 
     func receive(_ message: InboundMessage, at now: Instant) {
         guard !isDead else { return }
         inputs += 1
-        let answers = gateway.counters.responsesReceived
+        let answers = gateway.responsesReceived
         gateway.receive(message, at: now + lead)
-        if SimulatedForger.sent(message), gateway.counters.responsesReceived != answers { forger?.noteBelieved(message) }
+        if SimulatedForger.sent(message), gateway.responsesReceived != answers { forger?.noteBelieved(message) }
     }
 
     func receive(_ notice: TransportNotice, at now: Instant) {
@@ -90,10 +98,16 @@ final class SimulatedProcess: SansIOEndpoint {
         gateway.advance(to: now + lead)
     }
 
-    private func receive(_ result: StoreResult, at now: Instant) {
+    private func receive(_ result: StoreResult, for shard: Gateway, at now: Instant) {
         guard !isDead else { return }
         inputs += 1
-        gateway.receive(result, at: now + lead)
+        shard.receive(result, at: now + lead)
+    }
+
+    func receive(_ envelope: ShardEnvelope, at now: Instant) {
+        guard !isDead else { return }
+        inputs += 1
+        gateway.receive(envelope, at: now + lead)
     }
 
     /// Whether the store knows by how much the wall clock was set since the start of the process.
@@ -115,9 +129,12 @@ final class SimulatedProcess: SansIOEndpoint {
             isDead = true
             return []
         default:
-            _ = gateway.takeLogs()
+            for shard in gateway.shards { _ = shard.takeLogs() }
             let output = gateway.takeOutput()
             sendStoreRequests()
+            for envelope in gateway.takeEnvelopes() {
+                mailboxes?.carry(envelope) { [weak self] envelope, now in self?.receive(envelope, at: now) }
+            }
             for message in output {
                 forger?.overhear(message)
                 sequences?.note(message)
@@ -127,7 +144,8 @@ final class SimulatedProcess: SansIOEndpoint {
     }
 
     private func sendStoreRequests() {
-        guard let link else { return }
-        for request in gateway.takeStoreRequests() { link.send(request) }
+        for (link, shard) in zip(links, gateway.shards) {
+            for request in shard.takeStoreRequests() { link.send(request) }
+        }
     }
 }

@@ -14,7 +14,9 @@ extension SimulatedWorld {
             SimulatedPresentity("sip:anna@example.org", home: .simple(standard)),
             SimulatedPresentity("sip:pia@\(SimulatedPair.domain)", home: .pair(pair.servers)),
             SimulatedPresentity("sip:dora@example.net", home: source("source", "sip:dora@example.net")),
-            SimulatedPresentity("sip:dave@example.net", home: endpoint("endpoint", "sip:dave@example.net")),
+            SimulatedPresentity(
+                "sip:dave@example.net",
+                home: shape.shards > 1 ? source("endpoint", "sip:dave@example.net") : endpoint("endpoint", "sip:dave@example.net")),
         ]
     }
 
@@ -77,13 +79,16 @@ extension SimulatedWorld {
         follow(watcher, [presentity])
     }
 
+    /// Whether the shard of a list or batch does not know the presentity.
+    private func isElsewhere(_ presentity: SimulatedPresentity) -> Bool { shape.shards > 1 && presentity.isHosted }
+
     /// Adds a list watcher of random presentities.
     private func addList(_ index: Int) {
         let transport = anyTransport()
         let watcher = ListWatcher(
             name: "list\(index)", watcher: "sip:carol\(index)@example.com", presentity: Self.listServer, address: nextAddress(transport),
             nextHop: hop(transport), seed: seed)
-        let wanted = presentities.filter { _ in random.chance(0.6) }
+        let wanted = presentities.filter { random.chance(0.6) && !isElsewhere($0) }
         guard !wanted.isEmpty else { return addList(index) }
         watcher.list = wanted.map(\.uri)
         follow(watcher, wanted)
@@ -102,7 +107,7 @@ extension SimulatedWorld {
 
     /// Adds a batch watcher of hosted and SIMPLE presentities; those of other enterprises need single subscriptions (MS-PRES 3.4.5.1.3.1).
     private func addBatch(_ index: Int) {
-        let wanted = presentities.filter { !$0.isOfEnterprise }
+        let wanted = presentities.filter { !$0.isOfEnterprise && !isElsewhere($0) }
         let user = "sip:erin\(index)@inside.example.com"
         let watcher = EnhancedWatcher(
             name: "batch\(index)", watcher: user, presentity: user, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)

@@ -55,7 +55,7 @@ extension SimulatedWorld {
     private func wasEndedByBenotify(_ follower: SimulatedFollower) -> Bool {
         guard (follower.watcher as? EnhancedWatcher)?.offersBenotify == true else { return false }
         let filter = SubscriptionFilter(watcher: follower.watcher.watcher)
-        return gateway.subscriptions(matching: filter, limit: 1, at: network.now + clock.lead).rows.isEmpty
+        return !gateway.hasSubscription(matching: filter, at: network.now + clock.lead)
     }
 
     /// Checks all watchers, dialogs and counts.

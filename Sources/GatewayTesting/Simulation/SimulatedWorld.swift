@@ -11,10 +11,34 @@ import ScriptedPeers
 ///     pair.example.org  SIMPLE presentities of a partner with two servers, found by SRV
 ///     example.com     SIMPLE watchers      partner.example.com, inside.example.com    enterprise watchers
 final class SimulatedWorld {
+    /// Build of the gateway process.
+    struct Shape {
+        /// Whether an engine carries out the commits beside the event loops.
+        var hasEngine: Bool
+        /// Number of event loops.
+        var shards = 1
+        /// Rule that is switched off; nil: none.
+        var missingRule: SimulatedRule?
+
+        init(hasEngine: Bool, shards: Int = 1, missingRule: SimulatedRule? = nil) {
+            self.hasEngine = hasEngine
+            self.shards = shards
+            self.missingRule = missingRule
+        }
+
+        /// Every second seed has an engine, and every fourth one several shards.
+        init(of seed: UInt64) {
+            self.init(hasEngine: seed % 2 == 0, shards: seed % 8 == 0 ? 3 : seed % 8 == 4 ? 2 : 1)
+        }
+    }
+
     let seed: UInt64
+    let shape: Shape
     let network: SimulatedNetwork
     /// The stored records.
     let store = MemoryStore()
+    /// Mailboxes between several shards.
+    let mailboxes: SimulatedMailboxes?
     /// Failures of the engine that carries out the commits; nil: the gateway carries them out itself.
     let storeTrouble: SimulatedStoreTrouble?
     var random: SeededRandom
@@ -24,7 +48,7 @@ final class SimulatedWorld {
     let sequences = SimulatedSequences()
     /// Partner with two servers in its SRV records.
     let pair: SimulatedPair
-    private(set) var process: SimulatedProcess
+    private(set) var process: SimulatedProcess!
     private(set) var partner: EnhancedServer
     private(set) var inside: EnhancedServer
     private(set) var standard: SimplePresenceServer
@@ -42,11 +66,9 @@ final class SimulatedWorld {
     static let listServer = "sip:lists@example.com"
     private static let remoteLists = "sip:lists@example.org"
 
-    /// - Parameters:
-    ///   - hasEngine: whether an engine carries out the commits beside the event loop.
-    ///   - rule: rule of the store that is switched off; nil: none.
-    init(seed: UInt64, isRecorded: Bool, hasEngine: Bool, without rule: SimulatedRule? = nil) {
+    init(seed: UInt64, isRecorded: Bool, _ shape: Shape) {
         self.seed = seed
+        self.shape = shape
         random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
         clock = SimulatedWallClock(seed: seed)
         network = SimulatedNetwork(seed: seed, transcriptLimit: isRecorded ? 200_000 : 0)
@@ -69,7 +91,7 @@ final class SimulatedWorld {
                 "example.com": DomainConfiguration(side: .simple, route: standardAddress),
                 "partner.example.com": DomainConfiguration(side: .enterprise, route: partnerAddress),
                 "inside.example.com": DomainConfiguration(side: .enterprise, route: insideAddress, network: .sameEnterprise),
-                "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
+                "example.net": DomainConfiguration(side: shape.shards > 1 ? .simple : .enterprise, hosted: true, network: .sameEnterprise),
             ])
         pair = SimulatedPair(seed: seed, hosts: &hosts, gateway: gatewayAddress, configuration: &configuration)
         // Watchers and users have their own addresses.
@@ -88,16 +110,15 @@ final class SimulatedWorld {
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.remoteLists) }
         let hop = gatewayAddress
         forger = SimulatedForger(target: hop, seed: seed)
-        let engine = hasEngine ? SimulatedStore(table: store, on: network, seed: seed) : nil
-        storeTrouble = engine.map { SimulatedStoreTrouble($0, seed: seed, without: rule) }
-        process = SimulatedProcess(
-            Gateway(configuration: configuration, key: .seeded(seed), store: store, defersCommits: storeTrouble != nil), lead: clock.lead,
-            forger: forger, sequences: sequences, link: storeTrouble?.connect())
+        let engine = shape.hasEngine ? SimulatedStore(table: store, on: network, seed: seed) : nil
+        storeTrouble = engine.map { SimulatedStoreTrouble($0, seed: seed, without: shape.missingRule) }
+        mailboxes = shape.shards > 1 ? SimulatedMailboxes(on: network, seed: seed) : nil
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerAddress, nextHop: stream, seed: seed)
         inside = EnhancedServer(name: "inside", address: insideAddress, nextHop: stream, seed: seed)
         standard = SimplePresenceServer(
             name: "standard", address: standardAddress, nextHop: standardAddress.transport == .udp ? hop : stream, seed: seed)
+        process = makeProcess(key: seed)
         attach(process, Self.gatewayName, gatewayAddress)
         for unauthorizedPeer in [forger.datagrams, forger.stream] {
             network.attach(unauthorizedPeer, name: "forger", at: [unauthorizedPeer.address])
@@ -124,7 +145,7 @@ final class SimulatedWorld {
         process.keepPartnersAlive(at: network.now)
     }
 
-    var gateway: Gateway { process.gateway }
+    var gateway: ShardedGateway { process.gateway }
     var servers: [ScriptedNotifier] { [partner, inside, standard] + (pair.servers as [ScriptedNotifier]) }
     var faults: [String] { peers.flatMap(\.faults) }
 
@@ -151,17 +172,25 @@ final class SimulatedWorld {
 
     // MARK: the gateway's lives
 
+    private func makeProcess(key: UInt64) -> SimulatedProcess {
+        let gateway = ShardedGateway(shape.shards) { shard in
+            Gateway(
+                configuration: configuration, shard: shard, shards: shape.shards, key: .seeded(key &+ UInt64(shard) &* 0x1_0001_0001),
+                store: store, defersCommits: storeTrouble != nil)
+        }
+        let links = storeTrouble.map { trouble in gateway.shards.map { _ in trouble.connect() } } ?? []
+        return SimulatedProcess(
+            gateway, lead: clock.lead, forger: forger, sequences: sequences, links: links, mailboxes: mailboxes)
+    }
+
     /// Starts a new gateway process from the store.
     func start() throws {
         starts += 1
         // An unreadable store prevents the start; assume that an operator repaired it.
         store.failure = nil
         storeTrouble?.engine.settle()
-        let gateway = Gateway(
-            configuration: configuration, key: .seeded(seed &+ starts &* 0x1_0001), store: store, defersCommits: storeTrouble != nil)
-        let process = SimulatedProcess(
-            gateway, lead: clock.lead, forger: forger, sequences: sequences, link: storeTrouble?.connect())
-        let restored = try process.restore(at: network.now)
+        let process = makeProcess(key: seed &+ starts &* 0x1_0001)
+        let restored = try process.restore(from: store, at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }
         self.process = process

@@ -24,6 +24,8 @@ public struct Simulation {
         public var forged: UInt64 = 0
         /// Troubles of the store engine.
         public var store = SimulatedStore.Counts()
+        /// Number of envelopes between shards.
+        public var envelopes = 0
         /// Number of blocks that were acknowledged during the run.
         public var blocks = 0
         /// Number of times the gateway's wall clock was set.
@@ -38,10 +40,9 @@ public struct Simulation {
     private var kills = 0
     private let begin: Instant
 
-    private init(seed: UInt64, isRecorded: Bool, hasEngine: Bool? = nil, without rule: SimulatedRule? = nil) {
+    private init(seed: UInt64, isRecorded: Bool, _ shape: SimulatedWorld.Shape? = nil) {
         self.seed = seed
-        // Every second seed has an engine.
-        world = SimulatedWorld(seed: seed, isRecorded: isRecorded, hasEngine: hasEngine ?? (seed % 2 == 0), without: rule)
+        world = SimulatedWorld(seed: seed, isRecorded: isRecorded, shape ?? SimulatedWorld.Shape(of: seed))
         begin = world.network.now
     }
 
@@ -74,7 +75,7 @@ public struct Simulation {
     /// - Parameter rule: The rule that is switched off; nil: none.
     /// - Returns: The faults; nil when none was found.
     public static func violation(seed: UInt64, without rule: SimulatedRule?) -> String? {
-        var simulation = Simulation(seed: seed, isRecorded: false, hasEngine: true, without: rule)
+        var simulation = Simulation(seed: seed, isRecorded: false, SimulatedWorld.Shape(hasEngine: true, missingRule: rule))
         do {
             _ = try simulation.run()
             return nil
@@ -97,12 +98,12 @@ public struct Simulation {
         try world.judgeFlaws()
         try world.end()
         var summary = Summary()
-        let counters = world.gateway.counters
-        summary.messages = counters.requestsReceived + counters.requestsSent + counters.responsesReceived + counters.responsesSent
+        summary.messages = world.gateway.messages
         summary.kills = kills
         summary.live = live
         summary.commits = world.store.commits
         summary.store = world.storeTrouble?.engine.counts ?? SimulatedStore.Counts()
+        summary.envelopes = world.mailboxes?.carried ?? 0
         summary.blocks = world.blocks.count(where: \.isAcknowledged)
         summary.forged = world.forger.forged
         summary.clockSteps = world.clock.steps
