@@ -9,7 +9,7 @@ import SIPCore
 public final class ShardedGateway: SansIOEndpoint {
     /// The shards by index.
     public let shards: [Gateway]
-    private let router: ShardRouter
+    private var router: ShardRouter
     /// Shards that wait for the answer to a question, in order.
     private var askers: [NameQuestion: [Int]] = [:]
 
@@ -22,14 +22,16 @@ public final class ShardedGateway: SansIOEndpoint {
     ///   - make: creates the shard with an index.
     public init(_ shards: Int = 1, make: (Int) -> Gateway) {
         self.shards = (0..<shards).map(make)
-        router = ShardRouter(shards: shards, identities: self.shards[0].configuration.identities)
+        router = ShardRouter(shards: shards, for: self.shards[0].configuration)
     }
 
     // MARK: SansIOEndpoint
 
     /// Gives a message to its shard.
     public func receive(_ message: InboundMessage, at now: Instant) {
-        shards[router.shard(of: message.bytes)].receive(message, at: now)
+        var message = message
+        let shard = router.shard(of: &message)
+        shards[shard].receive(message, at: now)
     }
 
     /// Gives a notice to the shards that it concerns.
@@ -97,6 +99,7 @@ public final class ShardedGateway: SansIOEndpoint {
     @discardableResult
     public func restore(from store: (any GatewayStore)?, at now: Instant) throws(StoreFailure) -> RestoredState {
         guard let records = try store?.load(at: now) else { return RestoredState() }
+        router.adopt(records)
         return shards.reduce(RestoredState()) { $0 + $1.restore(records, at: now) }
     }
 
