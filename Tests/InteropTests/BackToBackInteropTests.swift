@@ -30,7 +30,9 @@ extension RealSockets {
                 try await stage.act { now in
                     bob.publish([0, 100, 200, 300, 400].map { .init("state", instance: 1, container: $0, body: state.text) }, at: now)
                 }
-                let arrives = try await stage.wait(atMost: .seconds(20)) { Self.lastState(dana) == state.facts }
+                let arrives = try await stage.wait(atMost: .seconds(20)) {
+                    Self.lastState(dana) == state.facts && bob.awaited == 0
+                }
                 let seen = Self.lastState(dana)
                 #expect(
                     arrives,

@@ -91,8 +91,8 @@ extension RealSockets {
                     bob.publish([0, 100, 200, 300, 400].map { .init("state", instance: 1, container: $0, body: state.text) }, at: now)
                 }
                 let arrives = try await stage.wait(atMost: .seconds(20)) {
-                    dana.notifications.last.flatMap { GoldenState.stateElement(in: String(decoding: $0.body, as: UTF8.self)) }
-                        .map { GoldenState.facts(of: $0) } == state.facts
+                    let element = dana.notifications.last.flatMap { GoldenState.stateElement(in: String(decoding: $0.body, as: UTF8.self)) }
+                    return element.map { GoldenState.facts(of: $0) } == state.facts && bob.awaited == 0
                 }
                 #expect(arrives, "\(state.name)\n\(stage.account)\n\(contoso.log.suffix(2_000))")
             }

@@ -112,7 +112,7 @@ extension RealSockets {
                     bob.publish([0, 100, 200, 300, 400].map { .init("state", instance: 1, container: $0, body: state.text) }, at: now)
                 }
                 let arrives = try await stage.wait(atMost: .seconds(20)) {
-                    dana.notifications.last.map { Self.facts(of: $0.body) } == state.facts
+                    dana.notifications.last.map { Self.facts(of: $0.body) } == state.facts && bob.awaited == 0
                 }
                 #expect(arrives, "\(state.name)\n\(second.log.suffix(2_000))")
             }
