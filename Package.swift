@@ -75,7 +75,7 @@ var targets: [Target] = [
     module("PresenceMapping", ["ByteCoding", "PresenceDocuments", "XMLCore"], resources: mappingTables),
     module("FederationRouting", ["SIPCore"]),
     module("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
-    module("Registration", ["SIPCore", "SIPEvents", "SIPSecurity"]),
+    module("Registration", ["ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity"]),
     module("XCAP", ["PresenceDocuments", "SIPCore", "SIPSecurity", "XMLCore"]),
     // An edge without packages, so that it builds with the core.
     .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),

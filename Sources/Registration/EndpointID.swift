@@ -1,3 +1,4 @@
+import ByteCoding
 import SIPCore
 import SIPSecurity
 
@@ -59,39 +60,16 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
     /// The endpoint of a GRUU; nil for any other URI.
     public init?(gruu: SIPURI) {
         guard gruu.isGRUU, let opaque = gruu.opaqueParameter, opaque.hasPrefix(Self.opaquePrefix),
-            let octets = Self.octets(ofToken: opaque.dropFirst(Self.opaquePrefix.count)), octets.count == 18, octets[16] == 0,
-            octets[17] == 0
+            let octets = Base64.decode(strictly: opaque.dropFirst(Self.opaquePrefix.count), .url), octets.count == 18,
+            octets[16] == 0, octets[17] == 0
         else { return nil }
         guid = Array(octets.prefix(16))
     }
 
     private static let opaquePrefix = "user:epid:"
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// The 16 octets and two zero octets in base64url: 24 characters.
-    private var token: String {
-        let octets = guid + [0, 0]
-        var text: [UInt8] = []
-        for index in stride(from: 0, to: octets.count, by: 3) {
-            let word = UInt32(octets[index]) << 16 | UInt32(octets[index + 1]) << 8 | UInt32(octets[index + 2])
-            for shift in [18, 12, 6, 0] as [UInt32] { text.append(Self.alphabet[Int(word >> shift & 63)]) }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    private static func octets(ofToken text: Substring) -> [UInt8]? {
-        guard text.utf8.count == 24 else { return nil }
-        var octets: [UInt8] = []
-        var word: UInt32 = 0
-        for (index, byte) in text.utf8.enumerated() {
-            guard let value = alphabet.firstIndex(of: byte) else { return nil }
-            word = word << 6 | UInt32(value)
-            guard index % 4 == 3 else { continue }
-            octets += [UInt8(word >> 16 & 0xFF), UInt8(word >> 8 & 0xFF), UInt8(word & 0xFF)]
-            word = 0
-        }
-        return octets
-    }
+    private var token: String { Base64.text(guid + [0, 0], .url) }
 
     // MARK: Octets
 

@@ -12,6 +12,16 @@ import Testing
         #expect(Base64.decode(strictly: encoded) == Array(text.utf8))
     }
 
+    @Test("RFC 4648 5: the alphabet for URLs has - and _, and refuses + and /, as the standard one refuses - and _")
+    func base64URL() {
+        let octets: [UInt8] = [0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF]
+        #expect(Base64.text(octets) == "++++////")
+        #expect(Base64.text(octets, .url) == "----____")
+        #expect(Base64.decode(strictly: "----____", .url) == octets)
+        #expect(Base64.decode(strictly: "++++////", .url) == nil)
+        #expect(Base64.decode(strictly: "----____") == nil)
+    }
+
     @Test(
         "RFC 4648 3.3: other characters, padding inside and half groups are refused by the strict decoder",
         arguments: ["Z", "Zg=", "Zg==Zg==", "Z===", "Zm 9", "Zm9v====", "====", "Zm9*"])
