@@ -211,7 +211,7 @@ public struct ShardEnvelope: Sendable {
     public let target: Int
     /// Number among the envelopes of the two shards in this direction, from 1, without gaps.
     public let sequence: UInt64
-    /// What the endpoints say to each other.
+    /// Value from one endpoint to the other.
     public let content: any Sendable
 
     /// Creates an envelope.

@@ -165,7 +165,7 @@ struct ExplanationText {
         }
     }
 
-    /// What is shown while the last document is unreadable.
+    /// Reason for the state that is shown while the last document is unreadable.
     private static func unreadableReason(_ knowledge: SubscriptionReport.Knowledge, _ upstream: UpstreamReport) -> String? {
         switch (knowledge, upstream.whenLost) {
         case (.stale, _): "the state before an unreadable document, shown for a while (timing.stale-after-ms)"
