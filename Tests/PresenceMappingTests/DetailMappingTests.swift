@@ -84,8 +84,8 @@ import Testing
         let rows = (mapper.tables.tables["languages"]?.rows ?? []).compactMap { $0.integer("lcid") }
         #expect(rows.count >= 100)
         for lcid in rows {
-            let tag = mapper.language(ofLCID: UInt32(lcid), &trace)
-            #expect(mapper.lcid(ofLanguage: tag, &trace) == UInt32(lcid), "\(lcid)")
+            let tag = mapper.compiled.languages.language(ofLCID: UInt32(lcid), &trace)
+            #expect(mapper.compiled.languages.lcid(ofLanguage: tag, &trace) == UInt32(lcid), "\(lcid)")
         }
         #expect(trace.losses.isEmpty)
     }
@@ -97,14 +97,14 @@ import Testing
         ] as [(String, UInt32)])
     func primaryLanguages(_ tag: String, _ lcid: UInt32) {
         var trace = MappingTrace()
-        #expect(mapper.lcid(ofLanguage: tag, &trace) == lcid)
+        #expect(mapper.compiled.languages.lcid(ofLanguage: tag, &trace) == lcid)
     }
 
     @Test("a language that no row names is reported, its text travels")
     func unknownLanguage() {
         var trace = MappingTrace()
-        #expect(mapper.lcid(ofLanguage: "tlh", &trace) == nil)
-        #expect(mapper.language(ofLCID: 60000, &trace) == nil)
+        #expect(mapper.compiled.languages.lcid(ofLanguage: "tlh", &trace) == nil)
+        #expect(mapper.compiled.languages.language(ofLCID: 60000, &trace) == nil)
         #expect(trace.losses.map(\.value) == ["tlh", "60000"])
     }
 
@@ -161,7 +161,7 @@ import Testing
         "every zone of the table is named again by its own name",
         arguments: ["India Standard Time", "Nepal Standard Time", "Newfoundland Standard Time"])
     func zoneNames(_ name: String) throws {
-        let row = try #require(mapper.compiled.zoneByName[name])
+        let row = try #require(mapper.compiled.zones.byName[name])
         var document = PIDFDocument(entity: "sip:alice@example.org")
         document.tuples = [PIDFTuple(id: "t", basic: .open)]
         document.rpid.timeOffsets = [RPIDTimeOffset(minutes: -row.bias)]

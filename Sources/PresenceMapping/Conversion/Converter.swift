@@ -66,7 +66,7 @@ public final class Converter {
                 guard let entity = options.entity else {
                     throw DocumentError(
                         code: DocumentError.Code("missing-option"),
-                        message: "MS-PRES 2.2.2.7.6: legacyInterop does not say whose it is; the entity is missing")
+                        message: "MS-PRES 2.2.2.7.6: legacyInterop has no entity; the option entity is missing")
                 }
                 guard document.availability != nil else {
                     throw DocumentError(
@@ -125,7 +125,7 @@ public final class Converter {
             document.uri = entity
             presence.residue = .categories(document)
         case .msrtc(var document):
-            document.uri = mapper.withoutScheme(entity)
+            document.uri = entity.withoutScheme
             presence.residue = .msrtc(document)
         case .pidf(var document):
             document.entity = entity

@@ -1,13 +1,10 @@
 import PresenceDocuments
 
-extension PresenceMapper {
-    /// Reads a categories document for watchers or for the user's own endpoints (MS-PRES 2.2.2.1).
-    ///
-    /// Uses the newest aggregateState if there are several state instances. Without one, the aggregate is computed from the visible
-    /// instances (MS-PRES 3.8.5.1.2.2): the greatest availability among the instances that are not older than the newest manual one.
-    ///
-    /// - Parameter moment: Notes with `startTime` or `endTime` are used if they are valid at this time (MS-PRES 4.2); nil uses all.
-    public func canonical(from document: CategoriesDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+/// Reads categories and legacyInterop into the canonical model.
+struct CategoriesReader: MappingPart {
+    let compiled: CompiledTables
+
+    func canonical(from document: CategoriesDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.uri)
         presence.residue = .categories(document)
@@ -42,8 +39,7 @@ extension PresenceMapper {
         return trace.result(presence)
     }
 
-    /// Reads a legacyInterop body, which does not name its presentity (MS-PRES 2.2.2.7.6).
-    public func canonical(from document: LegacyInteropDocument, entity: String) -> MappingResult<CanonicalPresence> {
+    func canonical(from document: LegacyInteropDocument, entity: String) -> MappingResult<CanonicalPresence> {
         var presence = CanonicalPresence(entity: entity)
         presence.residue = .legacyInterop(document)
         read(document, into: &presence)
@@ -151,7 +147,7 @@ extension PresenceMapper {
             }
             var texts: [CanonicalText] = []
             for text in activity.custom {
-                texts.append(CanonicalText(text.text, language: language(ofLCID: text.lcid, &trace), lcid: text.lcid))
+                texts.append(CanonicalText(text.text, language: compiled.languages.language(ofLCID: text.lcid, &trace), lcid: text.lcid))
             }
             presence.activity = CanonicalActivity(token: activity.token?.rawValue, texts: texts, bounds: bounds)
         }
@@ -170,13 +166,13 @@ extension PresenceMapper {
 
     private func text(_ text: LocalizedText?, _ trace: inout MappingTrace) -> CanonicalText? {
         guard let text, !text.text.trimmed.isEmpty else { return nil }
-        return CanonicalText(text.text.trimmed, language: language(ofLCID: text.lcid, &trace), lcid: text.lcid)
+        return CanonicalText(text.text.trimmed, language: compiled.languages.language(ofLCID: text.lcid, &trace), lcid: text.lcid)
     }
 
     /// Ignores a bias outside -840 to 840 minutes and uses the bias of the named zone instead; a sample of the standard has 999.
     private func timeZone(bias: Int64?, name: String?, abbreviation: String?, _ trace: inout MappingTrace) -> CanonicalTimeZone {
         var zone = CanonicalTimeZone(bias: nil, name: name, abbreviation: abbreviation)
-        let named = name.flatMap { compiled.zoneByName[$0] }
+        let named = name.flatMap { compiled.zones.byName[$0] }
         if let bias, (-840...840).contains(bias) {
             zone.bias = Int(bias)
         } else if let named {

@@ -1,13 +1,10 @@
 import PresenceDocuments
 
-extension PresenceMapper {
-    /// Creates the categories document for a watcher (MS-PRES 2.2.2.1), with name, instance, publishTime and body of each instance.
-    ///
-    /// - Parameters:
-    ///   - requested: The categories of the subscription; each gets its instances or an empty marker (MS-PRES 3.2.5.3). Nil writes
-    ///     all categories that have a value.
-    ///   - moment: Publish time of values without one.
-    public func categories(
+/// Writes the canonical model as categories.
+struct CategoriesWriter: MappingPart {
+    let compiled: CompiledTables
+
+    func categories(
         from presence: CanonicalPresence, requested: [CategoryName]? = nil, at moment: DateTime? = nil
     ) -> MappingResult<CategoriesDocument> {
         var trace = MappingTrace()
@@ -52,9 +49,6 @@ extension PresenceMapper {
         return trace.result(document)
     }
 
-    /// The lowest availability that means offline.
-    var offlineFloor: UInt32 { UInt32(clamping: compiled.classNames.last?.range.lower ?? 18_000) }
-
     // MARK: state
 
     /// An aggregateState as a home server sends it to watchers. Bounds from our tables are omitted, because an aggregate has none
@@ -91,7 +85,7 @@ extension PresenceMapper {
     }
 
     private func localized(_ text: CanonicalText, _ trace: inout MappingTrace) -> LocalizedText {
-        LocalizedText(text.text, lcid: text.lcid ?? lcid(ofLanguage: text.language, &trace))
+        LocalizedText(text.text, lcid: text.lcid ?? compiled.languages.lcid(ofLanguage: text.language, &trace))
     }
 
     // MARK: note, contactCard, services, calendarData
@@ -127,7 +121,7 @@ extension PresenceMapper {
         }
         card.webAddresses = presence.links.map { ContactWebAddress($0.uri, type: ContactDetailType(rawValue: $0.type)) }
         if let icon = presence.icon {
-            let type = compiled.contacts.first { $0.element == "icon" }?.type ?? ContactDetailType.default.rawValue
+            let type = compiled.contacts.rows.first { $0.element == "icon" }?.type ?? ContactDetailType.default.rawValue
             card.photos = [ContactPhoto(type: ContactDetailType(rawValue: type), uri: ContactURI(icon))]
         }
         card.titles = presence.titles.map { localized($0, &trace) }
@@ -150,9 +144,9 @@ extension PresenceMapper {
             presence.basic != .closed || presence.provenance == .published
         else { return .services(document) }
         var said = presence.capabilities ?? []
-        if said.isEmpty, let first = tables.tables["capabilities"]?.rows.first, let name = first.text("capability") {
-            trace.use(RowNote(first))
-            said = [CanonicalCapability(name, render: true, capture: true)]
+        if said.isEmpty, let standard = compiled.capabilities.standard {
+            trace.use(standard.row)
+            said = [CanonicalCapability(standard.name, render: true, capture: true)]
         }
         var list = CapabilityList(uri: presence.serviceURI ?? presence.entity)
         for capability in said {
@@ -172,6 +166,6 @@ extension PresenceMapper {
             slots: FreeBusyBits.encode(freeBusy.slots))
         return .calendarData(
             CalendarDataDocument(
-                mailboxID: freeBusy.mailbox ?? presence.emails.first ?? withoutScheme(presence.entity), content: .freeBusy(content)))
+                mailboxID: freeBusy.mailbox ?? presence.emails.first ?? presence.entity.withoutScheme, content: .freeBusy(content)))
     }
 }

@@ -1,7 +1,7 @@
 import PresenceDocuments
 import XMLCore
 
-extension PresenceMapper {
+extension PIDFReader {
     // MARK: Card and notes
 
     func readCard(
@@ -17,7 +17,7 @@ extension PresenceMapper {
             if let homepage = cipid.homepage?.trimmed, !homepage.isEmpty { homepages.append(homepage) }
             if presence.icon == nil, let icon = cipid.icon?.trimmed, !icon.isEmpty {
                 presence.icon = icon
-                if let row = compiled.contacts.first(where: { $0.element == "icon" }) { trace.use(row.row) }
+                if let row = compiled.contacts.rows.first(where: { $0.element == "icon" }) { trace.use(row.row) }
             }
             if let card = cipid.card { presence.unmapped.append(UnmappedField("card", "card \(card)")) }
             if let map = cipid.map { presence.unmapped.append(UnmappedField("card", "map \(map)")) }
@@ -27,7 +27,7 @@ extension PresenceMapper {
         read(document.cipid)
         if let tuple { read(tuple.cipid) }
         for homepage in homepages {
-            guard let row = compiled.contacts.first(where: { $0.element == "homepage" }) else { continue }
+            guard let row = compiled.contacts.rows.first(where: { $0.element == "homepage" }) else { continue }
             trace.use(row.row)
             let entry = CanonicalLink(type: row.type, uri: homepage)
             if !presence.links.contains(entry) { presence.links.append(entry) }
@@ -37,7 +37,7 @@ extension PresenceMapper {
             let scheme = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[..<$0].lowercased() } ?? uri.lowercased()
             let label = document.tuples[index].rpid.classes.first?.text
             let relationship = document.tuples[index].rpid.relationships.first?.values.first?.name
-            let rows = compiled.contacts
+            let rows = compiled.contacts.rows
             let chosen =
                 rows.firstIndex { $0.scheme == scheme && $0.relationship != nil && $0.relationship == relationship }
                 ?? rows.firstIndex { $0.scheme == scheme && $0.label != nil && $0.label == label }
@@ -98,7 +98,7 @@ extension PresenceMapper {
             guard let said = document.tuples[index].capabilities else { continue }
             var capabilities = presence.capabilities ?? []
             said.forEachBoolean { name, isSupported in
-                guard let row = compiled.capsToCapability[name], let word = row.word else {
+                guard let row = compiled.capabilities.names[name], let word = row.word else {
                     if isSupported { presence.unmapped.append(UnmappedField("further-capability", name)) }
                     return
                 }

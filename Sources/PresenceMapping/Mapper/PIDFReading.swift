@@ -1,12 +1,11 @@
 import PresenceDocuments
 import XMLCore
 
-extension PresenceMapper {
-    /// Reads a PIDF document of any profile.
-    ///
-    /// - Parameter moment: Elements with `from` or `until` are used if they are valid at this time, and a timed status that covers it
-    ///   replaces the status (RFC 4481 2); nil uses all elements, and no timed status.
-    public func canonical(from said: PIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+/// Reads PIDF of all profiles into the canonical model.
+struct PIDFReader: MappingPart {
+    let compiled: CompiledTables
+
+    func canonical(from said: PIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
         let document = moment.map { said.current(at: $0) } ?? said
         var trace = MappingTrace()
         var presence = CanonicalPresence(entity: document.entity)
@@ -100,7 +99,7 @@ extension PresenceMapper {
 
     /// Whether a tuple only holds an address with a scheme of the table `contact`.
     func isAddressOnly(_ tuple: PIDFTuple) -> Bool {
-        tuple.contact.map { compiled.isAddress($0.uri) } ?? false
+        tuple.contact.map { compiled.contacts.isAddress($0.uri) } ?? false
     }
 
     // MARK: Activities and availability
@@ -120,23 +119,23 @@ extension PresenceMapper {
         for list in lists where moment.map({ list.info.isValid(at: $0) }) ?? true {
             for value in list.values {
                 let activity = CanonicalRPIDActivity(value.name, from: list.info.from, until: list.info.until)
-                if let row = availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
+                if let row = compiled.activities.availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
             }
             for other in list.others {
                 let activity = CanonicalRPIDActivity(
                     "other", text: other.text.trimmed, language: other.language, from: list.info.from, until: list.info.until)
-                if let row = availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
+                if let row = compiled.activities.availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
             }
             for fragment in list.extensions {
                 let activity = CanonicalRPIDActivity(fragment.localName, from: list.info.from, until: list.info.until)
-                if let row = availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
+                if let row = compiled.activities.availability(of: activity, basic: presence.basic) { candidates.append((row, activity)) }
             }
         }
         presence.activities = candidates.map(\.activity)
 
         guard var best = candidates.first else {
             guard tuple != nil || !persons.isEmpty || !document.tuples.isEmpty else { return }
-            if let row = availability(of: CanonicalRPIDActivity("none"), basic: presence.basic) {
+            if let row = compiled.activities.availability(of: CanonicalRPIDActivity("none"), basic: presence.basic) {
                 trace.use(row.row, field: "basic", value: basicName(presence.basic))
                 apply(row, to: &presence, &trace)
             }
@@ -163,7 +162,7 @@ extension PresenceMapper {
         trace.use(best.row.row, field: "activity", value: name)
         let text = CanonicalText(
             name, language: best.activity.language,
-            lcid: best.row.custom == "{text}" ? lcid(ofLanguage: best.activity.language, &trace) : nil)
+            lcid: best.row.custom == "{text}" ? compiled.languages.lcid(ofLanguage: best.activity.language, &trace) : nil)
         apply(best.row, text: text, to: &presence, &trace)
     }
 
@@ -173,12 +172,6 @@ extension PresenceMapper {
         case .closed: "closed"
         case nil: "none"
         }
-    }
-
-    /// The row of an activity. An `other` with the text of a known state has its own row unless the service is closed.
-    private func availability(of activity: CanonicalRPIDActivity, basic: CanonicalBasic?) -> AvailabilityOutcome? {
-        if basic != .closed, let text = activity.text, let row = compiled.fromOther[CompiledTables.folded(text)] { return row }
-        return compiled.availability(ofRPID: activity.name, isOpen: basic.map { $0 == .open })
     }
 
     /// Reads user-input: the person's takes precedence, then the deciding service's, then the combination of the devices.
@@ -226,13 +219,6 @@ extension PresenceMapper {
         }
     }
 
-    /// Whether the idle amount is added to the availability of the class, by the rows of `idle`.
-    func isIdleAdded(_ trace: inout MappingTrace) -> Bool {
-        guard let row = compiled.combine["idle"]?.first, row.prefer == "both" else { return false }
-        trace.use(row.row)
-        return true
-    }
-
     // MARK: Place and time zone
 
     private func readPlace(_ sources: [RPID], at moment: DateTime?, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
@@ -241,7 +227,7 @@ extension PresenceMapper {
         for rpid in sources {
             for list in rpid.placeTypes where presence.location == nil && isValid(list.info) {
                 if let place = list.values.first {
-                    if let row = compiled.placeToLocation[place.name] {
+                    if let row = compiled.places.locationOfPlace[place.name] {
                         trace.use(row.row, field: "place", value: place.name)
                         presence.location = row.word
                     } else {
@@ -250,12 +236,12 @@ extension PresenceMapper {
                 } else if let other = list.others.first?.text.trimmed, !other.isEmpty {
                     presence.location = other
                 } else if let place = list.extensions.first?.localName {
-                    presence.location = compiled.placeToLocation[place]?.word ?? place
+                    presence.location = compiled.places.locationOfPlace[place]?.word ?? place
                 }
                 if let note = list.info.notes.first, isMeeting {
                     presence.meeting = presence.meeting ?? CanonicalMeeting()
                     presence.meeting?.location = CanonicalText(
-                        note.text.trimmed, language: note.language, lcid: lcid(ofLanguage: note.language, &trace))
+                        note.text.trimmed, language: note.language, lcid: compiled.languages.lcid(ofLanguage: note.language, &trace))
                 }
             }
             if presence.timeZone == nil, let offset = rpid.timeOffsets.first(where: { isValid($0.info) }),
@@ -267,7 +253,7 @@ extension PresenceMapper {
         for rpid in sources {
             for list in rpid.spheres where isValid(list.info) {
                 guard let sphere = list.values.first else { continue }
-                if presence.location == nil, let row = compiled.sphereToLocation[sphere.name] {
+                if presence.location == nil, let row = compiled.places.locationOfSphere[sphere.name] {
                     trace.use(row.row, field: "sphere", value: sphere.name)
                     presence.location = row.word
                 } else {
@@ -280,12 +266,12 @@ extension PresenceMapper {
     private func timeZone(_ offset: RPIDTimeOffset, _ trace: inout MappingTrace) -> CanonicalTimeZone {
         let bias = -offset.minutes
         var zone = CanonicalTimeZone(bias: bias, name: offset.description?.trimmed)
-        let row = zone.name.flatMap { compiled.zoneByName[$0] } ?? compiled.zoneByBias[bias]
+        let row = zone.name.flatMap { compiled.zones.byName[$0] } ?? compiled.zones.byBias[bias]
         if let row {
             trace.use(row.row)
             if zone.name == nil { zone.name = row.name }
             if zone.name == row.name { zone.abbreviation = row.abbreviation }
-        } else if let unknown = compiled.unknownZone {
+        } else if let unknown = compiled.zones.unknown {
             trace.use(unknown, field: "time-zone-name", value: String(offset.minutes))
         }
         return zone
@@ -314,11 +300,28 @@ extension PresenceMapper {
             CanonicalActivity(
                 token: activity.token,
                 texts: activity.customs.map { custom in
-                    CanonicalText(custom.text, language: language(ofLCID: custom.lcid, &trace), lcid: custom.lcid)
+                    CanonicalText(custom.text, language: compiled.languages.language(ofLCID: custom.lcid, &trace), lcid: custom.lcid)
                 },
                 bounds: activity.minimum == nil && activity.maximum == nil
                     ? nil : NumberRange(Int(activity.minimum ?? 0), activity.maximum.map(Int.init)))
         }
         readExactState(exact, into: &presence, &trace)
+    }
+
+    /// Restores the state that ``PIDFWriter`` stores as a whole.
+    private func readExactState(_ exact: PresenceExact, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
+        for fragment in exact.extensions where fragment.is(CategoriesDocument.rootName) {
+            guard let document = try? CategoriesDocument(parsing: fragment) else { continue }
+            let read = CategoriesReader(compiled: compiled).canonical(from: document).value
+            guard read.availability == exact.availability, let state = read.exactState else { continue }
+            presence.exactState = state
+            presence.activity = read.activity
+            presence.location = read.location
+            presence.meeting = read.meeting
+            presence.timeZone = read.timeZone
+            presence.device = read.device
+            presence.lastActive = read.lastActive
+            presence.timestamp = read.timestamp
+        }
     }
 }

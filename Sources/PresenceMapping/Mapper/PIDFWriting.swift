@@ -1,17 +1,11 @@
 import PresenceDocuments
 import XMLCore
 
-extension PresenceMapper {
-    /// Creates PIDF.
-    ///
-    /// Elements from a SIMPLE source are written unchanged. The availability of an enhanced source is mapped by the table of MS-PRES
-    /// 3.7.5.4; the profiles rpid and oma add activities for its token and texts, after the activity of the table, and its other
-    /// fields.
-    ///
-    /// - Parameters:
-    ///   - lossless: Adds the exact values of the enhanced model in one extension element (``PresenceExact``).
-    ///   - moment: Free/busy times before it are left out; nil keeps all.
-    public func pidf(
+/// Writes the canonical model as PIDF.
+struct PIDFWriter: MappingPart {
+    let compiled: CompiledTables
+
+    func pidf(
         from presence: CanonicalPresence, profile: PIDFProfile = .rpid, lossless: Bool = false, at moment: DateTime? = nil
     ) -> MappingResult<PIDFDocument> {
         var trace = MappingTrace()
@@ -157,10 +151,10 @@ extension PresenceMapper {
         person.rpid.placeTypes = placeTypes(presence, &trace)
         if let zone = presence.timeZone, let bias = zone.bias {
             person.rpid.timeOffsets = [RPIDTimeOffset(minutes: -bias, description: zone.name ?? zone.abbreviation)]
-            let known = zone.name.flatMap { compiled.zoneByName[$0] } ?? compiled.zoneByBias[bias]
+            let known = zone.name.flatMap { compiled.zones.byName[$0] } ?? compiled.zones.byBias[bias]
             if let known {
                 trace.use(known.row)
-            } else if let unknown = compiled.unknownZone {
+            } else if let unknown = compiled.zones.unknown {
                 trace.use(unknown, field: "time-zone", value: String(bias))
             }
             if zone.name != nil, let abbreviation = zone.abbreviation, known?.abbreviation != abbreviation {
@@ -172,7 +166,7 @@ extension PresenceMapper {
         person.cipid.displayName = presence.displayNames.first?.text
         for name in presence.displayNames.dropFirst() { lose("further-name", name.text, to: "pidf", &trace) }
         person.cipid.icon = presence.icon
-        if presence.icon != nil, let row = compiled.contacts.first(where: { $0.element == "icon" }) { trace.use(row.row) }
+        if presence.icon != nil, let row = compiled.contacts.rows.first(where: { $0.element == "icon" }) { trace.use(row.row) }
         for link in presence.links { write(link, to: &person.cipid, &trace) }
         for note in presence.notes {
             person.notes.append(PIDFNote(note.text, language: note.language))
@@ -202,11 +196,11 @@ extension PresenceMapper {
             // place-type needs a value besides its note (RFC 4480 3.6).
             return [RPIDList([], others: [PIDFNote(meeting.text, language: meeting.language)], info: RPIDInfo(notes: note))]
         }
-        if let row = compiled.locationToPlace[CompiledTables.folded(location)], let place = row.word {
+        if let row = compiled.places.place(of: location), let place = row.word {
             trace.use(row.row, field: "location", value: location)
             return [RPIDList([LocationType(place)], info: RPIDInfo(notes: note))]
         }
-        if let row = compiled.otherPlace { trace.use(row, field: "location", value: location) }
+        if let row = compiled.places.other { trace.use(row, field: "location", value: location) }
         return [RPIDList([], others: [PIDFNote(location)], info: RPIDInfo(notes: note))]
     }
 
@@ -215,7 +209,7 @@ extension PresenceMapper {
         var capabilities = ServiceCapabilities()
         var isAny = false
         for capability in said {
-            guard let row = compiled.capabilityToCaps[capability.name] else {
+            guard let row = compiled.capabilities.elements[capability.name] else {
                 lose("further-capability", capability.name, to: "pidf", &trace)
                 continue
             }
@@ -228,7 +222,7 @@ extension PresenceMapper {
     }
 
     private func write(_ link: CanonicalLink, to cipid: inout CIPID, _ trace: inout MappingTrace) {
-        let row = compiled.contacts.first { $0.kind == "url" && $0.type == link.type }
+        let row = compiled.contacts.rows.first { $0.kind == "url" && $0.type == link.type }
         guard let row else { return lose("further-url", link.uri, to: "pidf", &trace) }
         trace.use(row.row, field: "url", value: link.uri)
         guard row.element == "homepage" else { return }
@@ -240,8 +234,8 @@ extension PresenceMapper {
         var tuples: [PIDFTuple] = []
         for phone in presence.phones {
             let row =
-                compiled.contacts.first { $0.kind == "phone" && $0.type == phone.type && $0.relationship == nil }
-                ?? compiled.contacts.first { $0.kind == "phone" && $0.label == nil && $0.relationship == nil }
+                compiled.contacts.rows.first { $0.kind == "phone" && $0.type == phone.type && $0.relationship == nil }
+                ?? compiled.contacts.rows.first { $0.kind == "phone" && $0.label == nil && $0.relationship == nil }
             guard let row else { continue }
             trace.use(row.row, field: "phone", value: phone.uri)
             var tuple = PIDFTuple(id: "phone\(tuples.count)")
@@ -251,7 +245,7 @@ extension PresenceMapper {
             if let display = phone.display, !phone.uri.hasSuffix(":" + display) { lose("phone-display", display, to: "pidf", &trace) }
         }
         for (index, email) in presence.emails.enumerated() {
-            guard let row = compiled.contacts.first(where: { $0.kind == "email" }), let scheme = row.scheme else { continue }
+            guard let row = compiled.contacts.rows.first(where: { $0.kind == "email" }), let scheme = row.scheme else { continue }
             trace.use(row.row, field: "email", value: email)
             var tuple = PIDFTuple(id: "mail\(index)")
             tuple.contact = PIDFContact(uri: scheme + ":" + email)
@@ -330,23 +324,6 @@ extension PresenceMapper {
             exact.extensions = [fragment]
         }
         return exact
-    }
-
-    /// Restores the state that ``exact(_:)`` stored as a whole.
-    func readExactState(_ exact: PresenceExact, into presence: inout CanonicalPresence, _ trace: inout MappingTrace) {
-        for fragment in exact.extensions where fragment.is(CategoriesDocument.rootName) {
-            guard let document = try? CategoriesDocument(parsing: fragment) else { continue }
-            let read = canonical(from: document).value
-            guard read.availability == exact.availability, let state = read.exactState else { continue }
-            presence.exactState = state
-            presence.activity = read.activity
-            presence.location = read.location
-            presence.meeting = read.meeting
-            presence.timeZone = read.timeZone
-            presence.device = read.device
-            presence.lastActive = read.lastActive
-            presence.timestamp = read.timestamp
-        }
     }
 }
 

@@ -14,60 +14,94 @@ public struct PresenceMapper: Sendable {
         compiled = tables.compiled
     }
 
-    /// Availability and token for PIDF and msrtc.pidf watchers: from legacyInterop, else from the state, else offline (MS-PRES
-    /// 3.7.5.4, 3.7.5.5; a blocked watcher has no legacyInterop and sees offline).
-    func legacyState(of presence: CanonicalPresence) -> CanonicalLegacyState {
-        if let legacy = presence.legacy { return legacy }
-        if let availability = presence.availability {
-            return CanonicalLegacyState(availability: availability, token: applicableToken(of: presence, at: availability))
-        }
-        return CanonicalLegacyState(availability: offline)
+    // MARK: Reading
+
+    /// Reads a categories document for watchers or for the user's own endpoints (MS-PRES 2.2.2.1).
+    ///
+    /// Uses the newest aggregateState if there are several state instances. Without one, the aggregate is computed from the visible
+    /// instances (MS-PRES 3.8.5.1.2.2): the greatest availability among the instances that are not older than the newest manual one.
+    ///
+    /// - Parameter moment: Notes with `startTime` or `endTime` are used if they are valid at this time (MS-PRES 4.2); nil uses all.
+    public func canonical(from document: CategoriesDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+        CategoriesReader(compiled: compiled).canonical(from: document, at: moment)
     }
 
-    /// The availability published for offline users.
-    var offline: UInt32 { UInt32(clamping: compiled.classNames.last?.publish ?? 18_500) }
-
-    /// The token of the activity if its bounds include an availability.
-    func applicableToken(of presence: CanonicalPresence, at availability: UInt32) -> String? {
-        guard let activity = presence.activity, activity.bounds?.contains(Int(availability)) ?? true else { return nil }
-        return activity.token
+    /// Reads a legacyInterop body, which does not name its presentity (MS-PRES 2.2.2.7.6).
+    public func canonical(from document: LegacyInteropDocument, entity: String) -> MappingResult<CanonicalPresence> {
+        CategoriesReader(compiled: compiled).canonical(from: document, entity: entity)
     }
 
-    // MARK: Losses of whole fields
-
-    /// Reports a field if the target cannot express it, by the table `fields`.
-    func lose(_ field: String, _ value: @autoclosure () -> String, to target: String, _ trace: inout MappingTrace) {
-        guard let row = compiled.fields[field], row.targets.contains(target) else { return }
-        trace.use(row.row, field: field, value: value())
+    /// Reads text/xml+msrtc.pidf; the state of newer servers takes precedence over the aggregate numbers (MS-PRES 9).
+    public func canonical(from document: MSRTCPIDFDocument) -> MappingResult<CanonicalPresence> {
+        LegacyReader(compiled: compiled).canonical(from: document)
     }
 
-    /// Reports the fields of the source that the canonical model cannot express.
-    func loseUnmapped(_ presence: CanonicalPresence, to target: String, _ trace: inout MappingTrace) {
-        for unmapped in presence.unmapped { lose(unmapped.field, unmapped.value, to: target, &trace) }
+    /// Reads xpidf; of several addresses an open one is used, then the one with the greatest priority.
+    ///
+    /// - Parameter moment: Atoms that have expired at this time are left out (MS-SIP 7); nil uses all of them.
+    public func canonical(from document: XPIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+        LegacyReader(compiled: compiled).canonical(from: document, at: moment)
     }
 
-    // MARK: Languages
-
-    /// The language tag of an LCID; nil, with a loss, for an LCID without a row.
-    func language(ofLCID lcid: UInt32?, _ trace: inout MappingTrace) -> String? {
-        guard let lcid else { return nil }
-        if let row = compiled.languageByLCID[Int(lcid)] {
-            trace.use(row.row)
-            return row.tag
-        }
-        if let row = compiled.unknownLanguage { trace.use(row, field: "language", value: String(lcid)) }
-        return nil
+    /// Reads a PIDF document of any profile.
+    ///
+    /// - Parameter moment: Elements with `from` or `until` are used if they are valid at this time, and a timed status that covers it
+    ///   replaces the status (RFC 4481 2); nil uses all elements, and no timed status.
+    public func canonical(from document: PIDFDocument, at moment: DateTime? = nil) -> MappingResult<CanonicalPresence> {
+        PIDFReader(compiled: compiled).canonical(from: document, at: moment)
     }
 
-    /// The LCID of a language tag, or of its primary language; nil, with a loss, if there is no row.
-    func lcid(ofLanguage tag: String?, _ trace: inout MappingTrace) -> UInt32? {
-        guard let tag, !tag.isEmpty else { return nil }
-        let folded = tag.lowercased()
-        if let row = compiled.languageByTag[folded] ?? compiled.languageByTag[String(folded.prefix { $0 != "-" })] {
-            trace.use(row.row)
-            return UInt32(exactly: row.lcid)
-        }
-        if let row = compiled.unknownLanguage { trace.use(row, field: "language", value: tag) }
-        return nil
+    // MARK: Writing
+
+    /// Creates the categories document for a watcher (MS-PRES 2.2.2.1), with name, instance, publishTime and body of each instance.
+    ///
+    /// - Parameters:
+    ///   - requested: The categories of the subscription; each gets its instances or an empty marker (MS-PRES 3.2.5.3). Nil writes
+    ///     all categories that have a value.
+    ///   - moment: Publish time of values without one.
+    public func categories(
+        from presence: CanonicalPresence, requested: [CategoryName]? = nil, at moment: DateTime? = nil
+    ) -> MappingResult<CategoriesDocument> {
+        CategoriesWriter(compiled: compiled).categories(from: presence, requested: requested, at: moment)
+    }
+
+    /// Writes the state of a user's device as a userState, an input of aggregation (MS-PRES 3.8.5.1.2.2): the greatest number of the user's
+    /// states counts.
+    ///
+    /// - Returns: nil for an offline device, which must not outweigh the user's other states. For the same reason idleness, a matter of
+    ///   machines (MS-PRES 3.8.5.1.2.1), is left out of the number.
+    public func userState(from presence: CanonicalPresence) -> MappingResult<StateDocument?> {
+        CategoriesWriter(compiled: compiled).userState(from: presence)
+    }
+
+    /// Creates PIDF.
+    ///
+    /// Elements from a SIMPLE source are written unchanged. The availability of an enhanced source is mapped by the table of MS-PRES
+    /// 3.7.5.4; the profiles rpid and oma add activities for its token and texts, after the activity of the table, and its other
+    /// fields.
+    ///
+    /// - Parameters:
+    ///   - lossless: Adds the exact values of the enhanced model in one extension element (``PresenceExact``).
+    ///   - moment: Free/busy times before it are left out; nil keeps all.
+    public func pidf(
+        from presence: CanonicalPresence, profile: PIDFProfile = .rpid, lossless: Bool = false, at moment: DateTime? = nil
+    ) -> MappingResult<PIDFDocument> {
+        PIDFWriter(compiled: compiled).pidf(from: presence, profile: profile, lossless: lossless, at: moment)
+    }
+
+    /// Creates the legacyInterop body (MS-PRES 2.2.2.7.6): availability and token; everything else is reported as lost.
+    public func legacyInterop(from presence: CanonicalPresence) -> MappingResult<LegacyInteropDocument> {
+        LegacyWriter(compiled: compiled).legacyInterop(from: presence)
+    }
+
+    /// Creates text/xml+msrtc.pidf by the table of MS-PRES 3.7.5.5. The text of the state is the token, or the word of the class.
+    /// Unknown values of required elements are empty (MS-PRES 2.2.2.9).
+    public func msrtcPIDF(from presence: CanonicalPresence) -> MappingResult<MSRTCPIDFDocument> {
+        LegacyWriter(compiled: compiled).msrtcPIDF(from: presence)
+    }
+
+    /// Creates xpidf with one address.
+    public func xpidf(from presence: CanonicalPresence) -> MappingResult<XPIDFDocument> {
+        LegacyWriter(compiled: compiled).xpidf(from: presence)
     }
 }

@@ -1,12 +1,7 @@
 import PresenceDocuments
 
-extension PresenceMapper {
-    /// Writes the state of a user's device as a userState, an input of aggregation (MS-PRES 3.8.5.1.2.2): the greatest number of the user's
-    /// states counts.
-    ///
-    /// - Returns: nil where the device says nothing that may outweigh the user's other states: it is offline, which is no word about the
-    ///   user. For the same reason idleness, a matter of machines (MS-PRES 3.8.5.1.2.1), is left out of the number.
-    public func userState(from presence: CanonicalPresence) -> MappingResult<StateDocument?> {
+extension CategoriesWriter {
+    func userState(from presence: CanonicalPresence) -> MappingResult<StateDocument?> {
         var trace = MappingTrace()
         guard let availability = presence.availability, availability < offlineFloor else { return trace.result(nil) }
         let isIdle = compiled.classes.find(Int(availability), token: nil)?.isIdle == true

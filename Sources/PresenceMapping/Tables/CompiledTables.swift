@@ -8,30 +8,15 @@ final class CompiledTables: Sendable {
     let classNames: [ClassOutcome]
     let toXPIDF: AvailabilityLookup<XPIDFOutcome>
     let tokens: [TokenOutcome]
-    let fromRPID: [AvailabilityOutcome]
-    /// Indexes in ``fromRPID`` of the rows that may match an activity name, in table order.
-    private let rpidRows: [String: [Int]]
-    /// Indexes in ``fromRPID`` of the rows that match any name.
-    private let generalRPIDRows: [Int]
-    let fromOther: [String: AvailabilityOutcome]
+    let activities: ActivityTable
     let fromMSRTC: [(availability: NumberRange, activity: NumberRange, outcome: AvailabilityOutcome)]
     let fromXPIDF: [(status: String?, substatus: String?, outcome: AvailabilityOutcome)]
     let combine: [String: [CombineOutcome]]
-    let placeToLocation: [String: WordOutcome]
-    let sphereToLocation: [String: WordOutcome]
-    let locationToPlace: [String: WordOutcome]
-    let otherPlace: RowNote?
-    let capabilityToCaps: [String: WordOutcome]
-    let capsToCapability: [String: WordOutcome]
-    let contacts: [ContactOutcome]
-    /// Schemes of ``contacts`` in lower case, with their colon.
-    private let addressSchemes: [[UInt8]]
-    let languageByLCID: [Int: LanguageOutcome]
-    let languageByTag: [String: LanguageOutcome]
-    let unknownLanguage: RowNote?
-    let zoneByName: [String: TimeZoneOutcome]
-    let zoneByBias: [Int: TimeZoneOutcome]
-    let unknownZone: RowNote?
+    let places: PlaceTable
+    let capabilities: CapabilityTable
+    let contacts: ContactTable
+    let languages: LanguageTable
+    let zones: TimeZoneTable
     let freeBusy: [FreeBusyOutcome]
     let containers: [Int: WordOutcome]
     let fields: [String: (row: RowNote, targets: [String])]
@@ -69,19 +54,7 @@ final class CompiledTables: Sendable {
                 row: RowNote($0), token: $0.text("token"), availability: $0.range("availability"), rpid: $0.text("rpid"),
                 other: $0.text("other"), bounds: $0.range("bounds"))
         }
-        let fromRPID = rows("rpid-to-availability").map { AvailabilityOutcome($0) }
-        self.fromRPID = fromRPID
-        var rpidRows: [String: [Int]] = [:]
-        for name in Set(fromRPID.compactMap(\.rpid)) {
-            rpidRows[name] = fromRPID.indices.filter { fromRPID[$0].rpid == nil || fromRPID[$0].rpid == name }
-        }
-        self.rpidRows = rpidRows
-        generalRPIDRows = fromRPID.indices.filter { fromRPID[$0].rpid == nil }
-        var byText: [String: AvailabilityOutcome] = [:]
-        for row in rows("other-text-to-availability") {
-            if let text = row.text("text") { byText[CompiledTables.folded(text)] = AvailabilityOutcome(row) }
-        }
-        fromOther = byText
+        activities = ActivityTable(rows("rpid-to-availability"), ofTexts: rows("other-text-to-availability"))
         fromMSRTC = rows("msrtc-pidf-to-availability").map {
             (
                 $0.range("availability-aggregate") ?? NumberRange(0, nil), $0.range("activity-aggregate") ?? NumberRange(0, nil),
@@ -97,77 +70,11 @@ final class CompiledTables: Sendable {
         }
         self.combine = combine
 
-        var places: [String: WordOutcome] = [:]
-        var spheres: [String: WordOutcome] = [:]
-        for row in rows("place-to-location") {
-            let outcome = WordOutcome(row: RowNote(row), word: row.text("location"))
-            if let place = row.text("place") { places[place] = outcome }
-            if let sphere = row.text("sphere") { spheres[sphere] = outcome }
-        }
-        placeToLocation = places
-        sphereToLocation = spheres
-        var locations: [String: WordOutcome] = [:]
-        var otherPlace: RowNote?
-        for row in rows("location-to-place") {
-            if let location = row.text("location") {
-                locations[CompiledTables.folded(location)] = WordOutcome(row: RowNote(row), word: row.text("place"))
-            } else if otherPlace == nil {
-                otherPlace = RowNote(row)
-            }
-        }
-        locationToPlace = locations
-        self.otherPlace = otherPlace
-
-        var toCaps: [String: WordOutcome] = [:]
-        var fromCaps: [String: WordOutcome] = [:]
-        for row in rows("capabilities") {
-            guard let capability = row.text("capability") else { continue }
-            if row.text("direction") != "from-pidf" { toCaps[capability] = WordOutcome(row: RowNote(row), word: row.text("caps")) }
-            if let caps = row.text("caps") { fromCaps[caps] = WordOutcome(row: RowNote(row), word: capability) }
-        }
-        capabilityToCaps = toCaps
-        capsToCapability = fromCaps
-        contacts = rows("contact").map {
-            ContactOutcome(
-                row: RowNote($0), kind: $0.text("kind") ?? "", type: $0.text("type") ?? "", label: $0.text("class"),
-                relationship: $0.text("relationship"), scheme: $0.text("scheme"), element: $0.text("element"))
-        }
-
-        addressSchemes = Set(contacts.compactMap { $0.scheme?.lowercased() }).sorted().map { Array($0.utf8) + [UInt8(ascii: ":")] }
-
-        var byLCID: [Int: LanguageOutcome] = [:]
-        var byTag: [String: LanguageOutcome] = [:]
-        var unknownLanguage: RowNote?
-        for row in rows("languages") {
-            guard let lcid = row.integer("lcid"), let tag = row.text("tag") else {
-                unknownLanguage = unknownLanguage ?? RowNote(row)
-                continue
-            }
-            let outcome = LanguageOutcome(row: RowNote(row), lcid: lcid, tag: tag)
-            byLCID[lcid] = outcome
-            byTag[tag.lowercased()] = outcome
-            if row.flag("primary"), let primary = tag.split(separator: "-").first { byTag[primary.lowercased()] = outcome }
-        }
-        languageByLCID = byLCID
-        languageByTag = byTag
-        self.unknownLanguage = unknownLanguage
-
-        var byName: [String: TimeZoneOutcome] = [:]
-        var byBias: [Int: TimeZoneOutcome] = [:]
-        var unknownZone: RowNote?
-        for row in rows("time-zones") {
-            guard let name = row.text("name"), let bias = row.integer("bias") else {
-                unknownZone = unknownZone ?? RowNote(row)
-                continue
-            }
-            let outcome = TimeZoneOutcome(row: RowNote(row), name: name, abbreviation: row.text("abbreviation"), bias: bias)
-            byName[name] = outcome
-            if byBias[bias] == nil { byBias[bias] = outcome }
-        }
-        zoneByName = byName
-        zoneByBias = byBias
-        self.unknownZone = unknownZone
-
+        places = PlaceTable(toLocation: rows("place-to-location"), toPlace: rows("location-to-place"))
+        capabilities = CapabilityTable(rows("capabilities"))
+        contacts = ContactTable(rows("contact"))
+        languages = LanguageTable(rows("languages"))
+        zones = TimeZoneTable(rows("time-zones"))
         freeBusy = rows("free-busy").map {
             FreeBusyOutcome(
                 row: RowNote($0), slot: $0.integer("slot") ?? 0, name: $0.text("name"), isOpen: $0.text("basic").map { $0 == "open" },
@@ -183,31 +90,5 @@ final class CompiledTables: Sendable {
             if let field = row.text("field") { fields[field] = (RowNote(row), row.texts("to")) }
         }
         self.fields = fields
-    }
-
-    /// The first row of `rpid-to-availability` for an activity name; `isOpen` is nil without a basic status.
-    func availability(ofRPID name: String, isOpen: Bool?) -> AvailabilityOutcome? {
-        for index in rpidRows[name] ?? generalRPIDRows {
-            let wanted = fromRPID[index].isOpen
-            if wanted == nil || wanted == isOpen { return fromRPID[index] }
-        }
-        return nil
-    }
-
-    /// Whether a URI has a scheme of the table `contact`, such as `tel:`.
-    func isAddress(_ uri: String) -> Bool {
-        var uri = uri
-        return uri.withUTF8 { bytes in
-            addressSchemes.contains { scheme in
-                guard bytes.count >= scheme.count else { return false }
-                for (index, byte) in scheme.enumerated() where bytes[index] | 0x20 != byte | 0x20 { return false }
-                return true
-            }
-        }
-    }
-
-    /// Normalises free text for table lookups: lower case, hyphens and underscores as blanks, single blanks between words.
-    static func folded(_ text: String) -> String {
-        text.lowercased().split { $0 == " " || $0 == "-" || $0 == "_" || $0 == "\t" || $0 == "\n" }.joined(separator: " ")
     }
 }
